@@ -1,0 +1,277 @@
+"""Every setting of Remit, read from the environment (or from `<state dir>/secrets.env`).
+
+`docs/operations.md` lists the variables for operators. Secrets have no default outside
+DEBUG: a missing one stops the process with a sentence that names it.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from config import embedded
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
+
+env = environ.Env()
+SECRETS_FILE = STATE_DIR / "secrets.env"
+if SECRETS_FILE.exists():
+    env.read_env(SECRETS_FILE)
+
+TESTING = "pytest" in sys.modules
+DEBUG = env.bool("DEBUG", default=False)
+
+# Which kind of process this is decides how it holds database connections: `web` uses a
+# pool; a pool does not survive the forks of the task cluster (measured, see README).
+PROCESS = env.str("REMIT_PROCESS", default="command")
+
+
+def secret(name: str) -> str:
+    """The secret `name` from the environment. Only tests may run without it."""
+    value = env.str(name, default="")
+    if not value and TESTING:
+        return f"test-only-{name.lower()}-0123456789abcdef0123456789abcdef0123456789"
+    if not value:
+        raise ImproperlyConfigured(
+            f"Set {name} in the environment. `make run` makes one for this machine "
+            f"and keeps it in {SECRETS_FILE.name} in the state folder."
+        )
+    return str(value)
+
+
+SECRET_KEY = secret("SECRET_KEY")
+# The local names are enough for `make run`; a real deployment names its hosts.
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "csp",
+    "django_q",
+    "audit",
+    "integrations",
+    "knowledge",
+    "guardrails",
+    "agents",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Databases -------------------------------------------------------------------------
+# DATABASE_URL wins; without it the embedded PostgreSQL of the state folder is used.
+# The ledger has a connection of its own, in autocommit, so that a business transaction
+# that rolls back never takes the evidence along.
+
+
+def database(url: str) -> dict[str, Any]:
+    config: dict[str, Any] = env.db_url_config(url)
+    # 17+ has transaction_timeout; 10 s idle inside a transaction is a bug everywhere.
+    config["OPTIONS"] = {
+        **config.get("OPTIONS", {}),
+        "options": "-c idle_in_transaction_session_timeout=10000",
+    }
+    if PROCESS == "web":
+        config["CONN_MAX_AGE"] = 0
+        config["OPTIONS"]["pool"] = {
+            "min_size": 2,
+            "max_size": env.int("DATABASE_POOL", default=20),
+            "timeout": 10,
+        }
+    else:
+        config["CONN_MAX_AGE"] = 600
+        config["CONN_HEALTH_CHECKS"] = True
+    return config
+
+
+DATABASE_URL = env.str("DATABASE_URL", default="") or embedded.url(STATE_DIR)
+DATABASES = {"default": database(DATABASE_URL), "ledger": database(DATABASE_URL)}
+DATABASES["ledger"]["TEST"] = {"MIRROR": "default"}
+DATABASE_ROUTERS = ["audit.routing.LedgerRouter"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CACHES = (
+    {"default": env.cache_url("REDIS_URL")}
+    if env.str("REDIS_URL", default="")
+    else {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+)
+
+# --- Outside services ------------------------------------------------------------------
+# One data service an organisation, by slug: DATA_SERVICES="default=http://…/v1/data".
+SANDBOX_PORT = env.int("SANDBOX_PORT", default=8010)
+MODEL_PORT = env.int("MODEL_PORT", default=8020)
+DATA_SERVICES: dict[str, str] = env.dict(
+    "DATA_SERVICES", default={"default": f"http://127.0.0.1:{SANDBOX_PORT}/v1/data"}
+)
+DATA_SERVICE_KEYS: dict[str, str] = env.dict("DATA_SERVICE_KEYS", default={})
+WEBHOOK_SECRETS: dict[str, str] = env.dict("WEBHOOK_SECRETS", default={})
+DATA_SERVICE_TIMEOUT_SECONDS = env.float("DATA_SERVICE_TIMEOUT_SECONDS", default=10.0)
+DATA_SERVICE_ATTEMPTS = env.int("DATA_SERVICE_ATTEMPTS", default=4)
+
+# Without a key or a base URL of a real model the offline model answers.
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+MODEL_IS_OFFLINE = not (OPENAI_API_KEY or OPENAI_BASE_URL)
+if MODEL_IS_OFFLINE:
+    OPENAI_API_KEY, OPENAI_BASE_URL = "offline", f"http://127.0.0.1:{MODEL_PORT}/v1"
+CHAT_MODEL = env.str("CHAT_MODEL", default="offline-rules" if MODEL_IS_OFFLINE else "gpt-4o")
+INGEST_MODEL = env.str(
+    "INGEST_MODEL", default="offline-rules" if MODEL_IS_OFFLINE else "gpt-4o-mini"
+)
+EMBEDDING_MODEL = env.str(
+    "EMBEDDING_MODEL",
+    default="offline-hash-384" if MODEL_IS_OFFLINE else "text-embedding-3-small",
+)
+MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
+
+# --- Limits ----------------------------------------------------------------------------
+WEBHOOK_TOLERANCE_SECONDS = 5 * 60
+WEBHOOK_MAX_BYTES = env.int("WEBHOOK_MAX_BYTES", default=1024 * 1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = WEBHOOK_MAX_BYTES
+TURN_MAX_STEPS = env.int("TURN_MAX_STEPS", default=15)
+SPECIALIST_MAX_STEPS = env.int("SPECIALIST_MAX_STEPS", default=10)
+INBOUND_MAX_STEPS = env.int("INBOUND_MAX_STEPS", default=5)
+TURN_MAX_TOOL_CALLS = env.int("TURN_MAX_TOOL_CALLS", default=40)
+TURN_MAX_SECONDS = env.float("TURN_MAX_SECONDS", default=180.0)
+TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
+TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)
+HISTORY_MAX_BYTES = env.int("HISTORY_MAX_BYTES", default=200_000)
+APPROVAL_HOURS = env.int("APPROVAL_HOURS", default=0)  # 0: approvals never expire
+MAX_OPEN_ASKS_PER_TURN = env.int("MAX_OPEN_ASKS_PER_TURN", default=10)
+EMBEDDING_DIMENSIONS = 384  # the vector column's width; models are asked for this many
+
+# --- API -------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "integrations.authentication.ServiceTokenAuthentication",
+        "integrations.authentication.OperatorAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["config.api_errors.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.api_errors.respond",
+    "DEFAULT_THROTTLE_CLASSES": ["integrations.authentication.TokenThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"token": env.str("TOKEN_RATE", default="600/min")},
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Remit",
+    "DESCRIPTION": "Chat, sync, approvals and the audit ledger of Remit.",
+    "VERSION": "1.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Pages and security ----------------------------------------------------------------
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = STATE_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
+WHITENOISE_USE_FINDERS = True  # pages are styled without a collectstatic run
+WHITENOISE_AUTOREFRESH = DEBUG
+LOGIN_URL = "admin:login"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+
+# The admin theme evaluates Alpine.js expressions and has inline scripts and styles; the
+# chat console has neither and tightens this with its own policy.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, "'unsafe-eval'", "'unsafe-inline'"],
+        "style-src": [SELF, "'unsafe-inline'"],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    },
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+# HTTPS=true behind a TLS proxy; `make run` serves plain HTTP on loopback only.
+HTTPS = env.bool("HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+UNFOLD = {
+    "SITE_TITLE": "Remit",
+    "SITE_HEADER": "Remit",
+    "SITE_SYMBOL": "verified_user",
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "agents.dashboard.context",
+}
+
+# --- Queue and logs --------------------------------------------------------------------
+Q_CLUSTER: dict[str, Any] = {"name": "remit", "orm": "default", "broker_class": "config.broker.Broker"}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "config.logs.LineFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    # httpx logs full URLs, which hold user ids and mail ids.
+    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpx2", "openai")},
+}
