@@ -264,7 +264,11 @@ UNFOLD = {
 }
 
 # --- Queue and logs --------------------------------------------------------------------
-Q_CLUSTER: dict[str, Any] = {"name": "remit", "orm": "default", "broker_class": "config.broker.Broker"}
+Q_CLUSTER: dict[str, Any] = {
+    "name": "remit",
+    "orm": "default",
+    "broker_class": "config.broker.Broker",
+}
 
 LOGGING = {
     "version": 1,

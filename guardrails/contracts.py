@@ -1,0 +1,146 @@
+"""Values that cross the edge of `guardrails`: what is asked, decided and done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from audit.contracts import Artifact
+from integrations.contracts import AccountRef
+
+Trigger = Literal["chat", "webhook", "pattern", "operator"]
+Verdict = Literal["allow", "ask", "refuse"]
+ApprovalState = Literal[
+    "pending", "approved", "executed", "failed", "rejected", "refused", "expired", "superseded"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where an action request comes from. Made by Remit's own code, never from model output.
+
+    `user_words` is what the user typed in this turn (empty for inbound items);
+    `item_source_id` is the provider id of the inbound item that is worked through, and
+    `thread_id` its thread. `tighten` is the model's wish to be asked: it can only tighten.
+    """
+
+    trigger: Trigger
+    turn_id: str = ""
+    call_id: str = ""
+    agent: str = ""
+    model: str = ""
+    skill: str = ""
+    pattern_id: str = ""
+    actor: str = ""  # an operator's user name, when a person asked
+    user_words: str = ""
+    item_source_id: str = ""
+    thread_id: str = ""
+    tighten: bool = False
+    reason: str = ""  # the model's explanation: quoted to people, never evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionRequest:
+    """One action somebody wants done. `action_id` (uuid7) is made once, stored by the caller
+    before the call, and makes execution idempotent: the same id never acts twice."""
+
+    action_id: UUID
+    account: AccountRef
+    action_type: str
+    arguments: Mapping[str, Any]
+    origin: Origin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One ordered step of a decision."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """`reason` is from a closed list (guardrails.policy.REASONS); `sentence` is for people."""
+
+    verdict: Verdict
+    reason: str
+    sentence: str
+    checks: tuple[Check, ...]
+    policy_digest: str
+    rule_id: str = ""
+    option_ids: tuple[str, ...] = ()
+    target_group_id: str = ""
+    side_effects: tuple[str, ...] = ()
+    provenance: Mapping[str, str] = field(default_factory=dict)  # argument path -> U, A, T, X …
+
+
+ResultStatus = Literal["succeeded", "noop", "pending", "refused", "failed", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionResult:
+    """What became of an action request. Expected outcomes are values, not exceptions.
+
+    pending: waits for a person (`approval_id`). refused: the guardrails said no. failed:
+    the provider said no, or could not be reached before anything happened. unknown: the
+    provider may have acted; recovery asks it. `result` is what may be shown to the model.
+    """
+
+    status: ResultStatus
+    action_id: UUID
+    action_type: str
+    reason: str = ""
+    sentence: str = ""
+    approval_id: UUID | None = None
+    result: Mapping[str, Any] = field(default_factory=dict)
+    artifacts: tuple[Artifact, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalCard:
+    """A pending or decided action as people and the API see it. Built by code from fields."""
+
+    id: UUID
+    action_id: UUID
+    account_id: UUID
+    external_user_id: str
+    turn_id: str
+    action_type: str
+    description: str
+    arguments: Mapping[str, Any]
+    provenance: Mapping[str, str]
+    digest: str
+    state: ApprovalState
+    reason: str
+    created_at: datetime
+    expires_at: datetime | None
+    decided_at: datetime | None
+    decided_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """One thing the agent may try for one account, as told to the model."""
+
+    action_type: str
+    description: str
+    mode: str  # auto, ask
+    schema: Mapping[str, Any]
+    targets: tuple[str, ...]  # names of the permitted targets
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternMatch:
+    pattern_id: UUID
+    name: str
+    actions: tuple[tuple[str, Mapping[str, Any]], ...]  # (action type, arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillRef:
+    name: str
+    version: int
+    description: str

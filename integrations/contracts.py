@@ -1,0 +1,204 @@
+"""Values that cross the edge of `integrations`: accounts, provider objects, webhook events.
+
+Provider objects are pydantic models because the data comes from outside: wrong types are
+refused at the edge, fields we do not know are ignored (a provider may grow), and every
+value is immutable. Field names and meanings: `docs/data-service.md`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Source = Literal["gmail", "gdrive", "calendar", "jira"]
+ContentType = Literal["email", "document", "event", "issue"]
+
+
+def without_nul(value: object) -> object:
+    """PostgreSQL text cannot hold NUL, and nothing a person wrote needs it."""
+    return value.replace("\x00", "") if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(without_nul)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountRef:
+    """One connected account of one end user: whose data, through which source."""
+
+    id: UUID
+    organisation_id: UUID
+    organisation_slug: str
+    external_user_id: str
+    source: Source
+    address: str
+    display_name: str
+    time_zone: str
+    paused: bool
+
+
+class ProviderObject(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    id: Text
+    version: int = 0
+    updated_at: datetime | None = None
+
+
+class Attachment(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: Text
+    mime_type: Text = "application/octet-stream"
+    size: int = 0
+    gdrive_id: Text | None = None
+
+
+class Authentication(BaseModel):
+    """What the receiving server found about the sender: pass, fail or none each."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    spf: Text = "none"
+    dkim: Text = "none"
+    dmarc: Text = "none"
+
+
+class Email(ProviderObject):
+    thread_id: Text = ""
+    message_id: Text = ""
+    sender: Text = Field(default="", alias="from")
+    sender_name: Text = Field(default="", alias="from_name")
+    to: tuple[Text, ...] = ()
+    cc: tuple[Text, ...] = ()
+    bcc: tuple[Text, ...] = ()
+    reply_to: tuple[Text, ...] = ()
+    subject: Text = ""
+    body_text: Text = ""
+    body_html: Text | None = None
+    date: datetime
+    labels: tuple[Text, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    is_read: bool = False
+    is_starred: bool = False
+    snippet: Text = ""
+    list_id: Text | None = None
+    authentication: Authentication = Authentication()
+
+
+class Document(ProviderObject):
+    name: Text = ""
+    mime_type: Text = ""
+    content_text: Text = ""
+    folder_path: Text = ""
+    folder_id: Text | None = None
+    created_at: datetime
+    modified_at: datetime
+    size_bytes: int = 0
+    shared_with: tuple[Text, ...] = ()
+    owner: Text = ""
+
+
+class Attendee(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    email: Text
+    name: Text = ""
+    status: Text = ""
+
+
+class Event(ProviderObject):
+    title: Text = ""
+    description: Text = ""
+    start: datetime
+    end: datetime
+    location: Text | None = ""
+    attendees: tuple[Attendee, ...] = ()
+    recurrence: Text | None = None
+    meet_link: Text | None = None
+    created_by: Text = ""
+
+
+class Issue(ProviderObject):
+    key: Text
+    project_key: Text
+    type: Text = "task"
+    summary: Text = ""
+    description: Text | None = ""
+    status: Text = ""
+    priority: Text | None = None
+    assignee: Text | None = None
+    reporter: Text | None = None
+    created_at: datetime
+    labels: tuple[Text, ...] = ()
+    components: tuple[Text, ...] = ()
+    url: Text = ""
+
+
+class Draft(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Text
+    thread_id: Text | None = None
+    subject: Text = ""
+    body: Text = ""
+
+
+class Named(BaseModel):
+    """A label, folder or project that exists at the provider: identity and name."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Text
+    name: Text
+
+
+class Correspondence(BaseModel):
+    """How often the user and one exact address wrote to each other, whole mailbox."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    address: Text
+    received: int
+    sent: int
+
+
+class Operation(BaseModel):
+    """A write the provider has performed under one of our idempotency keys."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    status: int
+    response: Any = None
+    performed_at: datetime
+
+
+AnyItem = Email | Document | Event | Issue
+T = TypeVar("T", bound=ProviderObject, covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[T]):
+    items: tuple[T, ...]
+    next_cursor: str | None
+
+
+class ItemEvent(BaseModel):
+    """One webhook of the data service about one item, as it was sent (contract section 1.3).
+
+    `data` is the whole item for created and updated; a deletion has none.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["created", "updated", "deleted"]
+    user_id: Text = Field(min_length=1, max_length=200)
+    source: Source
+    source_id: Text = Field(min_length=1, max_length=500)
+    content_type: ContentType | None = None
+    data: dict[str, Any] | None = None
+    changes: dict[str, Any] | None = None
+    timestamp: datetime

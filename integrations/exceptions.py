@@ -1,0 +1,56 @@
+"""What can go wrong at a provider, and whether trying again can help."""
+
+
+class ProviderError(Exception):
+    """A provider did not do what was asked.
+
+    `code` is from a closed list and safe to show and store; the message may hold details
+    and belongs in logs. `retryable` says whether the same call may succeed later.
+    `outcome_unknown` says that the call may have had its effect all the same.
+    """
+
+    code = "provider_error"
+    retryable = False
+    outcome_unknown = False
+
+
+class NotFound(ProviderError):
+    code = "not_found"
+
+
+class NotPermitted(ProviderError):
+    """401 or 403: the credential is missing, wrong or too weak. An operator must act."""
+
+    code = "not_permitted"
+
+
+class Rejected(ProviderError):
+    """The provider understood and refused: a repeat of the same call cannot succeed."""
+
+    code = "rejected"
+
+
+class CursorExpired(ProviderError):
+    """The page cursor is too old: start over inside the window, never jump to now."""
+
+    code = "cursor_expired"
+
+
+class RateLimited(ProviderError):
+    code = "rate_limited"
+    retryable = True
+
+
+class Unavailable(ProviderError):
+    """A 5xx answer, a time-out or a broken connection. A write may have happened."""
+
+    code = "unavailable"
+    retryable = True
+    outcome_unknown = True
+
+
+class Malformed(ProviderError):
+    """The answer breaks the contract (not JSON, or fields of the wrong type)."""
+
+    code = "malformed_answer"
+    outcome_unknown = True

@@ -1,0 +1,75 @@
+"""Values that cross the edge of `knowledge`: what was found, what an ingest did."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+TimeFilter = Literal["today", "yesterday", "last_week", "last_month", "custom"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """What to look for, and inside which walls.
+
+    `account_ids` is the tenant wall: only items of these accounts can be found, and an
+    empty tuple finds nothing. `since`/`until` (aware, half open) belong to `custom`.
+    """
+
+    account_ids: tuple[UUID, ...]
+    query: str
+    sources: tuple[str, ...] = ()
+    content_types: tuple[str, ...] = ()
+    time_filter: TimeFilter | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    time_zone: str = "UTC"
+    entity: str = ""  # a person's, project's or organisation's name, or an address
+    excluded_ids: tuple[UUID, ...] = ()
+    limit: int = 10  # 1 to 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundItem:
+    id: UUID
+    account_id: UUID
+    source: str
+    source_id: str
+    content_type: str
+    title: str
+    summary: str
+    text: str  # the best passage, at most 2,000 characters
+    relevance: float  # 0 to 1, comparable only inside one result
+    occurred_at: datetime
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundEntity:
+    kind: str  # person, project, organisation, topic
+    name: str
+    address: str
+    mentions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    items: tuple[FoundItem, ...]
+    entities: tuple[FoundEntity, ...]
+
+
+IngestState = Literal["created", "updated", "metadata", "unchanged", "stale", "deleted", "absent"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestOutcome:
+    """What became of one version of one item.
+
+    unchanged: this very content is stored already, no model was called. stale: a newer
+    version (or a deletion) is stored already, nothing was touched. metadata: only fields
+    beside the content changed. absent: a deletion of something never seen, remembered.
+    """
+
+    state: IngestState
+    item_id: UUID | None
+    summary: str = ""
