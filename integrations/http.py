@@ -1,0 +1,149 @@
+"""The one HTTP client: JSON over HTTP with time-outs, retries and typed errors.
+
+Retries follow the field's rule: exponential backoff with full jitter, `Retry-After`
+honoured up to a limit, and only for failures that may pass (network, 429, 5xx). A write is
+only repeated when it carries an idempotency key.
+"""
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Any
+
+import httpx
+import tenacity
+from django.conf import settings
+
+from integrations import exceptions
+
+log = logging.getLogger(__name__)
+MAX_WAIT_SECONDS = 20.0
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+_lock = threading.Lock()
+
+ERRORS: dict[int, type[exceptions.ProviderError]] = {
+    401: exceptions.NotPermitted,
+    403: exceptions.NotPermitted,
+    404: exceptions.NotFound,
+    408: exceptions.Unavailable,
+    429: exceptions.RateLimited,
+}
+
+
+@lru_cache(maxsize=64)
+def _client(base_url: str, token: str) -> httpx.Client:
+    return httpx.Client(
+        base_url=base_url,
+        headers={"Authorization": f"Bearer {token}", "User-Agent": "remit"},
+        timeout=httpx.Timeout(settings.DATA_SERVICE_TIMEOUT_SECONDS, connect=5.0),
+        limits=httpx.Limits(max_connections=64, max_keepalive_connections=32),
+        follow_redirects=False,
+    )
+
+
+def client(base_url: str, token: str) -> httpx.Client:
+    """The shared connection pool of one upstream. Safe to use from many threads."""
+    with _lock:
+        return _client(base_url, token)
+
+
+def request(
+    upstream: httpx.Client,
+    method: str,
+    path: str,
+    *,
+    params: Mapping[str, Any] | None = None,
+    body: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+) -> Any:
+    """The decoded JSON answer (None for 204).
+
+    Raises a ProviderError: retryable ones were already retried as often as the settings
+    allow. Writes without an idempotency key are tried once.
+    """
+    attempts = (
+        settings.DATA_SERVICE_ATTEMPTS if method == "GET" or idempotency_key is not None else 1
+    )
+    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+    retrying = tenacity.Retrying(
+        stop=tenacity.stop_after_attempt(attempts),
+        retry=tenacity.retry_if_exception(_may_pass),
+        wait=_wait,
+        reraise=True,
+    )
+    return retrying(_once, upstream, method, path, params, body, headers)
+
+
+def _once(
+    upstream: httpx.Client,
+    method: str,
+    path: str,
+    params: Mapping[str, Any] | None,
+    body: Mapping[str, Any] | None,
+    headers: Mapping[str, str],
+) -> Any:
+    try:
+        response = upstream.request(method, path, params=params, json=body, headers=headers)
+    except httpx.ConnectError as error:
+        raise _Unreached("no connection") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise exceptions.Unavailable(type(error).__name__) from error
+    if response.is_success:
+        if response.status_code == 204:
+            return None
+        try:
+            return response.json()
+        except ValueError as error:
+            raise exceptions.Malformed("the answer is not JSON") from error
+    raise _failure(response)
+
+
+class _Unreached(exceptions.Unavailable):
+    """The connection was never made, so nothing can have happened."""
+
+    outcome_unknown = False
+
+
+def _failure(response: httpx.Response) -> exceptions.ProviderError:
+    status = response.status_code
+    detail = response.text[:500]
+    if status == 410 and "cursor_expired" in detail:
+        return exceptions.CursorExpired(detail)
+    kind = ERRORS.get(status, exceptions.Unavailable if status >= 500 else exceptions.Rejected)
+    error = kind(f"{status}: {detail}")
+    if retry_after := _retry_after(response.headers.get("Retry-After")):
+        error.retry_after = retry_after  # type: ignore[attr-defined]  # read by _wait alone
+    return error
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds, from either form of the header (RFC 9110, 10.2.3)."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, exceptions.ProviderError) and error.retryable
+
+
+_jitter = tenacity.wait_random_exponential(multiplier=0.1, max=MAX_WAIT_SECONDS)
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    asked = getattr(error, "retry_after", None)
+    return min(asked, MAX_WAIT_SECONDS) if asked is not None else _jitter(state)

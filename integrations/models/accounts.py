@@ -1,0 +1,105 @@
+"""Tenants, the accounts their users connected, and stable handles of provider things."""
+
+import uuid
+from zoneinfo import available_timezones
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from integrations.contracts import AccountRef
+from integrations.registry import source_choices
+
+
+def validate_time_zone(name: str) -> None:
+    if name not in available_timezones():
+        raise ValidationError(f"“{name}” is no time zone. Use a name such as Europe/Stockholm.")
+
+
+class Organisation(models.Model):
+    """The tenant: nothing crosses from one organisation to another."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    slug = models.SlugField(
+        unique=True,
+        help_text="Names this organisation in web addresses and in the environment "
+        "(DATA_SERVICES, WEBHOOK_SECRETS). The first one is “default”.",
+    )
+    name = models.CharField(max_length=200)
+    paused = models.BooleanField(
+        default=False, help_text="Stops every action of every account at once."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Account(models.Model):
+    """One source that one end user connected (Maya's mailbox, Maya's Jira)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="accounts"
+    )
+    external_user_id = models.CharField(
+        max_length=200, help_text="The user's id in your frontend and in the data service."
+    )
+    source = models.CharField(max_length=32, choices=source_choices)
+    address = models.CharField(
+        max_length=320, blank=True, help_text="The user's own address at this source."
+    )
+    display_name = models.CharField(max_length=200, blank=True)
+    time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    paused = models.BooleanField(
+        default=False, help_text="Stops every action of this account at once."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["external_user_id", "source"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "external_user_id", "source"], name="account_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.display_name or self.external_user_id} · {self.get_source_display()}"
+
+    def ref(self) -> AccountRef:
+        """This account as a value. Needs `organisation` loaded (select_related)."""
+        return AccountRef(
+            id=self.id,
+            organisation_id=self.organisation_id,
+            organisation_slug=self.organisation.slug,
+            external_user_id=self.external_user_id,
+            source=self.source,  # type: ignore[arg-type]  # choices are the registry's sources
+            address=self.address,
+            display_name=self.display_name,
+            time_zone=self.time_zone,
+            paused=self.paused or self.organisation.paused,
+        )
+
+
+class ProviderResource(models.Model):
+    """A stable handle of one thing at a provider. Holds no state: the provider has that."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="resources")
+    resource_type = models.CharField(max_length=32)
+    external_id = models.CharField(max_length=500)
+    name = models.CharField(max_length=500, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "resource_type", "external_id"], name="resource_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name or f"{self.resource_type} {self.external_id}"

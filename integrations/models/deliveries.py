@@ -1,0 +1,59 @@
+"""Webhooks as they were accepted, and what became of each."""
+
+import uuid
+
+from django.db import models
+
+from integrations.models.accounts import Account, Organisation
+
+
+class Delivery(models.Model):
+    """One signed webhook. Stored before it is answered, worked through afterwards.
+
+    received = processed + skipped + dead, and every skip and dead letter has its reason.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        PROCESSED = "processed", "Processed"
+        SKIPPED = "skipped", "Skipped"
+        DEAD = "dead", "Dead letter"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="deliveries"
+    )
+    account = models.ForeignKey(
+        Account, null=True, on_delete=models.SET_NULL, related_name="deliveries"
+    )
+    webhook_id = models.CharField(max_length=200)
+    kind = models.CharField(max_length=16)
+    source = models.CharField(max_length=32)
+    source_id = models.CharField(max_length=500)
+    body = models.JSONField(help_text="The event as it was sent.")
+    state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
+    reason = models.CharField(max_length=64, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        ordering = ["-received_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "webhook_id"], name="delivery_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["received_at"],
+                name="delivery_unfinished",
+                condition=models.Q(state__in=["queued", "running"]),
+            ),
+            models.Index(fields=["organisation", "-received_at"], name="delivery_recent"),
+            models.Index(fields=["account", "source_id"], name="delivery_item"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.source} {self.source_id}"
