@@ -1,0 +1,23 @@
+"""TCP ports on 127.0.0.1."""
+
+import random
+import socket
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on this port now."""
+    with socket.socket() as probe:
+        # As servers do: else the closing connections of the last one count as in use.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def pick() -> int:
+    """A free port, below the range that systems lend to outgoing connections."""
+    while not is_free(port := random.randint(20_000, 30_000)):
+        pass
+    return port
