@@ -1,10 +1,114 @@
-"""Open a reader of one account's data."""
+"""Reads of one account's data at its provider."""
 
-from integrations.contracts import AccountRef
-from integrations.data_service import DataServiceReader
+from datetime import datetime
+from typing import Any
+
+from integrations import http
+from integrations.contracts import (
+    AccountRef,
+    AnyItem,
+    Correspondence,
+    Document,
+    Draft,
+    Email,
+    Event,
+    Issue,
+    Named,
+    Operation,
+    Page,
+)
+from integrations.data_service import M, parse, segment, upstream
+from integrations.exceptions import Malformed, NotFound
 from integrations.ports import Reader
 
 
 def reader(account: AccountRef) -> Reader:
     """A reader of what this account's user may see, and of nobody else's data."""
     return DataServiceReader(account)
+
+
+class DataServiceReader:
+    """Reads through the data service. Satisfies `integrations.ports.Reader`."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._upstream = upstream(account)
+        self._user = f"/users/{segment(account.external_user_id)}"
+
+    def _get(self, path: str, **params: Any) -> Any:
+        present = {name: value for name, value in params.items() if value is not None}
+        return http.request(self._upstream, "GET", self._user + path, params=present)
+
+    def _page(
+        self, path: str, model: type[M], *, since: datetime | None, cursor: str | None, limit: int
+    ) -> Page[Any]:
+        data = self._get(
+            path, since=since.isoformat() if since else None, cursor=cursor, limit=limit
+        )
+        return Page(items=self._items(data, model), next_cursor=data.get("next_cursor"))
+
+    @staticmethod
+    def _items(data: Any, model: type[M], key: str = "items") -> tuple[M, ...]:
+        if not isinstance(data, dict) or not isinstance(data.get(key), list):
+            raise Malformed(f"“{key}” is missing")
+        return tuple(parse(model, item) for item in data[key])
+
+    def emails(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Email]:
+        return self._page("/emails", Email, since=since, cursor=cursor, limit=limit)
+
+    def documents(
+        self, *, since: datetime | None, cursor: str | None, limit: int
+    ) -> Page[Document]:
+        return self._page("/documents", Document, since=since, cursor=cursor, limit=limit)
+
+    def events(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Event]:
+        data = self._get(
+            "/events",
+            start_date=since.date().isoformat() if since else None,
+            cursor=cursor,
+            limit=limit,
+        )
+        return Page(items=self._items(data, Event), next_cursor=data.get("next_cursor"))
+
+    def issues(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Issue]:
+        return self._page("/jira/issues", Issue, since=since, cursor=cursor, limit=limit)
+
+    def item(self, *, source: str, source_id: str) -> AnyItem:
+        path, model = {
+            "gmail": ("/emails/", Email),
+            "gdrive": ("/documents/", Document),
+            "calendar": ("/events/", Event),
+            "jira": ("/jira/issues/", Issue),
+        }[source]
+        return parse(model, self._get(path + segment(source_id)))  # type: ignore[type-var]
+
+    def email(self, email_id: str) -> Email:
+        return parse(Email, self._get(f"/emails/{segment(email_id)}"))
+
+    def thread(self, thread_id: str) -> tuple[Email, ...]:
+        return self._items(self._get(f"/threads/{segment(thread_id)}"), Email, "messages")
+
+    def drafts(self, *, thread_id: str) -> tuple[Draft, ...]:
+        return self._items(self._get("/drafts", thread_id=thread_id), Draft)
+
+    def labels(self) -> tuple[Named, ...]:
+        return self._items(self._get("/labels"), Named)
+
+    def folders(self) -> tuple[Named, ...]:
+        return self._items(self._get("/folders"), Named)
+
+    def projects(self) -> tuple[Named, ...]:
+        data = self._get("/jira/projects")
+        items = data.get("items", []) if isinstance(data, dict) else []
+        return tuple(
+            parse(Named, {"id": item.get("key"), "name": item.get("name")}) for item in items
+        )
+
+    def correspondence(self, address: str) -> Correspondence:
+        return parse(Correspondence, self._get("/correspondence", address=address))
+
+    def operation(self, idempotency_key: str) -> Operation | None:
+        try:
+            data = self._get(f"/operations/{segment(idempotency_key)}")
+        except NotFound:
+            return None
+        return parse(Operation, data)
