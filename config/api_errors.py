@@ -1,0 +1,110 @@
+"""One shape for every error of the API: `{"error": {"code", "message", "fields"?}}`.
+
+The message is a sentence for people; details of what broke go to the log only.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, JsonResponse
+from rest_framework import exceptions, status
+from rest_framework.parsers import JSONParser
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from integrations import strict_json
+
+log = logging.getLogger(__name__)
+
+
+class TooLarge(exceptions.APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The request body is too large."
+    default_code = "too_large"
+
+
+class StrictJSONParser(JSONParser):
+    """JSON without repeated keys, NaN or bytes over the limit, as one object."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        raw = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+        if len(raw) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise TooLarge
+        try:
+            return strict_json.load_object(raw)
+        except ValueError as error:
+            raise exceptions.ParseError(f"The body is not a valid JSON object: {error}.") from error
+
+
+def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's exception handler."""
+    set_rollback()
+    if isinstance(error, Http404):
+        error = exceptions.NotFound("There is nothing here for you under this id.")
+    if isinstance(error, RequestDataTooBig):
+        error = TooLarge()
+    if not isinstance(error, exceptions.APIException):
+        log.exception("api.error")
+        if settings.TESTING:
+            return None
+        return Response(
+            body("server_error", "Something broke on our side. It is in the log."),
+            status=status.HTTP_500_INTERNAL_SERVER_ERROR,
+        )
+    headers = {}
+    if header := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = header
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    if isinstance(error, exceptions.ValidationError):
+        fields = flatten(error.detail)
+        first = next(iter(fields.items()), ("", "The request is not valid."))
+        sentence = f"{first[0]}: {first[1]}" if first[0] else first[1]
+        return Response(body("invalid", sentence, fields), status=error.status_code)
+    code = error.get_codes()
+    return Response(
+        body(code if isinstance(code, str) else "error", str(error.detail)),
+        status=error.status_code,
+        headers=headers,
+    )
+
+
+def body(code: str, message: str, fields: Mapping[str, str] | None = None) -> dict[str, Any]:
+    error: dict[str, Any] = {"code": code, "message": message}
+    return {"error": error | ({"fields": dict(fields)} if fields else {})}
+
+
+def flatten(detail: Any, path: str = "") -> dict[str, str]:
+    """Nested validation errors as `{"a.0.b": sentence}`."""
+    if isinstance(detail, Mapping):
+        parts = [
+            flatten(value, path if key == "non_field_errors" else f"{path}.{key}".lstrip("."))
+            for key, value in detail.items()
+        ]
+    elif isinstance(detail, list) and any(isinstance(d, Mapping | list) for d in detail):
+        parts = [flatten(value, f"{path}.{index}") for index, value in enumerate(detail) if value]
+    else:
+        return {path: " ".join(map(str, detail)) if isinstance(detail, list) else str(detail)}
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+    return JsonResponse(body("bad_request", "The request could not be understood."), status=400)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    return JsonResponse(body("not_found", "There is no such page."), status=404)
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    return JsonResponse(
+        body("server_error", "Something broke on our side. It is in the log."), status=500
+    )

@@ -1,0 +1,129 @@
+"""Who calls the API: a service token, or an operator who is logged in to the admin."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.views import APIView
+
+from integrations.models import Organisation, ServiceToken
+from integrations.models.tokens import PREFIX, digest
+
+USED_EVERY = timedelta(minutes=1)  # last_used_at is written at most this often
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """What a request may do: `request.auth` of every API view.
+
+    `principal` names the caller in the ledger. Empty `user_ids` means every user of the
+    organisation, and of no other.
+    """
+
+    organisation_id: UUID
+    organisation_slug: str
+    principal: str
+    scopes: frozenset[str]
+    user_ids: frozenset[str]
+    throttle_key: str
+
+    def allows_user(self, external_user_id: str) -> bool:
+        return not self.user_ids or external_user_id in self.user_ids
+
+
+class ServiceTokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer remit_…`. One query; the digest is the look-up key, so that
+    no comparison of secrets happens in Python."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Caller] | None:
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            return None
+        now = timezone.now()
+        row = (
+            ServiceToken.objects.select_related("organisation")
+            .filter(digest=digest(token.strip()), revoked_at=None)
+            .first()
+            if token.strip().startswith(PREFIX)
+            else None
+        )
+        if row is None or (row.expires_at and row.expires_at <= now):
+            raise AuthenticationFailed("This token is unknown, expired or revoked.")
+        if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
+            ServiceToken.objects.filter(pk=row.pk).update(last_used_at=now)
+        return TokenHolder(), Caller(
+            organisation_id=row.organisation_id,
+            organisation_slug=row.organisation.slug,
+            principal=f"token:{row.id}",
+            scopes=frozenset(row.scopes),
+            user_ids=frozenset(row.user_ids),
+            throttle_key=str(row.id),
+        )
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class TokenHolder(AnonymousUser):
+    """A caller that is no Django user, but is authenticated."""
+
+    @property
+    def is_authenticated(self) -> bool:  # type: ignore[override]  # a token is proof enough
+        return True
+
+
+class OperatorAuthentication(SessionAuthentication):
+    """A superuser's admin session (with CSRF token): what the chat console uses.
+
+    The organisation is the one named by the X-Remit-Organisation header, else `default`.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, Caller] | None:  # type: ignore[override]
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        user = found[0]
+        if not (isinstance(user, User) and user.is_superuser):
+            raise AuthenticationFailed("Only an operator may use the API with a session.")
+        slug = request.headers.get("X-Remit-Organisation", "default")
+        organisation = Organisation.objects.filter(slug=slug).first()
+        if organisation is None:
+            raise AuthenticationFailed("There is no such organisation.")
+        return user, Caller(
+            organisation_id=organisation.id,
+            organisation_slug=organisation.slug,
+            principal=f"operator:{user.get_username()}",
+            scopes=frozenset(ServiceToken.Scope.values),
+            user_ids=frozenset(),
+            throttle_key=f"operator-{user.pk}",
+        )
+
+
+class TokenThrottle(SimpleRateThrottle):
+    """Requests per caller; the rate is the setting TOKEN_RATE."""
+
+    scope = "token"
+
+    def get_cache_key(self, request: Request, view: APIView) -> str | None:
+        if not isinstance(request.auth, Caller):
+            return None
+        return f"throttle:{request.auth.organisation_id}:{request.auth.throttle_key}"
+
+
+def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
+    """A permission class: the caller holds `scope`."""
+
+    class Holds(BasePermission):
+        message = f"This token lacks the scope “{scope}”."
+
+        def has_permission(self, request: Request, view: APIView) -> bool:
+            return isinstance(request.auth, Caller) and scope in request.auth.scopes
+
+    return Holds
