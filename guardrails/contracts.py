@@ -92,6 +92,8 @@ class ActionResult:
     status: ResultStatus
     action_id: UUID
     action_type: str
+    description: str = ""  # “Create: Setup CI/CD”, for people
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # canonical, as decided
     reason: str = ""
     sentence: str = ""
     approval_id: UUID | None = None
