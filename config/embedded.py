@@ -55,8 +55,11 @@ class Connection:
     def environment(self) -> dict[str, str]:
         """The same for `psql`, out of sight of the process list."""
         return {
-            **{"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": ROLE},
-            **{"PGPASSWORD": self.password, "PGDATABASE": DATABASE},
+            "PGHOST": "127.0.0.1",
+            "PGPORT": str(self.port),
+            "PGUSER": ROLE,
+            "PGPASSWORD": self.password,
+            "PGDATABASE": DATABASE,
         }
 
 

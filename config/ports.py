@@ -1,6 +1,6 @@
 """TCP ports on 127.0.0.1."""
 
-import random
+import secrets
 import socket
 
 
@@ -18,6 +18,6 @@ def is_free(port: int) -> bool:
 
 def pick() -> int:
     """A free port, below the range that systems lend to outgoing connections."""
-    while not is_free(port := random.randint(20_000, 30_000)):
+    while not is_free(port := 20_000 + secrets.randbelow(10_000)):
         pass
     return port

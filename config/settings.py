@@ -23,7 +23,8 @@ SECRETS_FILE = STATE_DIR / "secrets.env"
 if SECRETS_FILE.exists():
     env.read_env(SECRETS_FILE)
 
-TESTING = "pytest" in sys.modules
+# mypy reads the settings too, for the types of models.
+TESTING = "pytest" in sys.modules or "mypy" in sys.modules
 DEBUG = env.bool("DEBUG", default=False)
 
 # Which kind of process this is decides how it holds database connections: `web` uses a
@@ -45,6 +46,8 @@ def secret(name: str) -> str:
 
 
 SECRET_KEY = secret("SECRET_KEY")
+# Keys the digests of provider ids in the ledger. It never changes: old rows need it.
+LEDGER_KEY = secret("LEDGER_KEY")
 # The local names are enough for `make run`; a real deployment names its hosts.
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -264,10 +267,26 @@ UNFOLD = {
 }
 
 # --- Queue and logs --------------------------------------------------------------------
+# The clock of a taken task runs while it waits behind others in the cluster, so a task may
+# only be given out again after every one before it had its full time.
+TASK_WORKERS = env.int("TASK_WORKERS", default=2)
+TASK_TIMEOUT_SECONDS = env.int("TASK_TIMEOUT_SECONDS", default=300)
+TASKS_AHEAD = TASK_WORKERS
 Q_CLUSTER: dict[str, Any] = {
     "name": "remit",
     "orm": "default",
     "broker_class": "config.broker.Broker",
+    "workers": TASK_WORKERS,
+    "queue_limit": TASKS_AHEAD,
+    "timeout": TASK_TIMEOUT_SECONDS,
+    "retry": TASK_TIMEOUT_SECONDS * (-(-(TASKS_AHEAD + 1) // TASK_WORKERS) + 1) + 30,
+    "poll": 1,
+    # Our rows say what became of a task; the queue forgets it once it was tried.
+    "save_limit": -1,
+    "ack_failures": True,
+    "max_attempts": 1,
+    "catch_up": False,
+    "label": "Queue",
 }
 
 LOGGING = {

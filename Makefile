@@ -1,0 +1,48 @@
+# `make run` and `make test` need nothing but make and Python 3.11 or newer.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BOOTSTRAP = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Install it, or name one: make $@ PYTHON=/path/to/python3"; exit 1; }; \
+	exec "$(PYTHON)" -m config.bootstrap
+IN_ENVIRONMENT = .venv/bin/python -m
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run reset test check format bench lock dev
+
+help:
+	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
+	@echo "make reset             stop what this project started and delete its data"
+	@echo "make test ARGS=\"...\"   run the tests; ARGS go to pytest"
+	@echo "make check             linters, types, layers, deployment and API schema checks"
+	@echo "make format            format the code"
+	@echo "make bench NAME=...    run the benchmarks whose names begin so"
+	@echo "make lock              pin the newest allowed dependencies (needs uv)"
+
+run:
+	$(BOOTSTRAP) run -m config.run
+
+reset:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed."; exit 1; }; "$(PYTHON)" -m config.run reset
+
+test:
+	$(BOOTSTRAP) dev -m pytest $(ARGS)
+
+dev:
+	$(BOOTSTRAP) dev
+
+check: dev
+	$(IN_ENVIRONMENT) config.check
+
+format: dev
+	$(IN_ENVIRONMENT) ruff format .
+	$(IN_ENVIRONMENT) ruff check --fix .
+
+bench:
+	@test -n "$(NAME)" || { echo "Name a benchmark: make bench NAME=decide"; exit 1; }
+	@ls benchmarks/$(NAME)*.py >/dev/null 2>&1 || { echo "No benchmark begins with $(NAME)."; exit 1; }
+	@$(MAKE) --no-print-directory dev
+	@for file in benchmarks/$(NAME)*.py; do echo "== $$file"; .venv/bin/python "$$file" || exit 1; done
+
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml --upgrade -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml --group dev -c requirements.lock --upgrade -o requirements-dev.lock

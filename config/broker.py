@@ -1,0 +1,97 @@
+"""The task queue's broker: rows in PostgreSQL, with a signal instead of busy polling.
+
+A task enqueued inside a transaction exists if and only if the transaction commits. No row
+is given to two workers at once: taking one locks it for `Q_CLUSTER["retry"]` seconds, after
+which it is given out again unless it was acknowledged. Delivery is therefore at least
+once, in no promised order. Tasks carry ids only (the payload is a signed pickle).
+"""
+
+import logging
+import time
+from typing import Any
+
+import psycopg
+from django.db import DatabaseError, close_old_connections, connections
+from django_q.brokers.orm import ORM
+from django_q.conf import Conf
+
+CHANNEL = "remit_tasks"
+
+log = logging.getLogger(__name__)
+
+ENQUEUE = """
+    WITH task AS (
+        INSERT INTO django_q_ormq (key, payload, lock) VALUES (%s, %s, statement_timestamp())
+        RETURNING id
+    )
+    SELECT id, pg_notify(%s, '') FROM task
+"""
+DEQUEUE = """
+    UPDATE django_q_ormq SET lock = statement_timestamp() + make_interval(secs => %s)
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM django_q_ormq WHERE key = %s AND lock < statement_timestamp()
+        ORDER BY id FOR UPDATE SKIP LOCKED LIMIT %s
+    ))
+    RETURNING id, payload
+"""
+
+
+class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
+    """The broker of `Q_CLUSTER["broker_class"]`."""
+
+    listener: psycopg.Connection[Any] | None = None
+
+    def enqueue(self, task: str) -> int:
+        """Store a task in the caller's transaction; workers hear of it at commit."""
+        with connections[Conf.ORM].cursor() as cursor:
+            cursor.execute(ENQUEUE, [self.list_key, task, CHANNEL])
+            row: tuple[int, str] = cursor.fetchone()
+        return row[0]
+
+    def dequeue(self) -> list[tuple[int, str]] | None:
+        """Take up to `Q_CLUSTER["bulk"]` tasks, waiting `Q_CLUSTER["poll"]` seconds for one.
+
+        None if there is none, also while the database is away.
+        """
+        try:
+            if not (tasks := self._take()):
+                self._wait()
+                tasks = self._take()
+            return tasks or None
+        except (DatabaseError, psycopg.Error):
+            # Raised, the error would make django-q rest for ten seconds and start anew.
+            log.exception("broker.database_away")
+            self._hang_up()
+            time.sleep(Conf.POLL)
+            return None
+
+    def _take(self) -> list[tuple[int, str]]:
+        close_old_connections()
+        with connections[Conf.ORM].cursor() as cursor:
+            cursor.execute(DEQUEUE, [Conf.RETRY, self.list_key, Conf.BULK])
+            rows: list[tuple[int, str]] = cursor.fetchall()
+        return rows
+
+    def _wait(self) -> None:
+        """Wait for a signal, or until it is time to look for locks that ran out."""
+        if self.listener is None:
+            self.listener = _listen()  # no waiting: a task may have come just before
+            return
+        for _ in self.listener.notifies(timeout=Conf.POLL, stop_after=1):
+            pass
+
+    def _hang_up(self) -> None:
+        if self.listener is not None:
+            self.listener.close()
+            self.listener = None
+
+
+def _listen() -> psycopg.Connection[Any]:
+    """A connection of our own: Django's is pooled, shared or inside a transaction."""
+    parameters = connections[Conf.ORM].get_connection_params()
+    names = ("host", "port", "dbname", "user", "password")
+    listener = psycopg.connect(
+        autocommit=True, **{name: parameters[name] for name in names if name in parameters}
+    )
+    listener.execute(f"LISTEN {CHANNEL}")
+    return listener

@@ -1,0 +1,290 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from config import embedded, place, ports, processes, state
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A state folder whose path has a space and letters outside ASCII."""
+    folder = tmp_path_factory.mktemp("zustand ö 状態")
+    yield folder
+    embedded.remove(folder)
+
+
+def ask(url: str, question: str) -> object:
+    with psycopg.connect(url) as session:
+        row = session.execute(question.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def postmaster(folder: Path) -> int:
+    home = place.find(folder, embedded._connection(folder).password)
+    assert home is not None
+    return int((home.data / "postmaster.pid").read_text().splitlines()[0])
+
+
+def test_a_started_server_answers_at_its_url_and_has_pgvector(folder: Path) -> None:
+    url = embedded.start(folder)
+
+    assert url == embedded.url(folder)
+    assert embedded.is_running(folder)
+    assert ask(url, "SELECT current_database()") == "remit"
+    assert ask(url, "SELECT name FROM pg_available_extensions WHERE name = 'vector'") == "vector"
+    assert ask(url, "SHOW listen_addresses") == "127.0.0.1"
+    assert ask(url, "SHOW unix_socket_directories") == ""
+
+
+def test_text_sorts_the_same_whatever_the_locale_of_the_shell(folder: Path) -> None:
+    url = embedded.start(folder)
+
+    query = "SELECT datlocprovider::text || datlocale FROM pg_database WHERE datname = 'remit'"
+    assert ask(url, query) == "bC.UTF-8"
+
+
+def test_the_url_is_known_before_the_server_runs(folder: Path) -> None:
+    assert embedded.url(folder) == embedded.url(folder)
+    assert not embedded.is_running(folder)
+    assert oct((folder / "postgres.json").stat().st_mode & 0o777) == "0o600"
+
+
+def test_a_wrong_password_is_refused(folder: Path) -> None:
+    url = embedded.start(folder)
+    password = embedded._connection(folder).password
+
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(url.replace(password, "guess"))
+
+
+def test_a_second_start_joins_the_running_server(folder: Path) -> None:
+    first = embedded.start(folder)
+    pid = postmaster(folder)
+
+    assert embedded.start(folder) == first
+    assert postmaster(folder) == pid
+
+
+def test_starts_at_the_same_time_share_one_server(folder: Path) -> None:
+    command = [sys.executable, "-m", "config.embedded", "start"]
+    environment = os.environ | {"REMIT_STATE_DIR": str(folder)}
+
+    def run(_: int) -> int:
+        return subprocess.run(
+            command, cwd=state.PROJECT_DIR, env=environment, capture_output=True, check=False
+        ).returncode
+
+    with ThreadPoolExecutor(3) as pool:
+        codes = list(pool.map(run, range(3)))
+
+    assert codes == [0, 0, 0]
+    assert ask(embedded.url(folder), "SELECT 1") == 1
+
+
+def test_a_stopped_server_keeps_its_data(folder: Path) -> None:
+    url = embedded.start(folder)
+    with psycopg.connect(url) as session:
+        session.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+
+    embedded.stop(folder)
+
+    assert not embedded.is_running(folder)
+    embedded.stop(folder)  # once more changes nothing
+    assert ask(embedded.start(folder), "SELECT answer FROM kept") == 42
+
+
+def test_a_killed_server_starts_again_with_committed_data(folder: Path) -> None:
+    url = embedded.start(folder)
+    with psycopg.connect(url) as session:
+        session.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    os.kill(postmaster(folder), signal.SIGKILL)
+
+    assert ask(embedded.start(folder), "SELECT answer FROM kept") == 42
+
+
+def test_a_pid_file_that_names_a_foreign_process_is_no_running_server(folder: Path) -> None:
+    embedded.start(folder)
+    home = place.find(folder, embedded._connection(folder).password)
+    assert home is not None
+    path = home.data / "postmaster.pid"
+    text = path.read_text()
+    embedded.stop(folder)
+    # A process of the same user as the server's, which PostgreSQL alone would respect.
+    with subprocess.Popen(["sleep", "300"], user=home.user) as stranger:
+        try:
+            path.write_text(text.replace(text.splitlines()[0], str(stranger.pid), 1))
+
+            assert not embedded.is_running(folder)
+            embedded.stop(folder)
+            assert stranger.poll() is None
+            assert ask(embedded.start(folder), "SELECT 1") == 1
+        finally:
+            stranger.kill()
+
+
+@pytest.mark.parametrize("text", ["", "12", "not a number\n\n"])
+def test_a_broken_pid_file_does_not_keep_the_server_down(folder: Path, text: str) -> None:
+    embedded.start(folder)
+    embedded.stop(folder)
+    home = place.find(folder, embedded._connection(folder).password)
+    assert home is not None
+    (home.data / "postmaster.pid").write_text(text)
+
+    assert ask(embedded.start(folder), "SELECT 1") == 1
+
+
+def test_a_taken_port_is_replaced(folder: Path) -> None:
+    first = embedded.url(folder)
+    with socket.create_server(("127.0.0.1", embedded._connection(folder).port)):
+        url = embedded.start(folder)
+
+    assert url != first
+    assert url == embedded.url(folder)
+    assert ask(url, "SELECT 1") == 1
+
+
+def test_an_interrupted_set_up_is_done_again(folder: Path) -> None:
+    home = place.settle(folder, embedded._connection(folder).password)
+    draft = home.home / "data.draft"
+    draft.mkdir()
+    (draft / "PG_VERSION").write_text("18\n")
+
+    assert ask(embedded.start(folder), "SELECT 1") == 1
+    assert not draft.exists()
+
+
+def test_a_failed_set_up_says_what_postgresql_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "ROLE", "pg_reserved")
+
+    with pytest.raises(embedded.EmbeddedDatabaseError, match="could not be set up") as failure:
+        embedded.start(folder)
+
+    assert "pg_reserved" in str(failure.value)
+
+
+def test_a_full_disk_is_named() -> None:
+    failure = embedded._failure("It failed.", "FATAL: could not write: No space left on device")
+
+    assert "The disk is full" in str(failure)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(state.StateError, match="REMIT_STATE_DIR"):
+        embedded.start(tmp_path / "file" / "state")
+
+
+def test_the_server_does_not_inherit_open_files(folder: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.set_inheritable(write_end, True)
+    try:
+        embedded.start(folder)
+        os.close(write_end)
+        assert os.read(read_end, 1) == b""  # the end of the file: nobody else holds it
+    finally:
+        os.close(read_end)
+
+
+def test_the_server_has_a_session_of_its_own(folder: Path) -> None:
+    embedded.start(folder)
+
+    assert os.getsid(postmaster(folder)) != os.getsid(0)
+
+
+def test_remove_leaves_nothing_behind(folder: Path) -> None:
+    embedded.start(folder)
+    pid = postmaster(folder)
+    away = place.relocated(folder, embedded._connection(folder).password)
+
+    embedded.remove(folder)
+
+    assert processes.command(pid) == ""
+    assert not away.exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["postgres.lock"]
+
+
+def test_the_command_line_reports_what_it_did(folder: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        result = subprocess.run(
+            [sys.executable, "-m", "config.embedded", *arguments],
+            cwd=state.PROJECT_DIR,
+            env=os.environ | {"REMIT_STATE_DIR": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return result.returncode, result.stdout.strip()
+
+    assert run("status") == (3, "The embedded database does not run.")
+    assert run("start") == (0, "The embedded database runs.")
+    assert run("status") == (0, "The embedded database runs.")
+    assert run("psql", "-At", "-c", "SELECT current_user") == (0, "remit")
+    assert run("url") == (0, embedded.url(folder))
+    assert run("stop") == (0, "The embedded database is stopped.")
+    assert run("jump")[0] == 2
+
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+@as_root
+def test_as_root_the_server_runs_as_another_user(folder: Path) -> None:
+    embedded.start(folder)
+
+    assert Path(f"/proc/{postmaster(folder)}").stat().st_uid != 0
+
+
+@as_root
+def test_as_root_a_folder_closed_to_others_stays_closed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    folder = tmp_path / "state"
+    try:
+        url = embedded.start(folder)
+
+        assert ask(url, "SELECT 1") == 1
+        assert oct(tmp_path.stat().st_mode & 0o777) == "0o700"
+        away = place.relocated(folder, embedded._connection(folder).password)
+        assert (away / "postgres" / "data").exists()
+        embedded.stop(folder)
+        assert ask(embedded.start(folder), "SELECT 1") == 1
+    finally:
+        embedded.remove(folder)
+    assert not away.exists()
+
+
+def test_picked_ports_are_free() -> None:
+    port = ports.pick()
+
+    assert ports.is_free(port)
+    with socket.create_server(("127.0.0.1", port)):
+        assert not ports.is_free(port)
+
+
+def test_a_process_is_known_by_its_start_not_by_its_number_alone() -> None:
+    with subprocess.Popen(["sleep", "300"]) as child:
+        mark = processes.started(child.pid)
+        assert mark
+        assert processes.started(child.pid) == mark
+        assert processes.started(os.getpid()) != mark
+        child.kill()
+        # A zombie until it is waited for: it counts as gone.
+        deadline = time.monotonic() + 10
+        while processes.started(child.pid) and time.monotonic() < deadline:
+            pass
+        assert processes.started(child.pid) == ""
+        assert processes.command(child.pid) == ""

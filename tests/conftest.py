@@ -1,0 +1,96 @@
+"""What every test stands on: a real PostgreSQL, no network but loopback, fixed examples.
+
+DATABASE_URL names the server to test on; without it an embedded one is started in a state
+folder of its own and left running for the next time (`make reset` stops it).
+"""
+
+import ipaddress
+import os
+import shutil
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import hypothesis
+import psycopg
+import pytest
+
+from config import embedded, processes, state
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile("fixed")
+
+
+class NetworkRefused(RuntimeError):
+    """A test reached for the network. Only loopback is allowed."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the database before Django is set up, which pytest-django does after this."""
+    sys.addaudithook(refuse_network)
+    os.environ["REMIT_STATE_DIR"] = str(state.state_dir() / "test")
+    for outside in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "DATA_SERVICES", "DATA_SERVICE_KEYS"):
+        os.environ.pop(outside, None)
+    if not os.environ.get("DATABASE_URL"):
+        server = embedded.start(state.state_dir())
+        drop_abandoned_databases(server)
+        # Named after this process, so that two test runs at once never share a database.
+        url = urlsplit(server)._replace(path=f"/remit_{os.getpid()}")
+        os.environ["DATABASE_URL"] = urlunsplit(url)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+
+
+def drop_abandoned_databases(server: str) -> None:
+    with psycopg.connect(server, autocommit=True) as session:
+        names = session.execute("SELECT datname FROM pg_database WHERE datname ~ '^test_remit_'")
+        for (name,) in names.fetchall():
+            owner = name.removeprefix("test_remit_")
+            if owner.isdigit() and not processes.command(int(owner)):
+                session.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def refuse_network(event: str, arguments: tuple[object, ...]) -> None:
+    if event in ("socket.connect", "socket.sendto"):
+        address = arguments[1]
+        host = address[0] if isinstance(address, tuple) else None  # else a Unix socket
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
+    name = host.decode() if isinstance(host, bytes) else host
+    if not isinstance(name, str) or name in ("", "localhost"):
+        return
+    try:
+        allowed = ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        allowed = False
+    if not allowed:
+        raise NetworkRefused(f"A test tried to reach {name}. Only loopback is allowed.")
+
+
+def chromium() -> Path | None:
+    """The Chromium of this machine."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    return Path(found) if found else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if chromium() is None:
+        missing = pytest.mark.skip(
+            reason="No Chromium found, so the browser tests did not run. Install one "
+            "(Debian: apt-get install chromium) and run the tests again."
+        )
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(missing)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    """Where the Chromium is that Playwright drives. For tests marked `browser`."""
+    path = chromium()
+    assert path is not None, "mark the test `browser`"
+    return path
