@@ -48,6 +48,7 @@ class Entry:
     actor_type: ActorType = "agent"
     actor_id: str = ""
     on_behalf_of: str = ""
+    credential_ref: str = ""
     agent_id: str = ""
     agent_version: str = ""
     model_id: str = ""
@@ -82,19 +83,69 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """One stored phase, as the executor and people's pages need it."""
+    """One stored phase, as the executor and people's pages need it.
+
+    `recorded_at` is the database's clock, `occurred_at` the worker's. `payload` and
+    `artifacts` are empty when the payload was erased.
+    """
 
     id: int
+    tenant_id: UUID
     action_id: UUID
     phase: Phase
     attempt_no: int
     status: Status
     action_type: str
+    account_id: UUID | None
+    actor_type: ActorType
+    actor_id: str
+    on_behalf_of: str
+    agent_id: str
+    agent_version: str
+    model_id: str
+    skill_ref: str
+    pattern_id: str
+    trigger: str
+    run_id: str
+    parent_action_id: UUID | None
+    provider: str
+    resource_type: str
     decision: Verdict
     decision_reason: str
-    error_code: str
+    policy_digest: str
+    approval_id: str
+    approved_by: str
     idempotency_key: str
+    error_code: str
+    latency_ms: int | None
+    target_row: int | None
     occurred_at: datetime
     recorded_at: datetime
+    resource_id: str
+    target_id: str
     payload: JSON
     artifacts: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Which actions of one tenant. `status` and the rest are those of the action's latest
+    phase; `since` (inclusive) and `until` (exclusive) are about when the action was asked
+    for, which its id tells. Empty fields filter nothing."""
+
+    tenant_id: UUID
+    account_id: UUID | None = None
+    action_type: str = ""
+    status: str = ""
+    run_id: str = ""
+    on_behalf_of: frozenset[str] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionPage:
+    """Actions by their latest phase, newest action first. `before` continues below it."""
+
+    rows: tuple[Recorded, ...]
+    before: UUID | None

@@ -1,0 +1,125 @@
+"""The only way into the ledger. One entry is one statement and one durable commit."""
+
+import secrets
+from dataclasses import asdict, fields
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError, OperationalError, connections
+from psycopg import errors
+
+from audit import chain
+from audit.contracts import Entry
+from audit.keys import tenant_key
+from audit.models import SUPPLIED, envelope
+from audit.routing import LEDGER
+
+SCHEMA_VERSION = 1
+# Entry fields of the same name become columns as they are.
+PLAIN = tuple(field.name for field in fields(Entry) if field.name in SUPPLIED)
+
+APPEND = f"""
+WITH entry AS (
+    INSERT INTO audit_action ({", ".join(f'"{name}"' for name in SUPPLIED)})
+    VALUES ({", ".join(["%s"] * len(SUPPLIED))})
+    RETURNING id, tenant_id, action_id, attempt_no
+), payload AS (
+    INSERT INTO audit_payload (row_id, tenant_id, salt, body)
+    SELECT id, tenant_id, %s, %s FROM entry
+), artifacts AS (
+    INSERT INTO audit_artifact (row_id, tenant_id, action_id, attempt_no,
+                                ordinal, kind, provider, external_id, url_key, digest)
+    SELECT entry.id, tenant_id, action_id, attempt_no, given.*
+    FROM entry, unnest(%s::smallint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[])
+        AS given
+)
+SELECT id FROM entry
+"""  # noqa: S608  # the names are this module's own
+
+
+class LedgerError(Exception):
+    """The entry was not appended by this call. What needs a ledger row must not go on."""
+
+
+class InsideTransaction(LedgerError):
+    """The ledger's connection is inside a transaction: the row could be rolled back."""
+
+
+class AlreadyRecorded(LedgerError):
+    """This phase of this attempt is in the ledger already. The first one counts."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The database could not be reached or broke off. A retry can help; where the
+    connection broke off, `selectors.recorded` says whether the row is there."""
+
+
+def append(entry: Entry) -> int:
+    """Commit `entry` and return its row id. When this returns, the row is durable.
+
+    It is committed on the ledger's own connection: a transaction on `default` that rolls
+    back leaves it in place. Text that the database cannot hold is stored visibly escaped.
+    Raises InsideTransaction, AlreadyRecorded, LedgerUnavailable; ValueError for an id that
+    is not version 7 or a time without zone; TypeError for a payload that is not plain data.
+    """
+    if entry.action_id.version != 7:
+        raise ValueError("An action id is a UUID version 7: use audit.ids.uuid7().")
+    values = parameters(entry)
+    connection = connections[LEDGER]
+    if connection.in_atomic_block:
+        raise InsideTransaction(
+            "The ledger is written outside of transactions, so that evidence is never "
+            f"rolled back: leave the atomic block on {LEDGER!r} first."
+        )
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(APPEND, values)
+            return int(cursor.fetchone()[0])
+    except DatabaseError as error:
+        if isinstance(error.__cause__, errors.UniqueViolation):
+            raise AlreadyRecorded(
+                f"{entry.phase} {entry.attempt_no} of action {entry.action_id} is recorded."
+            ) from error
+        if isinstance(error, OperationalError):
+            connection.close()
+            raise LedgerUnavailable("The ledger's database did not answer.") from error
+        raise
+    except InterfaceError as error:
+        connection.close()
+        raise LedgerUnavailable("The ledger's database connection is broken.") from error
+
+
+def parameters(entry: Entry) -> list[Any]:
+    key = tenant_key(entry.tenant_id)
+    resource_id, target_id = chain.visible(entry.resource_id), chain.visible(entry.target_id)
+    artifacts = [chain.storable(asdict(artifact)) for artifact in entry.artifacts]
+    digests = [chain.artifact_digest(artifact) for artifact in entry.artifacts]
+    body = chain.canonical_bytes(
+        {
+            "artifacts": artifacts,
+            "payload": chain.storable(entry.payload),
+            "resource_id": resource_id,
+            "target_id": target_id,
+        }
+    )
+    salt = secrets.token_bytes(chain.SALT_BYTES)
+    row = {name: clean(getattr(entry, name)) for name in PLAIN} | {
+        "schema_version": SCHEMA_VERSION,
+        "resource_key": chain.keyed(key, resource_id),
+        "target_key": chain.keyed(key, target_id),
+        "payload_commitment": chain.payload_commitment(salt, body),
+        "artifacts_digest": chain.artifacts_digest(digests),
+    }
+    row["envelope_mac"] = chain.envelope_mac(key, chain.storable(envelope(row)))
+    return [
+        *(row[name] for name in SUPPLIED),
+        salt,
+        body.decode(),
+        list(range(1, len(artifacts) + 1)),
+        *([item[name] for item in artifacts] for name in ("kind", "provider", "external_id")),
+        [chain.keyed(key, item["url"]) for item in artifacts],
+        digests,
+    ]
+
+
+def clean(value: Any) -> Any:
+    return chain.visible(value) if isinstance(value, str) else value

@@ -1,0 +1,170 @@
+"""The ledger's tables. Made by SQL (migration 0001) and only ever inserted into.
+
+`managed = False` keeps Django's schema editor and the flush between tests away from them.
+Rows come into being by `audit.ledger.append` alone; the database refuses changes too.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from django.db import models
+
+from audit.contracts import ActorType, Phase, Status, Verdict
+
+
+class AppendOnly(RuntimeError):
+    """Raised by every way of the ORM to write: the ledger only inserts."""
+
+    def __init__(self) -> None:
+        super().__init__("The ledger only inserts, and only through audit.ledger.append().")
+
+
+def refuse(*args: object, **kwargs: object) -> NoReturn:
+    raise AppendOnly
+
+
+class AppendOnlyQuerySet(models.QuerySet[Any]):
+    create = get_or_create = update_or_create = bulk_create = refuse
+    update = bulk_update = delete = refuse
+    acreate = aget_or_create = aupdate_or_create = abulk_create = refuse
+    aupdate = abulk_update = adelete = refuse
+
+
+class AppendOnlyModel(models.Model):
+    objects = AppendOnlyQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    save = delete = asave = adelete = refuse
+
+
+def choices(kind: Any) -> list[tuple[str, str]]:
+    return [(value, value) for value in kind.__args__]
+
+
+class ExecutedAgentAction(AppendOnlyModel):
+    """One phase of one action. `docs/ledger.md` says what each column means."""
+
+    id = models.BigAutoField(primary_key=True)
+    action_id = models.UUIDField()
+    phase = models.TextField(choices=choices(Phase))
+    attempt_no = models.SmallIntegerField()
+    schema_version = models.SmallIntegerField()
+    # who
+    tenant_id = models.UUIDField()
+    account_id = models.UUIDField(null=True)
+    actor_type = models.TextField(choices=choices(ActorType))
+    actor_id = models.TextField()
+    on_behalf_of = models.TextField()
+    credential_ref = models.TextField()
+    agent_id = models.TextField()
+    agent_version = models.TextField()
+    model_id = models.TextField()
+    skill_ref = models.TextField()
+    pattern_id = models.TextField()
+    # thread
+    trigger = models.TextField()
+    run_id = models.TextField()
+    trace_id = models.TextField()
+    parent_action_id = models.UUIDField(null=True)
+    # what
+    provider = models.TextField()
+    resource_type = models.TextField()
+    resource_key = models.TextField()
+    action_type = models.TextField()
+    target_key = models.TextField()
+    target_group_id = models.TextField()
+    # right
+    decision = models.TextField(choices=choices(Verdict))
+    decision_reason = models.TextField()
+    policy_digest = models.TextField()
+    approval_id = models.TextField()
+    approved_by = models.TextField()
+    # result
+    idempotency_key = models.TextField()
+    status = models.TextField(choices=choices(Status))
+    error_code = models.TextField()
+    provider_request_id = models.TextField()
+    latency_ms = models.IntegerField(null=True)
+    target_row = models.BigIntegerField(null=True)
+    # commitments
+    payload_commitment = models.TextField()
+    artifacts_digest = models.TextField()
+    envelope_mac = models.TextField()
+    # time
+    occurred_at = models.DateTimeField()
+    recorded_at = models.DateTimeField()
+    xact = models.TextField(help_text="The inserting transaction; xid8 in the database.")
+
+    class Meta:
+        managed = False
+        db_table = "audit_action"
+        verbose_name = "ledger entry"
+        verbose_name_plural = "ledger"
+
+    def __str__(self) -> str:
+        return f"{self.action_type} · {self.phase} · {self.status}"
+
+
+class LedgerPayload(AppendOnlyModel):
+    """What a row's commitment is about: the only part that may be erased one day."""
+
+    row = models.OneToOneField(
+        ExecutedAgentAction,
+        models.DO_NOTHING,
+        primary_key=True,
+        db_constraint=False,
+        related_name="stored",
+    )
+    tenant_id = models.UUIDField()
+    salt = models.BinaryField()
+    body = models.TextField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_payload"
+
+    def __str__(self) -> str:
+        return f"payload of row {self.row_id}"
+
+
+class ActionArtifact(AppendOnlyModel):
+    """One thing an action brought forth at the provider."""
+
+    id = models.BigAutoField(primary_key=True)
+    row = models.ForeignKey(
+        ExecutedAgentAction, models.DO_NOTHING, db_constraint=False, related_name="artifacts"
+    )
+    tenant_id = models.UUIDField()
+    action_id = models.UUIDField()
+    attempt_no = models.SmallIntegerField()
+    ordinal = models.SmallIntegerField()
+    kind = models.TextField()
+    provider = models.TextField()
+    external_id = models.TextField()
+    url_key = models.TextField()
+    digest = models.TextField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_artifact"
+        ordering = ["row_id", "ordinal"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.external_id}"
+
+
+# What the writer supplies; `id`, `recorded_at` and `xact` are the database's own.
+SUPPLIED = tuple(
+    field.attname
+    for field in ExecutedAgentAction._meta.concrete_fields
+    if field.attname not in ("id", "recorded_at", "xact")
+)
+ENVELOPE = tuple(name for name in SUPPLIED if name != "envelope_mac")
+
+
+def envelope(row: Mapping[str, Any] | ExecutedAgentAction) -> dict[str, Any]:
+    """The columns that a row's MAC covers."""
+    values = row if isinstance(row, Mapping) else vars(row)
+    return {name: values[name] for name in ENVELOPE}

@@ -1,0 +1,161 @@
+"""Reads of the ledger, as values."""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import BooleanField, Count, Exists, F, Func, OuterRef, Q, QuerySet, Value
+
+from audit import ids
+from audit.contracts import ActionPage, Artifact, Filters, Recorded
+from audit.models import ExecutedAgentAction
+
+Rows = QuerySet[ExecutedAgentAction]
+# Fields of Recorded that are columns of the same name.
+COLUMNS = tuple(
+    name
+    for name in Recorded.__dataclass_fields__
+    if name not in ("resource_id", "target_id", "payload", "artifacts")
+)
+ERASED: dict[str, Any] = {"artifacts": [], "payload": {}, "resource_id": "", "target_id": ""}
+
+
+def recorded(action_id: UUID) -> tuple[Recorded, ...]:
+    """Every phase of an action, oldest first; empty for an action the ledger does not know."""
+    return values(with_payload().filter(action_id=action_id).order_by("id"))
+
+
+def recorded_of_tenant(action_id: UUID, *, filters: Filters) -> tuple[Recorded, ...]:
+    """As `recorded`, but empty when the action does not match `filters`."""
+    rows = matching(filters).filter(action_id=action_id)
+    return recorded(action_id) if rows.exists() else ()
+
+
+def open_attempts(
+    *, older_than: datetime, newer_than: datetime | None = None, limit: int = 100
+) -> tuple[Recorded, ...]:
+    """Attempts recorded before `older_than` that have no outcome, oldest action first.
+
+    The cost grows with the attempts looked at: `newer_than` leaves out actions asked for
+    earlier, which a run that looks often needs.
+    """
+    outcome = ExecutedAgentAction.objects.filter(
+        action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
+    )
+    rows = with_payload().filter(~Exists(outcome), phase="attempt", recorded_at__lt=older_than)
+    if newer_than:
+        rows = rows.filter(action_id__gte=ids.floor(newer_than))
+    return values(rows.order_by("action_id", "id")[:limit])
+
+
+def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) -> ActionPage:
+    """One page of the actions that match, each by its latest phase, newest action first."""
+    rows = matching(filters).select_related("stored").order_by("-action_id")
+    if before:
+        rows = rows.filter(action_id__lt=before)
+    found = values(rows[: limit + 1])
+    page = found[:limit]
+    return ActionPage(rows=page, before=page[-1].action_id if len(found) > limit else None)
+
+
+def actions_of_run(*, tenant_id: UUID, run_id: str) -> tuple[Recorded, ...]:
+    """The actions of one run (a turn), each by its latest phase, oldest action first."""
+    rows = matching(Filters(tenant_id=tenant_id, run_id=run_id))
+    return values(rows.select_related("stored").order_by("action_id"))
+
+
+def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
+    """How many actions asked for since then are in which state now."""
+    rows = matching(Filters(tenant_id=tenant_id, since=since)).order_by()
+    return dict(rows.values_list("status").annotate(number=Count("id")).order_by("status"))
+
+
+def matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
+    """The latest phase of each action that matches. With `snapshot` (the text of a
+    pg_snapshot) the ledger is looked at as it was then."""
+    rows = latest(phases(snapshot)).filter(tenant_id=filters.tenant_id)
+    if filters.account_id:
+        rows = rows.filter(account_id=filters.account_id)
+    if filters.action_type:
+        rows = rows.filter(action_type=filters.action_type)
+    if filters.status:
+        rows = rows.filter(status=filters.status)
+    if filters.run_id:
+        rows = rows.filter(run_id=filters.run_id)
+    if filters.on_behalf_of:
+        rows = rows.filter(on_behalf_of__in=sorted(filters.on_behalf_of))
+    return between(rows, since=filters.since, until=filters.until)
+
+
+def between(rows: Rows, *, since: datetime | None, until: datetime | None) -> Rows:
+    """Rows of actions asked for in this period."""
+    if since:
+        rows = rows.filter(action_id__gte=ids.floor(since))
+    if until:
+        rows = rows.filter(action_id__lt=ids.floor(until))
+    return rows
+
+
+def phases(snapshot: str | None = None) -> Rows:
+    """Every row; with `snapshot` those that were committed when it was taken."""
+    rows: Rows = ExecutedAgentAction.objects.all()
+    if snapshot is None:
+        return rows
+    return rows.filter(
+        Func(
+            F("xact"),
+            Value(snapshot),
+            template="pg_visible_in_snapshot(%(expressions)s::pg_snapshot)",
+            output_field=BooleanField(),
+        )
+    )
+
+
+def latest(rows: Rows) -> Rows:
+    """Of each action the row that says how it stands: the last one, where rows that only
+    remark on it (status `recorded`) and redactions don't count if there is another."""
+    others = rows.exclude(phase="redaction").filter(
+        tenant_id=OuterRef("tenant_id"), action_id=OuterRef("action_id")
+    )
+    says_more = ~Q(status="recorded")
+    later = others.filter(id__gt=OuterRef("id"))
+    return rows.exclude(phase="redaction").filter(
+        (says_more & ~Exists(later.filter(says_more)))
+        | (Q(status="recorded") & ~Exists(later) & ~Exists(others.filter(says_more)))
+    )
+
+
+def with_payload() -> Rows:
+    return phases().select_related("stored")
+
+
+def only_tenant() -> UUID | None:
+    """The one tenant of the ledger; None when it has none or several."""
+    rows = ExecutedAgentAction.objects.values_list("tenant_id", flat=True)
+    first, last = rows.order_by("tenant_id").first(), rows.order_by("-tenant_id").first()
+    return first if first == last else None
+
+
+def values(rows: Iterable[ExecutedAgentAction]) -> tuple[Recorded, ...]:
+    return tuple(value(row) for row in rows)
+
+
+def value(row: ExecutedAgentAction) -> Recorded:
+    content = body(row) or ERASED
+    return Recorded(
+        **{name: getattr(row, name) for name in COLUMNS},
+        resource_id=content["resource_id"],
+        target_id=content["target_id"],
+        payload=content["payload"],
+        artifacts=tuple(Artifact(**artifact) for artifact in content["artifacts"]),
+    )
+
+
+def body(row: ExecutedAgentAction) -> dict[str, Any] | None:
+    """What the payload of `row` holds; None when it was erased."""
+    if not hasattr(row, "stored"):
+        return None
+    content: dict[str, Any] = json.loads(row.stored.body)
+    return content
