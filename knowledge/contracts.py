@@ -41,6 +41,8 @@ class FoundItem:
     text: str  # the best passage, at most 2,000 characters
     relevance: float  # 0 to 1, comparable only inside one result
     occurred_at: datetime
+    sender_name: str = ""
+    sender_address: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
