@@ -1,0 +1,38 @@
+"""Ledger entries for tests. The ledger keeps its rows between tests, so every test uses
+tenants of its own."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from audit import ledger
+from audit.contracts import Artifact, Entry
+from audit.ids import uuid7
+
+DRAFT = Artifact(
+    kind="draft", provider="gmail", external_id="draft-1", url="https://mail.example/d/1"
+)
+
+
+def entry(**changes: Any) -> Entry:
+    values: dict[str, Any] = {
+        "tenant_id": uuid4(),
+        "action_id": uuid7(),
+        "phase": "attempt",
+        "status": "pending",
+        "action_type": "archive",
+        "occurred_at": datetime.now(UTC),
+        "decision": "allowed",
+        "payload": {"arguments": {"email_id": "mail-1"}},
+    }
+    return Entry(**(values | changes))
+
+
+def append_action(*, tenant_id: UUID, status: str = "succeeded", **changes: Any) -> UUID:
+    """An attempt and its outcome. Returns the action's id."""
+    action_id = uuid7()
+    same = changes | {"tenant_id": tenant_id, "action_id": action_id}
+    ledger.append(entry(**same))
+    if status != "pending":
+        ledger.append(entry(**same, phase="outcome", status=status, artifacts=(DRAFT,)))
+    return action_id

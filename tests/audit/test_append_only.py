@@ -1,0 +1,106 @@
+"""The ledger's rows cannot be changed: not by the ORM, not by SQL, not by an account's end."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import ProgrammingError, connection, connections
+from django.db.models import Model
+
+from audit import ledger, selectors
+from audit.models import ActionArtifact, AppendOnly, ExecutedAgentAction, LedgerPayload
+from tests.audit.entries import DRAFT, append_action, entry
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+MODELS: tuple[Any, ...] = (ExecutedAgentAction, LedgerPayload, ActionArtifact)
+TABLES = ("audit_action", "audit_payload", "audit_artifact")
+WRITES: dict[str, Callable[[Any, Model], object]] = {
+    "save": lambda model, row: row.save(),
+    "delete": lambda model, row: row.delete(),
+    "create": lambda model, row: model.objects.create(),
+    "get_or_create": lambda model, row: model.objects.get_or_create(pk=0),
+    "bulk_create": lambda model, row: model.objects.bulk_create([row]),
+    "bulk_update": lambda model, row: model.objects.bulk_update([row], ["tenant_id"]),
+    "queryset update": lambda model, row: model.objects.filter(pk=row.pk).update(tenant_id=uuid4()),
+    "queryset delete": lambda model, row: model.objects.filter(pk=row.pk).delete(),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("model", MODELS)
+def test_the_orm_refuses_to_write(model: Any, write: str) -> None:
+    ledger.append(entry(artifacts=(DRAFT,)))
+    row = model.objects.order_by("-pk").first()
+    with pytest.raises(AppendOnly, match="only inserts"):
+        WRITES[write](model, row)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {table} SET tenant_id = gen_random_uuid()",
+        "DELETE FROM {table}",
+        "TRUNCATE {table}",
+        "TRUNCATE {table} CASCADE",
+        "SET session_replication_role = replica; DELETE FROM {table}",
+        "SET session_replication_role = replica; TRUNCATE {table}",
+        "MERGE INTO {table} USING (SELECT 1) AS one ON true WHEN MATCHED THEN DELETE",
+    ],
+)
+@pytest.mark.parametrize("alias", ["default", "ledger"])
+def test_the_database_refuses_changes_by_sql(alias: str, statement: str, table: str) -> None:
+    action_id = append_action(tenant_id=uuid4())
+    before = selectors.recorded(action_id)
+    with connections[alias].cursor() as cursor:
+        try:
+            with pytest.raises(ProgrammingError, match="The ledger only inserts"):
+                cursor.execute(statement.format(table=table))
+        finally:
+            cursor.execute("RESET session_replication_role")
+    assert selectors.recorded(action_id) == before
+
+
+def test_an_upsert_cannot_change_a_row() -> None:
+    ledger.append(entry())
+    with (
+        connection.cursor() as cursor,
+        pytest.raises(ProgrammingError, match="The ledger only inserts"),
+    ):
+        cursor.execute(
+            "INSERT INTO audit_payload SELECT * FROM audit_payload LIMIT 1 "
+            "ON CONFLICT (row_id) DO UPDATE SET body = '{}'"
+        )
+
+
+def test_rows_outlive_what_they_name() -> None:
+    user = User.objects.create(username="maya")
+    action_id = append_action(tenant_id=uuid4(), on_behalf_of=str(user.pk))
+    before = selectors.recorded(action_id)
+    user.delete()
+    assert selectors.recorded(action_id) == before
+
+
+def test_the_flush_between_tests_leaves_the_ledger_alone() -> None:
+    action_id = append_action(tenant_id=uuid4())
+    call_command("flush", interactive=False, verbosity=0)
+    assert len(selectors.recorded(action_id)) == 2
+
+
+def test_no_foreign_key_leaves_or_enters_the_ledger() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT conname FROM pg_constraint WHERE contype = 'f' AND "
+            "(conrelid::regclass::text LIKE 'audit%%' OR confrelid::regclass::text LIKE 'audit%%')"
+        )
+        assert cursor.fetchall() == []
+
+
+def test_going_back_is_refused_while_the_ledger_holds_rows() -> None:
+    ledger.append(entry())
+    with pytest.raises(ProgrammingError, match="holds rows"):
+        call_command("migrate", "audit", "zero", verbosity=0)

@@ -1,0 +1,170 @@
+import threading
+from dataclasses import replace
+from datetime import datetime
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, connections, transaction
+
+from audit import chain, ledger, selectors
+from audit.contracts import Artifact
+from audit.ids import uuid7
+from audit.models import ActionArtifact, ExecutedAgentAction
+from tests.audit.entries import DRAFT, entry
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def test_an_appended_entry_is_read_back_whole() -> None:
+    wanted = entry(
+        phase="outcome",
+        status="succeeded",
+        account_id=uuid4(),
+        actor_id="maya",
+        run_id="turn-1",
+        resource_id="mail-1",
+        target_id="label-1",
+        decision_reason="allowed",
+        latency_ms=12,
+        artifacts=(DRAFT, replace(DRAFT, external_id="draft-2", url="")),
+    )
+    row_id = ledger.append(wanted)
+    (got,) = selectors.recorded(wanted.action_id)
+    assert got.id == row_id
+    assert got.recorded_at.tzinfo is not None
+    for name in vars(got).keys() & vars(wanted).keys():
+        assert getattr(got, name) == getattr(wanted, name), name
+
+
+def test_provider_ids_are_plain_in_the_payload_only() -> None:
+    wanted = entry(resource_id="mail-1", target_id="label-1", artifacts=(DRAFT,))
+    ledger.append(wanted)
+    row = ExecutedAgentAction.objects.get(action_id=wanted.action_id)
+    columns = " ".join(str(getattr(row, field.attname)) for field in row._meta.concrete_fields)
+    assert "mail-1" not in columns
+    assert "label-1" not in columns
+    assert row.resource_key == chain.keyed(
+        chain.tenant_key(ledger_key(), wanted.tenant_id), "mail-1"
+    )
+    artifact = ActionArtifact.objects.get(row_id=row.id)
+    assert artifact.external_id == "draft-1"
+    assert DRAFT.url not in artifact.url_key
+
+
+def ledger_key() -> str:
+    from django.conf import settings
+
+    return str(settings.LEDGER_KEY)
+
+
+def test_a_row_stays_when_the_transaction_around_it_rolls_back() -> None:
+    wanted = entry()
+    with pytest.raises(RuntimeError), transaction.atomic():
+        User.objects.create(username="gone")
+        ledger.append(wanted)
+        raise RuntimeError
+    assert not User.objects.filter(username="gone").exists()
+    assert len(selectors.recorded(wanted.action_id)) == 1
+
+
+def test_append_inside_a_transaction_of_the_ledger_is_refused() -> None:
+    wanted = entry()
+    with transaction.atomic(using="ledger"), pytest.raises(ledger.InsideTransaction):
+        ledger.append(wanted)
+    assert selectors.recorded(wanted.action_id) == ()
+
+
+def test_the_second_record_of_a_phase_is_refused_and_the_first_one_counts() -> None:
+    first = entry(phase="outcome", status="succeeded")
+    ledger.append(first)
+    with pytest.raises(ledger.AlreadyRecorded):
+        ledger.append(replace(first, status="failed"))
+    assert [row.status for row in selectors.recorded(first.action_id)] == ["succeeded"]
+
+
+def test_several_control_rows_of_one_action_are_kept() -> None:
+    remark = entry(phase="control", status="waiting")
+    ledger.append(remark)
+    ledger.append(replace(remark, status="denied"))
+    assert [row.status for row in selectors.recorded(remark.action_id)] == ["waiting", "denied"]
+
+
+def test_of_eight_racing_outcomes_exactly_one_is_recorded() -> None:
+    outcome = entry(phase="outcome", status="succeeded")
+    start = threading.Barrier(8)
+    results: list[str] = []
+
+    def race(number: int) -> None:
+        start.wait()
+        try:
+            ledger.append(replace(outcome, actor_id=f"worker-{number}"))
+            results.append("recorded")
+        except ledger.AlreadyRecorded:
+            results.append("refused")
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=race, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["recorded"] + ["refused"] * 7
+    assert len(selectors.recorded(outcome.action_id)) == 1
+
+
+def test_text_that_the_database_cannot_hold_does_not_lose_the_row() -> None:
+    hostile = "a\x00b\ud800"
+    wanted = entry(
+        actor_id=hostile,
+        resource_id=hostile,
+        payload={hostile: [hostile, float("nan"), 2**80]},
+        artifacts=(Artifact(kind="draft", provider="gmail", external_id=hostile, url=hostile),),
+    )
+    ledger.append(wanted)
+    (row,) = selectors.recorded(wanted.action_id)
+    shown = "a⟨U+0000⟩b⟨U+D800⟩"
+    assert row.actor_id == row.resource_id == row.artifacts[0].external_id == shown
+    assert row.payload == {shown: [shown, "nan", str(2**80)]}
+
+
+def test_an_id_that_is_not_version_7_is_refused() -> None:
+    with pytest.raises(ValueError, match="version 7"):
+        ledger.append(entry(action_id=uuid4()))
+
+
+def test_a_time_without_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="zone"):
+        ledger.append(entry(occurred_at=datetime(2026, 1, 1)))  # noqa: DTZ001
+
+
+def test_a_broken_connection_is_said_and_the_next_append_works() -> None:
+    wanted = entry()
+    ledger.append(entry())
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (backend,) = cursor.fetchone()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
+    with pytest.raises(ledger.LedgerUnavailable):
+        ledger.append(wanted)
+    ledger.append(wanted)
+    assert len(selectors.recorded(wanted.action_id)) == 1
+
+
+def test_an_append_is_one_statement() -> None:
+    wanted = entry(artifacts=(DRAFT,))
+    statements: list[str] = []
+
+    def note(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
+        statements.append(sql)
+        return execute(sql, params, many, context)
+
+    with connections["ledger"].execute_wrapper(note):
+        ledger.append(wanted)
+    assert len(statements) == 1
+
+
+def test_an_unknown_action_has_no_rows() -> None:
+    assert selectors.recorded(uuid7()) == ()
