@@ -34,6 +34,7 @@ def environment(folder: str) -> dict[str, str]:
     return {
         **os.environ,
         "SECRET_KEY": secrets.token_urlsafe(64),
+        "LEDGER_KEY": secrets.token_urlsafe(64),
         "HTTPS": "true",
         "ALLOWED_HOSTS": "remit.example",
         "DATABASE_URL": os.environ.get("DATABASE_URL") or embedded.start(test_state),

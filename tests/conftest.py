@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import django
 import hypothesis
 import psycopg
 import pytest
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         url = urlsplit(server)._replace(path=f"/remit_{os.getpid()}")
         os.environ["DATABASE_URL"] = urlunsplit(url)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    django.setup()
 
 
 def drop_abandoned_databases(server: str) -> None:
