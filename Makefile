@@ -1,9 +1,8 @@
 # `make run` and `make test` need nothing but make and Python 3.11 or newer.
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
-BOOTSTRAP = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Install it, or name one: make $@ PYTHON=/path/to/python3"; exit 1; }; \
-	exec "$(PYTHON)" -m config.bootstrap
-IN_ENVIRONMENT = .venv/bin/python -m
+NEED_PYTHON = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Install it, or name it: make $@ PYTHON=/path/to/python3"; exit 1; }
+BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.bootstrap
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -22,7 +21,7 @@ run:
 	$(BOOTSTRAP) run -m config.run
 
 reset:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed."; exit 1; }; "$(PYTHON)" -m config.run reset
+	$(NEED_PYTHON); exec "$(PYTHON)" -m config.reset
 
 test:
 	$(BOOTSTRAP) dev -m pytest $(ARGS)
@@ -30,12 +29,12 @@ test:
 dev:
 	$(BOOTSTRAP) dev
 
-check: dev
-	$(IN_ENVIRONMENT) config.check
+check:
+	$(BOOTSTRAP) dev -m config.check
 
 format: dev
-	$(IN_ENVIRONMENT) ruff format .
-	$(IN_ENVIRONMENT) ruff check --fix .
+	@.venv/bin/python -m ruff format .
+	@.venv/bin/python -m ruff check --fix .
 
 bench:
 	@test -n "$(NAME)" || { echo "Name a benchmark: make bench NAME=decide"; exit 1; }

@@ -21,3 +21,12 @@ def pick() -> int:
     while not is_free(port := 20_000 + secrets.randbelow(10_000)):
         pass
     return port
+
+
+def answers(port: int) -> bool:
+    """Whether a server listens on this port now."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

@@ -38,6 +38,26 @@ def started(pid: int) -> str:
     return _ps(pid, "lstart=")
 
 
+def survivors(leader: int, *, mark: str, token: str) -> list[int]:
+    """The live processes of the session that `leader` led when `started` gave `mark`.
+
+    On Linux also those that outlived it, known by `token` in the environment they were
+    started with; elsewhere the leader alone.
+    """
+    if not PROC:
+        return [leader] if mark and started(leader) == mark else []
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                session = (entry / "stat").read_text().rpartition(")")[2].split()[3]
+                if session == str(leader) and token.encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue  # it ended meanwhile, or belongs to someone else
+    return found
+
+
 def _ps(pid: int, column: str) -> str:
     result = subprocess.run(
         ["ps", "-p", str(pid), "-ww", "-o", column], capture_output=True, text=True, check=False
