@@ -119,6 +119,8 @@ def _placed(item: JsonObject, moment: datetime) -> JsonObject:
     for name in TIMED:
         if isinstance(item.get(name), dict):
             placed[name] = instant_text(_moment(item[name], moment))
+    if "comments" in item:
+        placed["comments"] = [_placed(comment, moment) for comment in item["comments"]]
     if "minutes" in placed:
         start = datetime.fromisoformat(placed["start"])
         placed["end"] = instant_text(start + timedelta(minutes=placed.pop("minutes")))
