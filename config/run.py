@@ -199,10 +199,9 @@ def _hold(chosen: Plan, children: Children, secrets: dict[str, str]) -> int:
 
 
 def _environment(plan: Plan, secrets: dict[str, str]) -> dict[str, str]:
-    names = ("SECRET_KEY", "DATA_SERVICE_KEYS", "WEBHOOK_SECRETS")
     return {
         **os.environ,
-        **{name: secrets[name] for name in names},
+        **{name: value for name, value in secrets.items() if name != "OPERATOR_PASSWORD"},
         "REMIT_STATE_DIR": str(plan.folder),
         "SANDBOX_PORT": str(plan.sandbox_port),
         "MODEL_PORT": str(plan.model_port),

@@ -1,0 +1,203 @@
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection, connections, transaction
+from django_q.conf import Conf
+from django_q.models import OrmQ
+from django_q.tasks import async_task
+from pytest_django import DjangoAssertNumQueries
+
+from config import state
+from config.broker import Broker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    broker = Broker(list_key="tests")
+    yield broker
+    broker._hang_up()
+
+
+@pytest.fixture(autouse=True)
+def quick_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Conf, "POLL", 0.05)
+
+
+def database_url() -> str:
+    values = connection.settings_dict
+    return str(
+        psycopg.conninfo.make_conninfo(
+            host=values["HOST"],
+            port=values["PORT"],
+            user=values["USER"],
+            password=values["PASSWORD"],
+            dbname=values["NAME"],
+        )
+    )
+
+
+def seen_by_others() -> int:
+    with psycopg.connect(database_url()) as session:
+        row = session.execute("SELECT count(*) FROM django_q_ormq").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_a_task_exists_for_others_only_after_commit(broker: Broker) -> None:
+    with transaction.atomic():
+        number = broker.enqueue("payload")
+        assert seen_by_others() == 0
+
+    assert seen_by_others() == 1
+    assert broker.dequeue() == [(number, "payload")]
+
+
+def test_a_rolled_back_task_never_existed(broker: Broker) -> None:
+    with transaction.atomic():
+        broker.enqueue("payload")
+        transaction.set_rollback(True)
+
+    assert seen_by_others() == 0
+    assert broker.dequeue() is None
+
+
+def test_enqueueing_is_one_query(
+    broker: Broker, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(1):
+        broker.enqueue("payload")
+
+
+def test_a_taken_task_is_given_to_nobody_else_until_its_lock_runs_out(broker: Broker) -> None:
+    number = broker.enqueue("payload")
+    assert broker.dequeue() == [(number, "payload")]
+
+    assert broker.dequeue() is None
+    assert broker.lock_size() == 1
+
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE django_q_ormq SET lock = now() - interval '1 second'")
+    assert broker.dequeue() == [(number, "payload")]
+
+
+def test_an_acknowledged_task_is_gone(broker: Broker) -> None:
+    number = broker.enqueue("payload")
+    broker.dequeue()
+
+    broker.acknowledge(number)
+
+    assert not OrmQ.objects.exists()
+
+
+def test_two_workers_never_get_one_task(broker: Broker) -> None:
+    expected = {broker.enqueue(f"task {index}") for index in range(60)}
+
+    def drain(_: int) -> list[int]:
+        mine = Broker(list_key="tests")
+        taken: list[int] = []
+        try:
+            while tasks := mine.dequeue():
+                taken += [number for number, _ in tasks]
+        finally:
+            mine._hang_up()
+            connections.close_all()
+        return taken
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(drain, range(2))
+
+    assert sorted(first + second) == sorted(expected)
+
+
+def test_tasks_of_another_queue_are_left_alone(broker: Broker) -> None:
+    Broker(list_key="elsewhere").enqueue("payload")
+
+    assert broker.dequeue() is None
+    assert broker.queue_size() == 0
+
+
+def test_a_waiting_worker_is_woken_by_a_commit(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert broker.dequeue() is None  # it listens from now on
+    monkeypatch.setattr(Conf, "POLL", 600)
+
+    def wait() -> list[tuple[int, str]] | None:
+        try:
+            return broker.dequeue()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        woken = pool.submit(wait)
+        with transaction.atomic():
+            number = Broker(list_key="tests").enqueue("payload")
+        assert woken.result(timeout=60) == [(number, "payload")]
+
+
+def test_a_lost_connection_costs_one_pause_and_no_task(
+    broker: Broker, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker.dequeue()
+    with psycopg.connect(database_url(), autocommit=True) as session:
+        session.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+    assert broker.dequeue() is None
+    assert [record.message for record in caplog.records] == ["broker.database_away"]
+
+    number = broker.enqueue("payload")
+    assert broker.dequeue() == [(number, "payload")]
+
+
+def test_a_task_is_given_out_again_only_after_all_before_it_had_their_time() -> None:
+    cluster = settings.Q_CLUSTER
+    rounds = -(-(cluster["queue_limit"] + 1) // cluster["workers"]) + 1
+
+    assert cluster["retry"] > cluster["timeout"] * rounds
+
+
+@pytest.mark.slow
+def test_a_real_cluster_runs_a_task_once_and_forgets_it(tmp_path: Path) -> None:
+    folder = tmp_path / "made by the task"
+    async_task("os.mkdir", str(folder))
+    values = connection.settings_dict
+    environment = os.environ | {
+        "DATABASE_URL": f"postgresql://{values['USER']}:{values['PASSWORD']}@{values['HOST']}:"
+        f"{values['PORT']}/{values['NAME']}",
+        "REMIT_PROCESS": "cluster",
+        "SECRET_KEY": settings.SECRET_KEY,
+        "LEDGER_KEY": settings.LEDGER_KEY,
+    }
+    log = tmp_path / "cluster.log"
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            [sys.executable, "manage.py", "qcluster"],
+            cwd=state.PROJECT_DIR,
+            env=environment,
+            stdout=output,
+            stderr=output,
+        ) as cluster,
+    ):
+        deadline = time.monotonic() + 60
+        while OrmQ.objects.exists():
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        cluster.terminate()
+
+    assert folder.exists()
+    assert "Failed" not in log.read_text()
+    assert cluster.returncode == 0
