@@ -85,7 +85,7 @@ class OperatorAuthentication(SessionAuthentication):
     The organisation is the one named by the X-Remit-Organisation header, else `default`.
     """
 
-    def authenticate(self, request: Request) -> tuple[User, Caller] | None:  # type: ignore[override]
+    def authenticate(self, request: Request) -> tuple[User, Caller] | None:
         found = super().authenticate(request)
         if found is None:
             return None

@@ -73,13 +73,14 @@ class DataServiceReader:
         return self._page("/jira/issues", Issue, since=since, cursor=cursor, limit=limit)
 
     def item(self, *, source: str, source_id: str) -> AnyItem:
-        path, model = {
+        paths: dict[str, tuple[str, type[AnyItem]]] = {
             "gmail": ("/emails/", Email),
             "gdrive": ("/documents/", Document),
             "calendar": ("/events/", Event),
             "jira": ("/jira/issues/", Issue),
-        }[source]
-        return parse(model, self._get(path + segment(source_id)))  # type: ignore[type-var]
+        }
+        path, model = paths[source]
+        return parse(model, self._get(path + segment(source_id)))
 
     def email(self, email_id: str) -> Email:
         return parse(Email, self._get(f"/emails/{segment(email_id)}"))

@@ -7,12 +7,14 @@ later reads the event again and decides.
 
 import logging
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
@@ -26,6 +28,8 @@ from integrations.models import Account, Delivery, Organisation
 log = logging.getLogger(__name__)
 Kind = Literal["created", "updated", "deleted"]
 MAX_ID_LENGTH = 200
+# The queue holds every accepted delivery; only one that it lost is queued again after this.
+QUEUE_PATIENCE = timedelta(minutes=30)
 
 
 class Refused(Exception):
@@ -108,6 +112,7 @@ def accept_delivery(
                 "source": event.source,
                 "source_id": event.source_id,
                 "body": body,
+                "lease_expires_at": timezone.now() + QUEUE_PATIENCE,
             },
         )
         if new:

@@ -1,0 +1,6 @@
+"""Rows of `agents`, split by what they are about."""
+
+from agents.models.conversations import Conversation, Message
+from agents.models.turns import Step, ToolCall, Turn, TurnEvent
+
+__all__ = ["Conversation", "Message", "Step", "ToolCall", "Turn", "TurnEvent"]

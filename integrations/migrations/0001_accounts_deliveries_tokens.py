@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('processed', 'Processed'), ('skipped', 'Skipped'), ('dead', 'Dead letter')], default='queued', max_length=16)),
                 ('reason', models.CharField(blank=True, max_length=64)),
                 ('attempts', models.PositiveIntegerField(default=0)),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
+                ('lease_expires_at', models.DateTimeField(blank=True, help_text='When another process may take it: the lease of who works on it, or the wait before the next try.', null=True)),
                 ('received_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('account', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='deliveries', to='integrations.account')),
@@ -97,7 +97,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'deliveries',
                 'ordering': ['-received_at'],
-                'indexes': [models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['received_at'], name='delivery_unfinished'), models.Index(fields=['organisation', '-received_at'], name='delivery_recent'), models.Index(fields=['account', 'source_id'], name='delivery_item')],
+                'indexes': [models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['lease_expires_at'], name='delivery_unfinished'), models.Index(fields=['organisation', '-received_at'], name='delivery_recent'), models.Index(fields=['account', 'source_id'], name='delivery_item')],
                 'constraints': [models.UniqueConstraint(fields=('organisation', 'webhook_id'), name='delivery_once')],
             },
         ),

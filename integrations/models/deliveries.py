@@ -35,7 +35,12 @@ class Delivery(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     reason = models.CharField(max_length=64, blank=True)
     attempts = models.PositiveIntegerField(default=0)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    lease_expires_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When another process may take it: the lease of who works on it, or the "
+        "wait before the next try.",
+    )
     received_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -47,7 +52,7 @@ class Delivery(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["received_at"],
+                fields=["lease_expires_at"],
                 name="delivery_unfinished",
                 condition=models.Q(state__in=["queued", "running"]),
             ),

@@ -1,0 +1,132 @@
+"""Values that cross the rooms of `agents`: a run, its transcript, tool results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from integrations.contracts import AccountRef
+
+ErrorCode = Literal[
+    "EXECUTION_FAILED",
+    "INVALID_INPUT",
+    "PERMISSION_DENIED",
+    "NOT_FOUND",
+    "TIMEOUT",
+    "RATE_LIMIT",
+    "NETWORK_ERROR",
+    "DUPLICATE_CALL",
+    "TOO_MANY_CALLS",
+    "INTERRUPTED",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    """What a tool call gave. `untrusted` marks data that strangers wrote."""
+
+    success: bool
+    data: Mapping[str, Any] = field(default_factory=dict)
+    code: ErrorCode | None = None
+    message: str = ""
+    recoverable: bool = False
+    suggested_action: str = ""
+    untrusted: bool = False
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON a model is shown and the row keeps."""
+        if self.success:
+            return {"success": True, "data": dict(self.data)} | (
+                {"untrusted": True} if self.untrusted else {}
+            )
+        return {
+            "success": False,
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "recoverable": self.recoverable,
+                "suggested_action": self.suggested_action,
+            },
+        }
+
+
+def failure(
+    code: ErrorCode, message: str, *, recoverable: bool = False, suggested_action: str = ""
+) -> ToolResult:
+    return ToolResult(
+        success=False,
+        code=code,
+        message=message,
+        recoverable=recoverable,
+        suggested_action=suggested_action,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRecord:
+    """A tool call as it stands. `result` is None while it is open."""
+
+    id: UUID
+    name: str
+    arguments: str
+    action_id: UUID
+    result: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    number: int
+    text: str
+    finish_reason: str
+    calls: tuple[CallRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnRecord:
+    """One turn of a conversation as the prompt needs it.
+
+    `user_text` is None where the user's message answered an open question: then it stands
+    in the transcript as that call's result. `reply` is the assistant's message when it was
+    not a step of a model (a limit, an error).
+    """
+
+    user_text: str | None
+    decisions: tuple[Mapping[str, Any], ...]
+    steps: tuple[StepRecord, ...]
+    reply: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """The end user a turn works for, with the accounts the turn may touch."""
+
+    organisation_id: UUID
+    external_user_id: str
+    accounts: tuple[AccountRef, ...]
+
+    def account(self, source: str) -> AccountRef | None:
+        return next((a for a in self.accounts if a.source == source), None)
+
+    @property
+    def time_zone(self) -> str:
+        return self.accounts[0].time_zone if self.accounts else "UTC"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboundMail:
+    """The minimal context of an inbound mail (MAIL-1)."""
+
+    account: AccountRef
+    email_id: str
+    thread_id: str
+    sender: str
+    sender_name: str
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
+    text: str
+    list_id: str
+    first_contact: bool  # doubt means known, so False
+    authenticated: bool
+    date: str
+    thread_messages: int

@@ -1,0 +1,253 @@
+"""Rows of a running turn: read once, then written step by step under its lease.
+
+Every write renews the lease and fails with LeaseLost when another process has taken the
+turn over, so that two processes never write one turn.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, Max, Q
+from django.utils import timezone
+
+from agents.contracts import CallRecord, StepRecord, ToolResult
+from agents.models import Step, ToolCall, Turn, TurnEvent
+from integrations.llm import Completion, RequestedCall
+
+CHANNEL = "turn_events"
+
+
+class LeaseLost(Exception):
+    """Another process works on this turn now: stop, write nothing more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """The right to write one turn. Made by `claim`."""
+
+    turn_id: UUID
+    owner: UUID
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A transaction that starts by proving and renewing the lease. Raises LeaseLost."""
+        with transaction.atomic():
+            renewed = Turn.objects.filter(
+                id=self.turn_id, lease_owner=self.owner, state=Turn.State.RUNNING
+            ).update(lease_expires_at=lease_end())
+            if not renewed:
+                raise LeaseLost
+            yield
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.TURN_LEASE_SECONDS)
+
+
+def claim(turn_id: UUID) -> Lease | None:
+    """Take a turn that waits, or whose process died. None when it is not to be had."""
+    owner = uuid4()
+    now = timezone.now()
+    taken = (
+        Turn.objects.filter(id=turn_id)
+        .filter(Q(state=Turn.State.QUEUED) | Q(state=Turn.State.RUNNING, lease_expires_at__lt=now))
+        .update(
+            state=Turn.State.RUNNING,
+            lease_owner=owner,
+            lease_expires_at=lease_end(),
+            attempts=F("attempts") + 1,
+        )
+    )
+    return Lease(turn_id=turn_id, owner=owner) if taken else None
+
+
+def release(lease: Lease) -> None:
+    """Give the turn back to the queue, to be taken up again."""
+    Turn.objects.filter(id=lease.turn_id, lease_owner=lease.owner).update(
+        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=None
+    )
+
+
+def steps_of(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:
+    """The steps of turns by (turn, parent call), in order. Two queries, whatever the amount."""
+    calls: dict[int, list[CallRecord]] = {}
+    for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
+        calls.setdefault(call.step_id, []).append(_call(call))
+    found: dict[tuple[UUID, UUID | None], list[StepRecord]] = {}
+    for step in Step.objects.filter(turn_id__in=turn_ids).order_by("number"):
+        found.setdefault((step.turn_id, step.parent_call_id), []).append(
+            StepRecord(
+                number=step.number,
+                text=step.text,
+                finish_reason=step.finish_reason,
+                calls=tuple(calls.get(step.id, ())),
+            )
+        )
+    return found
+
+
+def _call(row: ToolCall) -> CallRecord:
+    return CallRecord(
+        id=row.id,
+        name=row.name,
+        arguments=row.arguments,
+        action_id=row.action_id,
+        result=row.result,
+    )
+
+
+def add_step(
+    lease: Lease,
+    *,
+    parent_call: UUID | None,
+    agent: str,
+    number: int,
+    completion: Completion,
+    latency_ms: int,
+) -> StepRecord:
+    """Store one answer of a model with its calls, all still open."""
+    with lease.held():
+        step = Step.objects.create(
+            turn_id=lease.turn_id,
+            parent_call_id=parent_call,
+            agent=agent,
+            number=number,
+            text=storable(completion.text),
+            model=completion.model[:100],
+            finish_reason=completion.finish_reason[:32],
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            latency_ms=latency_ms,
+        )
+        rows = ToolCall.objects.bulk_create(
+            ToolCall(
+                turn_id=lease.turn_id,
+                step=step,
+                position=position,
+                name=storable(call.name)[:100],
+                arguments=storable(call.arguments),
+            )
+            for position, call in enumerate(completion.calls)
+        )
+        Turn.objects.filter(id=lease.turn_id).update(
+            prompt_tokens=F("prompt_tokens") + completion.prompt_tokens,
+            completion_tokens=F("completion_tokens") + completion.completion_tokens,
+        )
+        for row in rows:
+            _event(
+                lease, "tool.started", {"call_id": str(row.id), "tool": row.name, "agent": agent}
+            )
+    return StepRecord(
+        number=number,
+        text=step.text,
+        finish_reason=step.finish_reason,
+        calls=tuple(_call(row) for row in rows),
+    )
+
+
+def pattern_completion(actions: list[tuple[str, Mapping[str, Any]]], *, pattern: str) -> Completion:
+    """What a learned pattern does, in the form of a model's answer."""
+    return Completion(
+        text="",
+        calls=tuple(
+            RequestedCall(
+                id=str(index),
+                name="execute_action",
+                arguments=json.dumps({"action_type": action_type, "params": dict(arguments)}),
+            )
+            for index, (action_type, arguments) in enumerate(actions)
+        ),
+        model=f"pattern:{pattern}",
+        finish_reason="pattern",
+        prompt_tokens=0,
+        completion_tokens=0,
+    )
+
+
+def finish_call(
+    lease: Lease, call: CallRecord, result: ToolResult, *, latency_ms: int
+) -> CallRecord:
+    """Store the one result of a call. A result that is there already stays."""
+    wire = storable(result.wire())
+    with lease.held():
+        ToolCall.objects.filter(id=call.id, result=None).update(
+            result=wire, latency_ms=latency_ms, finished_at=timezone.now()
+        )
+        _event(
+            lease,
+            "tool.finished",
+            {
+                "call_id": str(call.id),
+                "tool": call.name,
+                "success": result.success,
+                "code": result.code,
+                "latency_ms": latency_ms,
+            },
+        )
+    return CallRecord(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        action_id=call.action_id,
+        result=wire,
+    )
+
+
+def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
+    """Store one event for those who follow the turn, and wake them."""
+    with lease.held():
+        _event(lease, type, data)
+
+
+def _event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
+    # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
+    last = TurnEvent.objects.filter(turn_id=lease.turn_id).aggregate(n=Max("sequence"))["n"] or 0
+    TurnEvent.objects.create(
+        turn_id=lease.turn_id, sequence=last + 1, type=type, data=storable(data)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, str(lease.turn_id)])
+
+
+def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Number what the model is shown: the same item keeps its number through the turn."""
+    with lease.held():
+        shown = list(Turn.objects.values_list("context", flat=True).get(id=lease.turn_id))
+        numbers = {entry["id"]: entry["n"] for entry in shown}
+        for item in items:
+            if item["id"] not in numbers:
+                numbers[item["id"]] = len(numbers) + 1
+                shown.append(storable({"n": numbers[item["id"]], **item}))
+        Turn.objects.filter(id=lease.turn_id).update(context=shown)
+    return [{"n": numbers[item["id"]], **item} for item in items]
+
+
+def add_action(lease: Lease, action: Mapping[str, Any]) -> None:
+    """Keep what an action came to, for the answer to the user. Once per action id."""
+    with lease.held():
+        actions = list(Turn.objects.values_list("actions", flat=True).get(id=lease.turn_id))
+        if any(known["action_id"] == action["action_id"] for known in actions):
+            return
+        actions.append(storable(dict(action)))
+        Turn.objects.filter(id=lease.turn_id).update(actions=actions)
+        _event(lease, "action", action)
+
+
+def storable(value: Any) -> Any:
+    """`value` as JSON that PostgreSQL can store: no NUL, no lone surrogates, no foreign types."""
+    if isinstance(value, str):
+        return value.replace("\x00", "").encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {storable(str(key)): storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [storable(item) for item in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return storable(str(value))

@@ -1,0 +1,62 @@
+"""What users and the assistant said to each other."""
+
+import uuid
+
+from django.db import models
+
+from integrations.models import Organisation
+
+
+class Conversation(models.Model):
+    """One session of one end user. Its id is the API's `session_id`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="conversations"
+    )
+    external_user_id = models.CharField(max_length=200)
+    title = models.CharField(max_length=120, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-updated_at"]
+        indexes = [
+            models.Index(
+                fields=["organisation", "external_user_id", "-updated_at"],
+                name="conversation_recent",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+
+class Message(models.Model):
+    """Every user message has exactly one assistant message: the answer of its turn."""
+
+    class Role(models.TextChoices):
+        USER = "user", "User"
+        ASSISTANT = "assistant", "Assistant"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
+    turn = models.ForeignKey("agents.Turn", on_delete=models.CASCADE, related_name="messages")
+    role = models.CharField(max_length=16, choices=Role)
+    content = models.TextField()
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "role"], name="message_once_a_turn_and_role")
+        ]
+        indexes = [
+            models.Index(fields=["conversation", "-created_at"], name="message_recent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.content[:60]}"
