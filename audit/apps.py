@@ -1,5 +1,11 @@
 from django.apps import AppConfig
+from django.core.checks import Tags, register
+
+from audit.checks import ledger_is_guarded
 
 
 class AuditConfig(AppConfig):
     name = "audit"
+
+    def ready(self) -> None:
+        register(ledger_is_guarded, Tags.database, Tags.security)

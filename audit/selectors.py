@@ -1,16 +1,18 @@
 """Reads of the ledger, as values."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import connections
 from django.db.models import BooleanField, Count, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from audit import ids
 from audit.contracts import ActionPage, Artifact, Filters, Recorded
 from audit.models import ExecutedAgentAction
+from audit.routing import LEDGER
 
 Rows = QuerySet[ExecutedAgentAction]
 # Fields of Recorded that are columns of the same name.
@@ -113,6 +115,26 @@ def phases(snapshot: str | None = None) -> Rows:
     )
 
 
+def snapshot() -> tuple[str, datetime]:
+    """What is committed now, as the text of a pg_snapshot, and the database's time."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute("SELECT pg_current_snapshot()::text, clock_timestamp()")
+        text, at = cursor.fetchone()
+    return text, at
+
+
+def pages(rows: Rows, *, size: int = 1000) -> Iterator[list[ExecutedAgentAction]]:
+    """`rows` action by action, oldest first, in pages: memory stays flat and no transaction
+    is held open however long the reader takes."""
+    rows = rows.order_by("action_id", "id")
+    page = list(rows[:size])
+    while page:
+        yield page
+        last = page[-1]
+        behind = rows.filter(action_id__gte=last.action_id)
+        page = list(behind.exclude(action_id=last.action_id, id__lte=last.id)[:size])
+
+
 def latest(rows: Rows) -> Rows:
     """Of each action the row that says how it stands: the last one, where rows that only
     remark on it (status `recorded`) and redactions don't count if there is another."""
@@ -127,8 +149,8 @@ def latest(rows: Rows) -> Rows:
     )
 
 
-def with_payload() -> Rows:
-    return phases().select_related("stored")
+def with_payload(snapshot: str | None = None) -> Rows:
+    return phases(snapshot).select_related("stored")
 
 
 def only_tenant() -> UUID | None:

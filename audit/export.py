@@ -1,0 +1,165 @@
+"""Exports for people outside: CSV and JSON Lines, streamed, with a manifest.
+
+An export holds every phase of every action that matches, as the ledger stood when it was
+asked for. It is recorded in the ledger itself: once when it starts, once when it ends. CSV
+is for reading and never evidence: cells that a spreadsheet would run are neutralised.
+"""
+
+import csv
+import hashlib
+import io
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from audit import chain, ledger, selectors
+from audit.contracts import ActorType, Entry, Filters, Status
+from audit.ids import uuid7
+from audit.models import ExecutedAgentAction
+
+Format = Literal["csv", "jsonl"]
+CONTENT_TYPES: dict[Format, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+}
+ACTION_TYPE = "ledger.export"
+COLUMNS = tuple(field.attname for field in ExecutedAgentAction._meta.concrete_fields)
+CONTENT = ("artifacts", "payload", "resource_id", "target_id")
+HEADER = (*COLUMNS, *CONTENT, "salt")
+# What makes a spreadsheet take a cell for a formula, full-width forms included.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What an export holds. `sha256` is over every byte before the manifest itself."""
+
+    export_id: UUID
+    format: Format
+    tenant_id: UUID
+    filters: dict[str, Any]
+    generated_at: datetime
+    snapshot: str
+    rows: int
+    sha256: str
+
+    def line(self) -> bytes:
+        return chain.canonical_bytes({"manifest": chain.storable(asdict(self))}) + b"\n"
+
+
+class Export:
+    """One export. Making it records its start and fixes what it holds; iterating over it
+    (once) gives its bytes and records its end, as succeeded or, if the reader goes away,
+    as failed. `manifest` is there afterwards; a JSON Lines export ends with it.
+
+    Raises audit.ledger.LedgerError when the start cannot be recorded: nothing is exported.
+    """
+
+    def __init__(
+        self, *, filters: Filters, format: Format, actor_type: ActorType, actor_id: str
+    ) -> None:
+        self.id = uuid7()
+        self.filters = filters
+        self.format = format
+        self.actor_type = actor_type
+        self.actor_id = actor_id
+        self.snapshot, self.generated_at = selectors.snapshot()
+        self.rows = 0
+        self.digest = hashlib.sha256()
+        self.manifest = self.describe()
+        self.record("pending")
+
+    def __iter__(self) -> Generator[bytes]:
+        try:
+            for chunk in self.encoded():
+                self.digest.update(chunk)
+                yield chunk
+        except BaseException:  # also when the reader goes away
+            self.record("failed", error_code="interrupted")
+            raise
+        self.record("succeeded")
+        if self.format == "jsonl":
+            yield self.manifest.line()
+
+    def encoded(self) -> Iterator[bytes]:
+        if self.format == "csv":
+            yield csv_lines([HEADER])
+        for page in selectors.pages(self.matching()):
+            self.rows += len(page)
+            lines = [exported(row) for row in page]
+            if self.format == "csv":
+                yield csv_lines([cells(line) for line in lines])
+            else:
+                yield b"".join(chain.canonical_bytes(line) + b"\n" for line in lines)
+
+    def matching(self) -> selectors.Rows:
+        filters = self.filters
+        rows = selectors.with_payload(self.snapshot).filter(tenant_id=filters.tenant_id)
+        period = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
+        if filters != period:
+            chosen = selectors.matching(filters, snapshot=self.snapshot)
+            rows = rows.filter(Exists(chosen.filter(action_id=OuterRef("action_id"))))
+        return selectors.between(rows, since=filters.since, until=filters.until)
+
+    def describe(self) -> Manifest:
+        chosen = {name: value for name, value in asdict(self.filters).items() if value}
+        return Manifest(
+            export_id=self.id,
+            format=self.format,
+            tenant_id=chosen.pop("tenant_id"),
+            filters=chosen,
+            generated_at=self.generated_at,
+            snapshot=self.snapshot,
+            rows=self.rows,
+            sha256=self.digest.hexdigest(),
+        )
+
+    def record(self, status: Status, *, error_code: str = "") -> None:
+        self.manifest = self.describe()
+        ledger.append(
+            Entry(
+                tenant_id=self.filters.tenant_id,
+                action_id=self.id,
+                phase="control",
+                status=status,
+                action_type=ACTION_TYPE,
+                occurred_at=timezone.now(),
+                actor_type=self.actor_type,
+                actor_id=self.actor_id,
+                trigger="operator",
+                error_code=error_code,
+                payload={"manifest": asdict(self.manifest)},
+            )
+        )
+
+
+def exported(row: ExecutedAgentAction) -> dict[str, Any]:
+    """A row as it is exported: with its payload and salt, its commitment can be checked."""
+    content = selectors.body(row) or dict.fromkeys(CONTENT)
+    line = {name: getattr(row, name) for name in COLUMNS} | content
+    line["salt"] = bytes(row.stored.salt).hex() if hasattr(row, "stored") else None
+    plain: dict[str, Any] = chain.storable(line)
+    return plain
+
+
+def cells(line: dict[str, Any]) -> list[str]:
+    return [cell(line[name]) for name in HEADER]
+
+
+def cell(value: object) -> str:
+    """`value` as a cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else chain.canonical_bytes(value).decode()
+    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA) else text
+
+
+def csv_lines(rows: list[Any]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()

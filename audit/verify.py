@@ -1,0 +1,133 @@
+"""Does the ledger still say what was appended to it?
+
+Finds rows, payloads and artifacts that were altered, and parts that are missing, as far as
+rows can tell by themselves. A whole action that was removed with all its rows is found by
+sealed checkpoints only, which this version does not have.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain as concatenated
+from itertools import groupby
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from audit import chain, guards, selectors
+from audit.contracts import Artifact
+from audit.keys import tenant_key
+from audit.models import (
+    ActionArtifact,
+    ExecutedAgentAction,
+    LedgerPayload,
+    envelope,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something that is not as it was appended. No row: it is about the whole ledger."""
+
+    sentence: str
+    row_id: int | None = None
+    action_id: UUID | None = None
+
+    def __str__(self) -> str:
+        return f"row {self.row_id}: {self.sentence}" if self.row_id else self.sentence
+
+
+@dataclass
+class Verification:
+    """Iterate over it (once) for the findings; the rest is complete afterwards.
+
+    The ledger is read as it stands now, in pages, so memory stays flat.
+    `open_attempts` are no findings: nobody knows yet what became of them.
+    """
+
+    rows: int = 0
+    actions: int = 0
+    open_attempts: list[tuple[int, UUID, datetime]] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Finding]:
+        if not guards.installed():
+            yield Finding(sentence="The ledger's tables are missing.")
+            return
+        for sentence in guards.problems():
+            yield Finding(sentence=sentence)
+        now, _ = selectors.snapshot()
+        rows = selectors.with_payload(now).prefetch_related("artifacts")
+        in_order = concatenated.from_iterable(selectors.pages(rows))
+        for _, group in groupby(in_order, key=lambda row: (row.tenant_id, row.action_id)):
+            phases = list(group)
+            self.rows += len(phases)
+            self.actions += 1
+            yield from self.of_action(phases)
+        yield from orphans()
+
+    def of_action(self, phases: list[ExecutedAgentAction]) -> Iterator[Finding]:
+        erased = {row.target_row for row in phases if row.phase == "redaction"}
+        attempts: dict[int, ExecutedAgentAction] = {}
+        for row in phases:
+            sentences = list(altered(row))
+            if not hasattr(row, "stored") and row.id not in erased:
+                sentences.append("Its payload is missing and no redaction says why.")
+            if row.phase == "outcome" and attempts.pop(row.attempt_no, None) is None:
+                sentences.append("This outcome has no attempt before it.")
+            if row.phase == "attempt":
+                attempts[row.attempt_no] = row
+            for sentence in sentences:
+                yield Finding(sentence=sentence, row_id=row.id, action_id=row.action_id)
+        self.open_attempts += [
+            (row.id, row.action_id, row.recorded_at) for row in attempts.values()
+        ]
+
+
+def altered(row: ExecutedAgentAction) -> Iterator[str]:
+    key = tenant_key(row.tenant_id)
+    if chain.envelope_mac(key, chain.storable(envelope(row))) != row.envelope_mac:
+        yield "Its columns are not what was appended."
+    artifacts = list(row.artifacts.all())
+    if chain.artifacts_digest([artifact.digest for artifact in artifacts]) != row.artifacts_digest:
+        yield "Its artifacts are not those that were appended."
+    if not hasattr(row, "stored"):
+        return
+    body = row.stored.body.encode()
+    if chain.payload_commitment(bytes(row.stored.salt), body) != row.payload_commitment:
+        yield "Its payload is not the one that was appended."
+        return
+    appended = [
+        (
+            number,
+            artifact.kind,
+            artifact.provider,
+            artifact.external_id,
+            chain.keyed(key, artifact.url),
+            chain.artifact_digest(artifact),
+        )
+        for number, artifact in enumerate(appended_artifacts(row), start=1)
+    ]
+    stored = [
+        (a.ordinal, a.kind, a.provider, a.external_id, a.url_key, a.digest) for a in artifacts
+    ]
+    if stored != appended:
+        yield "A column of its artifacts is not what was appended."
+
+
+def appended_artifacts(row: ExecutedAgentAction) -> tuple[Artifact, ...]:
+    return selectors.value(row).artifacts
+
+
+def orphans() -> Iterator[Finding]:
+    """Payloads and artifacts whose row is gone."""
+    row = ExecutedAgentAction.objects.filter(id=OuterRef("row_id"))
+    for payload in LedgerPayload.objects.filter(~Exists(row)).order_by("row_id").iterator():
+        yield Finding(
+            sentence="The row was removed: its payload is still there.", row_id=payload.row_id
+        )
+    for artifact in ActionArtifact.objects.filter(~Exists(row)).order_by("row_id").iterator():
+        yield Finding(
+            sentence="The row was removed: an artifact of it is still there.",
+            row_id=artifact.row_id,
+            action_id=artifact.action_id,
+        )
