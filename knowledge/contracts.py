@@ -48,6 +48,9 @@ class FoundItem:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundEntity:
+    """`mentions` counts items inside the filters: those the person sent, or, of who sent
+    none, those that are about or to him."""
+
     kind: str  # person, project, organisation, topic
     name: str
     address: str

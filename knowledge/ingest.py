@@ -1,0 +1,198 @@
+"""One version of one item in, or out. The only code that writes items."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from integrations import llm
+from integrations.contracts import AccountRef, AnyItem
+from knowledge import enrichment
+from knowledge.contracts import IngestOutcome
+from knowledge.enrichment import Passage, Reading
+from knowledge.mentions import replace_mentions
+from knowledge.models import Chunk, ChunkVector, Item
+from knowledge.parsing import Parsed, parse
+from knowledge.versions import Version, is_stale
+
+FALLBACK = "summary_fallback"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Target:
+    """Which row, in which version, at which time."""
+
+    account: AccountRef
+    source_id: str
+    version: Version
+    now: datetime
+
+    def rows(self) -> Any:
+        return Item.objects.defer("search").filter(
+            account_id=self.account.id, source=self.account.source, source_id=self.source_id
+        )
+
+
+def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime) -> IngestOutcome:
+    """Store this version of an item with summary, entities and vectors, visible at once.
+
+    Content that is stored already costs no model call; a version older than the stored one,
+    or than a deletion, changes nothing. Of two workers that race, the newer version stays.
+    No transaction is open while a model is asked. Raises integrations.llm.ModelError; then
+    nothing was stored.
+    """
+    parsed = parse(item, source_id=source_id)
+    target = _Target(
+        account=account,
+        source_id=source_id,
+        version=Version(number=item.version, updated_at=item.updated_at),
+        now=now,
+    )
+    stored = target.rows().defer("text").first()
+    if stored and is_stale(target.version, stored=stored.version, deleted_at=stored.deleted_at):
+        return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
+    if stored and stored.content_hash == parsed.content_hash:
+        outcome = _touch(target, parsed)
+        if outcome:
+            return outcome
+    reading = enrichment.read(parsed)
+    passages = enrichment.passages(parsed)
+    vectors = enrichment.vectors(passages, known=_known_vectors(stored))
+    return _write(target, parsed, reading, passages, vectors)
+
+
+def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcome:
+    """Remove an item that the provider deleted at `at`, and remember that it was.
+
+    Its text, vectors and mentions go; entities nobody else mentions go too. A version that
+    is newer than the deletion stays (stale). Raises nothing of its own.
+    """
+    target = _Target(
+        account=account,
+        source_id=source_id,
+        version=Version(number=0, updated_at=at),
+        now=at,
+    )
+    with transaction.atomic():
+        row, is_new = _locked(target)
+        if row.deleted_at or is_new:
+            row.deleted_at = max(row.deleted_at or at, at)
+            row.save(update_fields=["deleted_at"])
+            return IngestOutcome(state="absent", item_id=None)
+        if row.source_updated_at and row.source_updated_at > at:
+            return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        replace_mentions(account=account, item_id=row.id, subjects=())
+        Chunk.objects.filter(item=row).delete()
+        row.title = row.summary = row.text = row.content_hash = ""
+        row.sender_name = row.sender_address = ""
+        row.identifiers, row.metadata, row.deleted_at = [], {}, at
+        row.save()
+        return IngestOutcome(state="deleted", item_id=row.id)
+
+
+def _locked(target: _Target) -> tuple[Item, bool]:
+    """The row of this item, locked, and whether it was made just now."""
+    fresh = Item(
+        id=uuid.uuid4(),
+        account_id=target.account.id,
+        source=target.account.source,
+        source_id=target.source_id,
+        occurred_at=target.now,
+        ingested_at=target.now,
+    )
+    Item.objects.bulk_create([fresh], ignore_conflicts=True)
+    row: Item = target.rows().select_for_update().get()
+    return row, row.id == fresh.id
+
+
+def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
+    """Bring up to date what is beside the content. None: the content is another by now."""
+    with transaction.atomic():
+        row = target.rows().select_for_update().first()
+        if row is None or row.content_hash != parsed.content_hash:
+            return None
+        if is_stale(target.version, stored=row.version, deleted_at=row.deleted_at):
+            return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        before = (row.metadata, row.occurred_at, row.identifiers)
+        _set_metadata(row, target, parsed, fallback=FALLBACK in row.metadata)
+        if before != (row.metadata, row.occurred_at, row.identifiers):
+            row.save()
+            return IngestOutcome(state="metadata", item_id=row.id, summary=row.summary)
+        row.save(update_fields=["source_version", "source_updated_at"])
+        return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
+
+
+def _write(
+    target: _Target,
+    parsed: Parsed,
+    reading: Reading,
+    passages: Sequence[Passage],
+    vectors: dict[str, Sequence[float]],
+) -> IngestOutcome:
+    with transaction.atomic():
+        row, is_new = _locked(target)
+        if is_stale(target.version, stored=row.version, deleted_at=row.deleted_at):
+            return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        returns = row.deleted_at is not None
+        row.content_type = parsed.content_type
+        row.title, row.text, row.summary = parsed.title, parsed.text, reading.summary
+        row.sender_name, row.sender_address = parsed.sender_name, parsed.sender_address
+        row.content_hash = parsed.content_hash
+        row.deleted_at, row.ingested_at = None, target.now
+        _set_metadata(row, target, parsed, fallback=reading.fallback)
+        row.save()
+        _replace_chunks(row, passages, vectors)
+        replace_mentions(account=target.account, item_id=row.id, subjects=reading.subjects)
+    return IngestOutcome(
+        state="created" if is_new or returns else "updated",
+        item_id=row.id,
+        summary=row.summary,
+    )
+
+
+def _set_metadata(row: Item, target: _Target, parsed: Parsed, *, fallback: bool) -> None:
+    row.metadata = parsed.metadata | ({FALLBACK: True} if fallback else {})
+    row.occurred_at, row.identifiers = parsed.occurred_at, list(parsed.identifiers)
+    row.source_version = target.version.number
+    row.source_updated_at = target.version.updated_at
+
+
+def _known_vectors(stored: Item | None) -> dict[str, Sequence[float]]:
+    if stored is None:
+        return {}
+    rows = ChunkVector.objects.filter(item=stored, model=llm.embedding_model_name())
+    return dict(rows.values_list("chunk__digest", "vector"))
+
+
+def _replace_chunks(
+    row: Item, passages: Sequence[Passage], vectors: dict[str, Sequence[float]]
+) -> None:
+    """Passages that stay in place keep their rows, and with them the vectors of all models."""
+    model = llm.embedding_model_name()
+    present = {(c.position, c.digest): c for c in Chunk.objects.filter(item=row).defer("text")}
+    wanted = {(position, p.digest): p.text for position, p in enumerate(passages)}
+    gone = [chunk.pk for identity, chunk in present.items() if identity not in wanted]
+    Chunk.objects.filter(pk__in=gone).delete()
+    new = [
+        Chunk(item=row, position=position, digest=digest, text=text)
+        for (position, digest), text in wanted.items()
+        if (position, digest) not in present
+    ]
+    Chunk.objects.bulk_create(new)
+    kept = [present[identity] for identity in wanted if identity in present]
+    ChunkVector.objects.bulk_create(
+        [
+            ChunkVector(
+                chunk=chunk,
+                item=row,
+                account_id=row.account_id,
+                model=model,
+                vector=vectors[chunk.digest],
+            )
+            for chunk in (*kept, *new)
+        ],
+        ignore_conflicts=True,
+    )

@@ -1,0 +1,225 @@
+"""A provider's object into what is stored, searched and shown to a model. Pure."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from integrations.contracts import AnyItem, ContentType, Document, Email, Event, Issue
+from integrations.html_text import html_to_text
+from integrations.mail_text import clean_line, clean_text
+from knowledge.quotes import own_words
+
+MAX_TITLE = 500
+MAX_TEXT = 500_000
+MAX_IDENTIFIERS = 200
+PROMPT_CHARS = 8_000
+# A new value makes every item be read by the models once more.
+PARSER = "1"
+
+MAX_IDENTIFIER = 500  # an index takes no longer ones
+# Zero width, direction marks, fillers, variation selectors, tags: they hide text from people.
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parsed:
+    """One item in the terms of `knowledge`.
+
+    `participants` are (address, name) of everyone but the sender. `metadata` holds what may
+    change without the content changing; `cut` in it says that the text was too long to keep
+    whole. `identifiers` (lower case) are for exact search.
+    """
+
+    content_type: ContentType
+    title: str
+    text: str
+    sender_name: str
+    sender_address: str
+    participants: tuple[tuple[str, str], ...]
+    projects: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    occurred_at: datetime
+    metadata: dict[str, Any]
+
+    @property
+    def prompt(self) -> str:
+        """What a model is shown to summarise the item."""
+        sender = f"{self.sender_name} <{self.sender_address}>" if self.sender_address else ""
+        head = f"Title: {self.title}\n" + (f"From: {sender.strip()}\n" if sender else "")
+        return f"{head}\n{self.text[:PROMPT_CHARS]}"
+
+    @property
+    def content_hash(self) -> str:
+        """The same for the same content: title, text and sender. Not for flags and labels."""
+        parts = (PARSER, self.content_type, self.title, self.sender_name, self.sender_address)
+        digest = hashlib.sha256()
+        for part in (*parts, self.text):
+            data = part.encode()
+            digest.update(len(data).to_bytes(8, "big") + data)
+        return digest.hexdigest()
+
+
+def parse(item: AnyItem, *, source_id: str) -> Parsed:
+    """`item` in the terms of `knowledge`. Never raises on what a stranger may have written."""
+    match item:
+        case Email():
+            return _email(item, source_id)
+        case Document():
+            return _document(item, source_id)
+        case Event():
+            return _event(item, source_id)
+        case Issue():
+            return _issue(item, source_id)
+
+
+def visible(text: str) -> str:
+    """`text` without characters that nobody sees: controls, zero width, direction marks."""
+    return _UNSEEN.sub("", clean_text(text))
+
+
+def line(text: str, limit: int) -> str:
+    """`text` on one line, visible characters only, at most `limit` of them."""
+    return clean_line(visible(text))[:limit].rstrip()
+
+
+def address(text: str) -> str:
+    """An address as it is stored and compared: one line, lower case, at most 320 characters."""
+    return line(text, 320).lower()
+
+
+def _text(text: str) -> str:
+    return _BLANK_LINES.sub("\n\n", visible(text)).strip()
+
+
+def _people(*groups: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((address(entry), "") for group in groups for entry in group if "@" in entry)
+
+
+def _email(mail: Email, source_id: str) -> Parsed:
+    body = mail.body_text if mail.body_text.strip() else html_to_text(mail.body_html or "")
+    return _parsed(
+        content_type="email",
+        title=mail.subject,
+        text=own_words(visible(body)),
+        sender=(mail.sender, mail.sender_name),
+        participants=_people(mail.to, mail.cc, mail.bcc),
+        identifiers=(source_id, mail.message_id.strip("<>")),
+        occurred_at=mail.date,
+        metadata={
+            "thread_id": mail.thread_id,
+            "message_id": mail.message_id,
+            "to": list(mail.to),
+            "cc": list(mail.cc),
+            "labels": list(mail.labels),
+            "is_read": mail.is_read,
+            "is_starred": mail.is_starred,
+            "list_id": mail.list_id,
+            "attachments": [a.model_dump() for a in mail.attachments],
+        },
+    )
+
+
+def _document(document: Document, source_id: str) -> Parsed:
+    return _parsed(
+        content_type="document",
+        title=document.name,
+        text=document.content_text,
+        sender=(document.owner, ""),
+        participants=_people(document.shared_with),
+        identifiers=(source_id,),
+        occurred_at=document.modified_at,
+        metadata={
+            "mime_type": document.mime_type,
+            "folder_path": document.folder_path,
+            "folder_id": document.folder_id,
+            "size_bytes": document.size_bytes,
+            "owner": document.owner,
+            "created_at": document.created_at.isoformat(),
+        },
+    )
+
+
+def _event(event: Event, source_id: str) -> Parsed:
+    attendees = tuple((address(a.email), line(a.name, 200)) for a in event.attendees)
+    place = f"\n\nPlace: {event.location}" if event.location else ""
+    return _parsed(
+        content_type="event",
+        title=event.title,
+        text=event.description + place,
+        sender=(event.created_by, ""),
+        participants=attendees,
+        identifiers=(source_id,),
+        occurred_at=event.start,
+        metadata={
+            "start": event.start.isoformat(),
+            "end": event.end.isoformat(),
+            "location": event.location or "",
+            "attendees": [a.model_dump() for a in event.attendees],
+            "recurrence": event.recurrence,
+            "meet_link": event.meet_link,
+        },
+    )
+
+
+def _issue(issue: Issue, source_id: str) -> Parsed:
+    return _parsed(
+        content_type="issue",
+        title=f"{issue.key} {issue.summary}",
+        text=issue.description or "",
+        sender=(issue.reporter or "", ""),
+        participants=_people((issue.assignee or "",)),
+        identifiers=(source_id, issue.key),
+        projects=(issue.project_key,),
+        occurred_at=issue.updated_at or issue.created_at,
+        metadata={
+            "key": issue.key,
+            "project_key": issue.project_key,
+            "type": issue.type,
+            "status": issue.status,
+            "priority": issue.priority,
+            "assignee": issue.assignee,
+            "labels": list(issue.labels),
+            "components": list(issue.components),
+            "url": issue.url,
+            "created_at": issue.created_at.isoformat(),
+        },
+    )
+
+
+def _parsed(
+    *,
+    content_type: ContentType,
+    title: str,
+    text: str,
+    sender: tuple[str, str],
+    participants: tuple[tuple[str, str], ...],
+    identifiers: tuple[str, ...],
+    occurred_at: datetime,
+    metadata: dict[str, Any],
+    projects: tuple[str, ...] = (),
+) -> Parsed:
+    # A provider may name a person without an address (a reporter's display name).
+    sender_address = address(sender[0]) if "@" in sender[0] else ""
+    sender_name = line(sender[1] or ("" if sender_address else sender[0]), 200)
+    others = {entry: name for entry, name in participants if entry and entry != sender_address}
+    known = [*(entry.lower() for entry in identifiers), sender_address, *others]
+    known = [entry for entry in known if 0 < len(entry) <= MAX_IDENTIFIER]
+    text = _text(text)
+    return Parsed(
+        content_type=content_type,
+        title=line(title, MAX_TITLE),
+        text=text[:MAX_TEXT],
+        sender_name=sender_name,
+        sender_address=sender_address,
+        participants=tuple(others.items()),
+        projects=tuple(line(project, 200) for project in projects),
+        identifiers=tuple(dict.fromkeys(known))[:MAX_IDENTIFIERS],
+        occurred_at=occurred_at,
+        metadata=metadata | ({"cut": True} if len(text) > MAX_TEXT else {}),
+    )

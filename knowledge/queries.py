@@ -1,0 +1,103 @@
+"""A search request in the terms of the two SQL statements that answer it. Pure."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from knowledge.contracts import SearchRequest
+from knowledge.parsing import visible
+from knowledge.subjects import words
+from knowledge.time_windows import window
+
+MAX_QUERY = 1_000
+MAX_WORDS = 40
+MAX_LIMIT = 50
+PASSAGE_CHARS = 2_000
+ENTITIES = 20
+EXACT_VECTORS = 30_000  # comparing one takes 0.7 to 1.7 µs, and misses nothing
+CANDIDATES = 100
+NEWEST_MATCHES = 500
+RRF = 60
+MAX_DISTANCE = 0.9  # cosine; a passage farther away has nothing to do with the question
+_ADDRESS = re.compile(r"[^\s<>()\[\],;:\"]+@[^\s<>()\[\],;:\"]+")
+_EDGES = ".,;:!?()[]<>{}\"'“”\u2018\u2019«»"
+# Words that say nothing about what is looked for; without them a question matches by the rest.
+_FILLERS = frozenset(
+    words(
+        "a about all an and any are as at be been but by can could did do does find for from get "
+        "give had has have he her him his how i in is it its know latest me my of on or our "
+        "please s say says search she should show t tell that the their them there they this to "
+        "us was we were what when where which who whom whose why will with would you your"
+    )
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """`terms` are the words that count; `identifiers` what may be an id or an address."""
+
+    text: str
+    terms: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    entity_words: tuple[str, ...]
+    entity_address: str
+    since: datetime | None
+    until: datetime | None
+
+    @property
+    def any_term(self) -> str:
+        """The terms as a tsquery that any of them satisfies; long ones also as a beginning."""
+        return " | ".join(f"'{term}'{':*' if len(term) > 3 else ''}" for term in self.terms)
+
+
+def understand(request: SearchRequest, *, now: datetime) -> Query:
+    """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
+    text = " ".join(visible(request.query).split())[:MAX_QUERY]
+    found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
+    entity = visible(request.entity)
+    address = _ADDRESS.search(entity)
+    since, until = window(request, now=now)
+    return Query(
+        text=text,
+        terms=tuple(word for word in found if word not in _FILLERS) or found,
+        identifiers=tuple(
+            dict.fromkeys(
+                part.strip(_EDGES).lower()
+                for part in text.split()[:MAX_WORDS]
+                if len(part.strip(_EDGES)) > 2
+            )
+        ),
+        entity_words=() if address else tuple(dict.fromkeys(words(entity))),
+        entity_address=address.group().strip(_EDGES).lower() if address else "",
+        since=since,
+        until=until,
+    )
+
+
+def parameters(request: SearchRequest, query: Query, *, vector: str | None) -> dict[str, Any]:
+    """The values of both statements of `knowledge.statements`."""
+    return {
+        "accounts": list(request.account_ids),
+        "sources": list(request.sources),
+        "content_types": list(request.content_types),
+        "excluded": list(request.excluded_ids),
+        "since": query.since,
+        "until": query.until,
+        "text": query.text,
+        "any_term": query.any_term,
+        "terms": list(query.terms),
+        "identifiers": list(query.identifiers),
+        "by_entity": bool(query.entity_words or query.entity_address),
+        "entity_words": list(query.entity_words),
+        "entity_address": query.entity_address,
+        "vector": vector,
+        "limit": max(1, min(request.limit, MAX_LIMIT)),
+        "passage_chars": PASSAGE_CHARS,
+        "entity_limit": ENTITIES,
+        "exact_vectors": EXACT_VECTORS,
+        "candidates": CANDIDATES,
+        "newest_matches": NEWEST_MATCHES,
+        "max_distance": MAX_DISTANCE,
+        "rrf": RRF,
+    }

@@ -1,0 +1,118 @@
+"""What agents may know: search over the items of some accounts, and items by their ids."""
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from integrations import llm
+from knowledge import statements
+from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
+from knowledge.models import Item
+from knowledge.queries import Query, parameters, understand
+
+log = logging.getLogger(__name__)
+
+ITEM_CHARS = 8_000
+NOTHING = SearchResult(items=(), entities=())
+
+
+def search(request: SearchRequest, *, now: datetime) -> SearchResult:
+    """Items that fit by meaning, by words or by an exact id or address, the best first.
+
+    Only items of `request.account_ids` are looked at. Without words in the query the newest
+    items inside the filters are found. An entity filter that names nobody finds nothing.
+    When no vector can be had the words alone decide. The number of queries is fixed.
+    Raises ValueError for a time filter that makes no sense.
+    """
+    query = understand(request, now=now)
+    nobody = request.entity.strip() and not (query.entity_address or query.entity_words)
+    if not request.account_ids or nobody:
+        return NOTHING
+    values = parameters(request, query, vector=_embedded(query))
+    values["model"] = llm.embedding_model_name()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('hnsw.ef_search', '200', true),"
+            " set_config('hnsw.iterative_scan', 'strict_order', true),"
+            " set_config('jit', 'off', true)"
+        )
+        cursor.execute(statements.SEARCH, values)
+        items = tuple(_item(row) for row in cursor.fetchall())
+        cursor.execute(statements.ENTITIES, values)
+        entities = _entities(cursor.fetchall())
+    return SearchResult(items=items, entities=entities)
+
+
+def get_items(*, account_ids: Sequence[UUID], ids: Sequence[UUID]) -> tuple[FoundItem, ...]:
+    """The items with these ids, in this order, with up to 8,000 characters of their text.
+
+    Ids that are unknown, deleted or of other accounts are absent. One query.
+    """
+    rows = Item.objects.filter(account_id__in=account_ids, id__in=ids, deleted_at=None).defer(
+        "search", "identifiers"
+    )
+    found = {row.id: row for row in rows}
+    return tuple(
+        FoundItem(
+            id=row.id,
+            account_id=row.account_id,
+            source=row.source,
+            source_id=row.source_id,
+            content_type=row.content_type,
+            title=row.title,
+            summary=row.summary,
+            text=row.text[:ITEM_CHARS],
+            relevance=1.0,
+            occurred_at=row.occurred_at,
+            metadata=row.metadata,
+            sender_name=row.sender_name,
+            sender_address=row.sender_address,
+        )
+        for row in (found[id] for id in dict.fromkeys(ids) if id in found)
+    )
+
+
+def _embedded(query: Query) -> str | None:
+    if not query.terms:
+        return None
+    try:
+        [vector] = llm.embed([query.text])
+    except llm.ModelError as error:
+        log.warning("retrieval.without_vectors", extra={"code": error.code})
+        return None
+    return json.dumps(vector)
+
+
+def _item(row: tuple[Any, ...]) -> FoundItem:
+    metadata = row[10]
+    return FoundItem(
+        id=row[0],
+        account_id=row[1],
+        source=row[2],
+        source_id=row[3],
+        content_type=row[4],
+        title=row[5],
+        summary=row[6],
+        text=row[7],
+        relevance=row[8],
+        occurred_at=row[9],
+        metadata=json.loads(metadata) if isinstance(metadata, str) else metadata,
+        sender_name=row[11],
+        sender_address=row[12],
+    )
+
+
+def _entities(rows: Iterable[tuple[str, str, str, int, int]]) -> tuple[FoundEntity, ...]:
+    """A person without an address is listed only when no person with one was found: most
+    often he is one of those, called by name in somebody's text."""
+    found = [
+        FoundEntity(kind=kind, name=name, address=address, mentions=sent or mentions)
+        for kind, name, address, sent, mentions in rows
+    ]
+    known = any(entity.kind == "person" and entity.address for entity in found)
+    return tuple(e for e in found if e.address or e.kind != "person" or not known)

@@ -1,0 +1,152 @@
+"""The two SQL statements of retrieval. Constant text: everything that varies is a parameter.
+
+Django writes parameters into the statement as literals, so the planner drops the filters
+that are not asked for and the branches that cannot be reached.
+"""
+
+# The first line is the tenant wall; the others are the filters of the request.
+_WALLS = """
+        i.account_id = ANY(%(accounts)s::uuid[]) AND i.deleted_at IS NULL
+        AND (cardinality(%(sources)s::text[]) = 0 OR i.source = ANY(%(sources)s::text[]))
+        AND (cardinality(%(content_types)s::text[]) = 0
+             OR i.content_type = ANY(%(content_types)s::text[]))
+        AND (%(since)s::timestamptz IS NULL OR i.occurred_at >= %(since)s::timestamptz)
+        AND (%(until)s::timestamptz IS NULL OR i.occurred_at < %(until)s::timestamptz)
+"""
+
+# Entities of the users whose accounts these are: those the filter names or, without a
+# filter, those the words of the query name.
+_NAMED = """
+    named AS MATERIALIZED (
+        SELECT DISTINCT e.id, e.kind, e.name, e.address, e.words
+        FROM knowledge_entity e
+        JOIN integrations_account a
+          ON a.organisation_id = e.organisation_id AND a.external_user_id = e.external_user_id
+        WHERE a.id = ANY(%(accounts)s::uuid[]) AND CASE
+            WHEN %(entity_address)s <> '' THEN e.address = %(entity_address)s
+            WHEN %(by_entity)s THEN e.words @> %(entity_words)s::text[]
+            ELSE e.words && %(terms)s::text[] OR e.address = ANY(%(identifiers)s::text[]) END
+    )
+"""
+
+# Candidates by words (all of them; if too few, any of them), by exact identifier and by
+# vector, or the newest items where the query has no words; joined by reciprocal rank fusion
+# into a share of what the first place in every list would give; read with their best passage.
+#
+# Vectors: up to %(exact_vectors)s every one is compared, and `+ 0` keeps the index out; above,
+# the index answers. The planner chooses wrongly between the two, so the statement does.
+# Words: only the newest matches are ranked, or a common word would read most of the account.
+SEARCH = f"""
+WITH {_NAMED},
+    eligible AS NOT MATERIALIZED (
+        SELECT i.* FROM knowledge_item i
+        WHERE {_WALLS}
+        AND NOT i.id = ANY(%(excluded)s::uuid[])
+        AND (NOT %(by_entity)s OR i.id IN (
+            SELECT m.item_id FROM knowledge_mention m JOIN named n ON n.id = m.entity_id
+            WHERE m.account_id = ANY(%(accounts)s::uuid[])))
+    ),
+    all_words AS MATERIALIZED (
+        SELECT id, occurred_at, true AS every, search
+        FROM eligible WHERE search @@ websearch_to_tsquery('simple', %(text)s)
+        ORDER BY occurred_at DESC LIMIT %(newest_matches)s
+    ),
+    any_word AS MATERIALIZED (
+        SELECT id, occurred_at, false AS every, search
+        FROM eligible
+        WHERE (SELECT count(*) FROM all_words) < %(limit)s
+          AND search @@ to_tsquery('simple', %(any_term)s)
+        ORDER BY occurred_at DESC LIMIT %(newest_matches)s
+    ),
+    matches AS (
+        SELECT DISTINCT ON (id) *
+        FROM (SELECT * FROM all_words UNION ALL SELECT * FROM any_word) found
+        ORDER BY id, every DESC
+    ),
+    by_words AS (
+        SELECT id, NULL::bigint AS chunk_id, row_number() OVER (
+            ORDER BY every DESC, ts_rank(search, to_tsquery('simple', %(any_term)s), 1) DESC,
+                     occurred_at DESC, id) AS rank
+        FROM matches ORDER BY rank LIMIT %(candidates)s
+    ),
+    by_identifier AS (
+        SELECT id, NULL::bigint AS chunk_id,
+               row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
+        FROM eligible WHERE identifiers && %(identifiers)s::text[]
+        ORDER BY rank LIMIT %(candidates)s
+    ),
+    counted AS MATERIALIZED (
+        SELECT count(*) AS vectors FROM (
+            SELECT FROM knowledge_chunkvector
+            WHERE account_id = ANY(%(accounts)s::uuid[]) AND model = %(model)s
+            LIMIT %(exact_vectors)s + 1) some
+    ),
+    passages AS (
+        (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
+         FROM knowledge_chunkvector v JOIN eligible i ON i.id = v.item_id
+         WHERE (SELECT vectors FROM counted) <= %(exact_vectors)s
+           AND v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
+           AND %(vector)s IS NOT NULL
+         ORDER BY (v.vector <=> %(vector)s::halfvec) + 0 LIMIT %(candidates)s)
+        UNION ALL
+        (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
+         FROM knowledge_chunkvector v JOIN eligible i ON i.id = v.item_id
+         WHERE (SELECT vectors FROM counted) > %(exact_vectors)s
+           AND v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
+           AND %(vector)s IS NOT NULL
+         ORDER BY v.vector <=> %(vector)s::halfvec LIMIT %(candidates)s)
+    ),
+    by_vector AS (
+        SELECT item_id AS id, (array_agg(chunk_id ORDER BY distance, chunk_id))[1] AS chunk_id,
+               row_number() OVER (ORDER BY min(distance), item_id) AS rank
+        FROM passages WHERE distance <= %(max_distance)s GROUP BY item_id
+    ),
+    newest AS (
+        SELECT id, NULL::bigint AS chunk_id,
+               row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
+        FROM eligible WHERE %(any_term)s = ''
+        ORDER BY rank LIMIT %(limit)s
+    ),
+    hits AS (
+        SELECT 'words' AS list, * FROM by_words
+        UNION ALL SELECT 'identifier', * FROM by_identifier
+        UNION ALL SELECT 'vector', * FROM by_vector
+        UNION ALL SELECT 'newest', * FROM newest
+    ),
+    fused AS (
+        SELECT id, max(chunk_id) AS chunk_id,
+               sum(1.0 / (%(rrf)s + rank)) * (%(rrf)s + 1)
+                   / (SELECT count(DISTINCT list) FROM hits) AS relevance
+        FROM hits GROUP BY id
+        ORDER BY relevance DESC, id LIMIT %(limit)s
+    )
+SELECT i.id, i.account_id, i.source, i.source_id, i.content_type, i.title, i.summary,
+       coalesce(left(passage.text, %(passage_chars)s), '') AS text,
+       f.relevance::float8, i.occurred_at, i.metadata, i.sender_name, i.sender_address
+FROM fused f
+JOIN knowledge_item i ON i.id = f.id
+LEFT JOIN LATERAL (
+    SELECT c.text FROM knowledge_chunk c WHERE c.item_id = f.id
+    ORDER BY (c.id = f.chunk_id) DESC,
+             CASE WHEN f.chunk_id IS NULL THEN ts_rank(
+                 to_tsvector('simple', c.text), to_tsquery('simple', %(any_term)s)) END DESC,
+             c.position
+    LIMIT 1) passage ON true
+ORDER BY f.relevance DESC, f.id
+"""  # noqa: S608  # only the constants above are put in
+
+# Nobody is listed without an item inside the walls.
+ENTITIES = f"""
+WITH {_NAMED}
+SELECT n.kind, n.name, n.address,
+       count(*) FILTER (WHERE m.role = 'sender') AS sent, count(*) AS mentions
+FROM named n
+JOIN knowledge_mention m ON m.entity_id = n.id AND m.account_id = ANY(%(accounts)s::uuid[])
+JOIN knowledge_item i ON i.id = m.item_id
+WHERE {_WALLS}
+GROUP BY n.id, n.kind, n.name, n.address, n.words
+ORDER BY cardinality(ARRAY(
+             SELECT unnest(n.words) INTERSECT SELECT unnest(%(terms)s::text[]))) DESC,
+         sent DESC, mentions DESC, n.name, n.address, n.id
+LIMIT %(entity_limit)s
+"""  # noqa: S608  # the same

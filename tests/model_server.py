@@ -1,0 +1,272 @@
+"""A scripted model: OpenAI's Chat Completions and Embeddings over real HTTP, on a free port.
+
+A script says what each agent's model answers; agents are known by the first line of their
+system prompt. Any call the script does not foresee is answered 400 and fails the test.
+
+    script = {"You are Remit's orchestrator.": [calls(("ask_user", {"question": "Who?"})), "Hi"]}
+    with scripted_model(settings, script) as model:
+        ...
+    assert len(model.chats("You are Remit's orchestrator.")) == 2
+"""
+
+import base64
+import hashlib
+import json
+import re
+import struct
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from integrations import llm
+
+DIMENSIONS = 384
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """An assistant message, as the model would send it."""
+
+    text: str | None = None
+    calls: tuple[tuple[str, str, str], ...] = ()  # id, name, arguments as sent
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error answer. The client is told not to retry, so that no test waits."""
+
+    status: int
+
+
+# A dict is sent as the JSON text of the message.
+Reply = str | dict[str, Any] | Message | Failure
+# In order, each once and all of them; or whatever the function makes of the request's body.
+Script = Mapping[str, Sequence[Reply] | Callable[[dict[str, Any]], Reply]]
+
+
+def calls(*named: tuple[str, dict[str, Any] | str], text: str | None = None) -> Message:
+    """A message that calls tools. Arguments given as text are sent as they are."""
+    return Message(
+        text=text,
+        calls=tuple(
+            (
+                f"call_{index}",
+                name,
+                arguments if isinstance(arguments, str) else json.dumps(arguments),
+            )
+            for index, (name, arguments) in enumerate(named, start=1)
+        ),
+    )
+
+
+@dataclass
+class ScriptedModel:
+    """What a running server was asked. `fail_embeddings` answers those with this status."""
+
+    script: Script
+    url: str = ""
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    unexpected: list[str] = field(default_factory=list)
+    fail_embeddings: int | None = None
+    _left: dict[str, list[Reply]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._left = {
+            agent: list(replies) for agent, replies in self.script.items() if not callable(replies)
+        }
+
+    def chats(self, agent: str | None = None) -> list[dict[str, Any]]:
+        """Bodies of the chat requests (of one agent), in order."""
+        bodies = [body for path, body in self.requests if path.endswith("/chat/completions")]
+        return [body for body in bodies if agent is None or _agent(body) == agent]
+
+    def embedded(self) -> list[str]:
+        """Every text a vector was asked for, in order."""
+        bodies = [body for path, body in self.requests if path.endswith("/embeddings")]
+        return [text for body in bodies for text in _texts(body)]
+
+    def answer(self, path: str, body: dict[str, Any]) -> Reply | None:
+        """The scripted reply; None (and noted) when the script has none."""
+        with self._lock:
+            self.requests.append((path, body))
+            agent = _agent(body)
+            replies = self.script.get(agent)
+            if callable(replies):
+                return replies(body)
+            if left := self._left.get(agent):
+                return left.pop(0)
+            self.unexpected.append(f"unscripted call of “{agent}”")
+            return None
+
+    def check(self) -> None:
+        """Raises AssertionError when calls were unforeseen or replies were not asked for."""
+        problems = list(self.unexpected)
+        problems += [
+            f"{len(replies)} unused replies of “{agent}”"
+            for agent, replies in self._left.items()
+            if replies
+        ]
+        assert not problems, "; ".join(problems)
+
+
+@contextmanager
+def running_model(script: Script) -> Iterator[ScriptedModel]:
+    """Serve `script` until the end of the block; then fail on anything unforeseen."""
+    model = ScriptedModel(script)
+
+    class Handler(_Handler):
+        scripted = model
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    model.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    model.check()
+
+
+@contextmanager
+def scripted_model(settings: Any, script: Script) -> Iterator[ScriptedModel]:
+    """`running_model`, and Remit's own model client talks to it (pytest-django's settings)."""
+    with running_model(script) as model:
+        settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "scripted", model.url
+        llm._client.cache_clear()
+        try:
+            yield model
+        finally:
+            llm._client().close()
+            llm._client.cache_clear()
+
+
+def embedding(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """A unit vector from the words of `text`: texts with words in common lie close."""
+    vector = [0.0] * dimensions
+    for word in re.findall(r"\w+", text.lower()) or [""]:
+        digest = hashlib.sha256(word.encode()).digest()
+        vector[int.from_bytes(digest[:4], "big") % dimensions] += 1 if digest[4] % 2 else -1
+    length = sum(value * value for value in vector) ** 0.5 or 1.0
+    return [value / length for value in vector]
+
+
+def _agent(body: dict[str, Any]) -> str:
+    system = next((m for m in body.get("messages", []) if m.get("role") == "system"), {})
+    lines = str(system.get("content") or "").splitlines()
+    return lines[0] if lines else ""
+
+
+def _texts(body: dict[str, Any]) -> list[str]:
+    texts = body["input"]
+    return [texts] if isinstance(texts, str) else list(texts)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    scripted: ScriptedModel
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.endswith("/embeddings"):
+            self._embeddings(body)
+        elif self.path.endswith("/chat/completions"):
+            self._chat(body)
+        else:
+            self.scripted.unexpected.append(f"unknown path {self.path}")
+            self._error(404, "unknown path")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The record is `ScriptedModel.requests`."""
+
+    def _embeddings(self, body: dict[str, Any]) -> None:
+        self.scripted.requests.append((self.path, body))
+        if self.scripted.fail_embeddings:
+            self._error(self.scripted.fail_embeddings, "scripted failure")
+            return
+        data = []
+        for index, text in enumerate(_texts(body)):
+            vector: Any = embedding(text, body.get("dimensions", DIMENSIONS))
+            if body.get("encoding_format") == "base64":
+                vector = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+            data.append({"object": "embedding", "index": index, "embedding": vector})
+        usage = {"prompt_tokens": len(data), "total_tokens": len(data)}
+        self._json(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})
+
+    def _chat(self, body: dict[str, Any]) -> None:
+        reply = self.scripted.answer(self.path, body)
+        if reply is None:
+            self._error(400, "the script has no reply for this call")
+        elif isinstance(reply, Failure):
+            self._error(reply.status, "scripted failure")
+        else:
+            message = reply if isinstance(reply, Message) else Message(text=_text(reply))
+            (self._stream if body.get("stream") else self._whole)(body, message)
+
+    def _whole(self, body: dict[str, Any], message: Message) -> None:
+        choice = {"index": 0, "message": _wire(message), "finish_reason": _finish(message)}
+        self._json(200, _head(body, "chat.completion") | {"choices": [choice], "usage": _USAGE})
+
+    def _stream(self, body: dict[str, Any], message: Message) -> None:
+        head = _head(body, "chat.completion.chunk")
+        deltas: list[dict[str, Any]] = [{"role": "assistant"}]
+        deltas += [{"content": part} for part in re.findall(r"\S+\s*|\s+", message.text or "")]
+        for index, call in enumerate(_wire(message).get("tool_calls", ())):
+            deltas.append({"tool_calls": [{"index": index, **call}]})
+        chunks: list[dict[str, Any]] = [
+            head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+            for delta in deltas
+        ]
+        end = {"index": 0, "delta": {}, "finish_reason": _finish(message)}
+        chunks.append(head | {"choices": [end]})
+        if (body.get("stream_options") or {}).get("include_usage"):
+            chunks.append(head | {"choices": [], "usage": _USAGE})
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for chunk in chunks:
+            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            self.wfile.flush()
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _error(self, status: int, message: str) -> None:
+        self._json(status, {"error": {"message": message, "type": "scripted", "code": None}})
+
+    def _json(self, status: int, value: dict[str, Any]) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("x-should-retry", "false")
+        self.end_headers()
+        self.wfile.write(data)
+
+
+_USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+
+
+def _head(body: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": body["model"]}
+
+
+def _text(reply: str | dict[str, Any]) -> str:
+    return reply if isinstance(reply, str) else json.dumps(reply)
+
+
+def _finish(message: Message) -> str:
+    return "tool_calls" if message.calls else "stop"
+
+
+def _wire(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": "assistant", "content": message.text}
+    if message.calls:
+        wire["tool_calls"] = [
+            {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for id, name, arguments in message.calls
+        ]
+    return wire
