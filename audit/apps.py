@@ -1,3 +1,5 @@
+"""Proves what was done and what was refused: rows that are only ever added."""
+
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 

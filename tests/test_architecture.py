@@ -1,0 +1,150 @@
+"""The laws of the house that import-linter cannot see."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.db.models import Field, Model
+
+from config.state import PROJECT_DIR
+
+LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
+CODE = ("config", *LAYERS)
+MODULE_LINES = 500
+# Whole stories through several rooms; every other test belongs to the module it names.
+STORIES = ("browser", "stories")
+
+
+def modules(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted((PROJECT_DIR / folder).rglob("*.py")):
+            if "migrations" not in path.parts:
+                yield path
+
+
+def named(path: Path) -> str:
+    return path.relative_to(PROJECT_DIR).as_posix()
+
+
+def relations() -> Iterator[tuple[type[Model], "Field[object, object]", type[Model]]]:
+    for app in LAYERS:
+        for model in apps.get_app_config(app).get_models(include_auto_created=True):
+            for field in model._meta.get_fields():
+                target = field.related_model
+                if isinstance(field, Field) and isinstance(target, type):
+                    yield model, field, target
+
+
+def test_no_foreign_key_points_up_or_to_a_sibling() -> None:
+    wrong = [
+        f"{model._meta.label}.{field.name} -> {target._meta.label}"
+        for model, field, target in relations()
+        if (own := model._meta.app_label) != (other := target._meta.app_label)
+        and other in LAYERS
+        and LAYERS[own] <= LAYERS[other]
+    ]
+
+    assert wrong == []
+
+
+def test_no_foreign_key_leaves_audit_or_enters_it() -> None:
+    wrong = [
+        f"{model._meta.label}.{field.name} -> {target._meta.label}"
+        for model, field, target in relations()
+        if (model._meta.app_label == "audit") != (target._meta.app_label == "audit")
+    ]
+
+    assert wrong == []
+
+
+def test_no_module_is_longer_than_a_room_may_be() -> None:
+    long = [
+        f"{named(path)}: {count} lines"
+        for path in modules(*CODE, "tests", "benchmarks")
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > MODULE_LINES
+    ]
+
+    assert long == []
+
+
+def calls(path: Path, *names: str) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else None
+            name = function.id if isinstance(function, ast.Name) else name
+            if name in names:
+                yield node
+
+
+def test_no_task_is_named_by_a_string() -> None:
+    wrong = [
+        f"{named(path)}:{call.lineno}"
+        for path in modules(*CODE)
+        for call in calls(path, "async_task", "async_iter", "async_chain")
+        if call.args and isinstance(call.args[0], ast.Constant | ast.JoinedStr)
+    ]
+
+    assert wrong == []
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, f"{node.module or ''}.{alias.name}") for alias in node.names)
+
+
+def test_nothing_happens_by_signal() -> None:
+    wrong = [
+        f"{named(path)}:{line} {name}"
+        for path in modules(*CODE)
+        for line, name in imports(path)
+        if "signals" in name.split(".") or name.startswith("django.dispatch")
+    ]
+
+    assert wrong == []
+
+
+def test_no_relative_import() -> None:
+    wrong = [
+        f"{named(path)}:{node.lineno}"
+        for path in modules(*CODE, "tests", "benchmarks")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+
+    assert wrong == []
+
+
+def belongs_to_a_module(test: Path) -> bool:
+    """Whether tests/a/test_b_whatever.py has an a/b.py or a/b/ to speak about."""
+    folder = PROJECT_DIR / test.relative_to(PROJECT_DIR / "tests").parent
+    words = test.stem.removeprefix("test_").split("_")
+    names = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
+    return any((folder / f"{name}.py").exists() or (folder / name).is_dir() for name in names)
+
+
+def test_every_test_file_mirrors_a_module() -> None:
+    wrong = [
+        named(path)
+        for path in modules("tests")
+        if path.name.startswith("test_")
+        and (path.parent != PROJECT_DIR / "tests")
+        and path.relative_to(PROJECT_DIR / "tests").parts[0] not in STORIES
+        and not belongs_to_a_module(path)
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("app", LAYERS)
+def test_every_app_says_what_it_is_for(app: str) -> None:
+    docstring = ast.get_docstring(
+        ast.parse((PROJECT_DIR / app / "apps.py").read_text(encoding="utf-8"))
+    )
+
+    assert docstring, f"{app}/apps.py has no charter"
