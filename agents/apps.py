@@ -1,3 +1,5 @@
+"""Proposes: works through turns, asks what is unclear, learns patterns; grants nothing."""
+
 from django.apps import AppConfig
 
 

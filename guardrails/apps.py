@@ -1,3 +1,5 @@
+"""Decides whether an action may happen, asks people, and alone carries it out."""
+
 from django.apps import AppConfig
 
 

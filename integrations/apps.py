@@ -1,3 +1,5 @@
+"""Reaches the world: accounts, connectors, mail, webhooks, the model; one door for writes."""
+
 from django.apps import AppConfig
 
 
