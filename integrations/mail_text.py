@@ -1,0 +1,96 @@
+"""Bytes of strangers to clean text: charsets, RFC 2047 words, control characters. Pure.
+
+Nothing here raises on any input, and no result holds NUL, a lone surrogate or (for one-line
+text) any kind of line break.
+"""
+
+import binascii
+import codecs
+import re
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_LINE_BREAKS_AND_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_NOT_A_RAW_BYTE = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")
+_ENCODED_WORD = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?\n]*)\?=")
+
+# Not charsets of mail: some are quadratic in their input, some evaluate escapes.
+_REFUSED_CODECS = {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"}
+# As browsers do: mail that says Latin-1 or ASCII and has bytes above 0x7f is Windows-1252.
+_WESTERN = {"ascii", "iso8859-1", "cp1252"}
+
+
+def decode(data: bytes, charset: str | None) -> tuple[str, bool]:
+    """`data` as text, and whether its charset had to be guessed.
+
+    Guessed means: the declared charset is unknown or does not fit (or none is declared and
+    the bytes are not ASCII). Then UTF-8 is tried and Windows-1252 taken as the last resort.
+    """
+    try:
+        name = codecs.lookup(charset.strip().strip("\"'")).name if charset else "ascii"
+        if name not in _REFUSED_CODECS and name not in _WESTERN:
+            return data.decode(name), False
+    except (LookupError, ValueError):
+        name = ""
+    if data.isascii():
+        return data.decode("ascii"), name not in _WESTERN
+    if name in _WESTERN - {"ascii"}:
+        return data.decode("cp1252", "replace"), False
+    try:
+        return data.decode("utf-8"), True
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace"), True
+
+
+def clean_text(text: str) -> str:
+    """`text` with \\n as its only line break and no control characters but \\n and tab."""
+    return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def clean_line(text: str) -> str:
+    """`text` on one line: every run of white space and control characters is one blank."""
+    return _LINE_BREAKS_AND_CONTROLS.sub(" ", text).strip()
+
+
+def decode_words(text: str) -> str:
+    """`text` with its RFC 2047 words decoded. A word that cannot be decoded stays as it is.
+
+    Neighbours of one charset are joined before decoding: senders cut characters in two.
+    """
+    parts: list[str] = []
+    pending, charset, end = b"", "", 0
+    for word in _ENCODED_WORD.finditer(text):
+        gap = text[end : word.start()]
+        word_charset = word[1].partition("*")[0].lower()
+        if pending and (gap.strip() or word_charset != charset):
+            parts.append(decode(pending, charset)[0])
+            pending = b""
+            parts.append(gap if gap.strip() else "")
+        elif not pending:
+            parts.append(gap)
+        pending, charset = pending + _word_bytes(word), word_charset
+        end = word.end()
+    if pending:
+        parts.append(decode(pending, charset)[0])
+    return "".join(parts) + text[end:]
+
+
+def header_text(value: str) -> str:
+    """One header as the standard library keeps it (raw bytes as surrogates) to clean text."""
+    return clean_line(decode_words(unfolded(value)))
+
+
+def unfolded(value: str) -> str:
+    """A header on one line, its raw 8-bit bytes decoded, its RFC 2047 words left alone."""
+    raw = _NOT_A_RAW_BYTE.sub("", value).encode("utf-8", "surrogateescape")
+    text, _ = decode(raw, None)
+    return clean_line(text)
+
+
+def _word_bytes(word: re.Match[str]) -> bytes:
+    encoded = word[3].encode("utf-8", "replace")
+    if word[2] in "qQ":
+        return binascii.a2b_qp(encoded, header=True)
+    try:
+        return binascii.a2b_base64(encoded + b"===")
+    except binascii.Error:
+        return word[0].encode("utf-8", "replace")
