@@ -74,6 +74,7 @@ class Decision:
     option_ids: tuple[str, ...] = ()
     target_group_id: str = ""
     side_effects: tuple[str, ...] = ()
+    removals: tuple[str, ...] = ()  # external ids a single-choice group gives up
     provenance: Mapping[str, str] = field(default_factory=dict)  # argument path -> U, A, T, X …
 
 
@@ -114,6 +115,7 @@ class ApprovalCard:
     description: str
     arguments: Mapping[str, Any]
     provenance: Mapping[str, str]
+    side_effects: tuple[str, ...]
     digest: str
     state: ApprovalState
     reason: str
@@ -124,14 +126,41 @@ class ApprovalCard:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PermittedTarget:
+    """One target an operator listed. `id` is its identity; `name` is for people."""
+
+    id: str
+    name: str
+    kind: str  # label, project, recipient, recipient_domain …
+
+
+@dataclass(frozen=True, kw_only=True)
 class Capability:
     """One thing the agent may try for one account, as told to the model."""
 
+    account_id: UUID
     action_type: str
+    source: str
     description: str
     mode: str  # auto, ask
     schema: Mapping[str, Any]
-    targets: tuple[str, ...]  # names of the permitted targets
+    targets: tuple[PermittedTarget, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """An approved pattern: every field that is not empty must match, and one of
+    sender_address, sender_domain and list_id is never empty. All are compared whole;
+    `subject` against `guardrails.subjects.generalised(subject)`."""
+
+    id: UUID
+    name: str
+    sender_address: str
+    sender_domain: str
+    list_id: str
+    subject: str
+    content_type: str
+    actions: tuple[tuple[str, Mapping[str, Any]], ...]  # (action type, arguments without item)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,3 +175,10 @@ class SkillRef:
     name: str
     version: int
     description: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedSkill:
+    name: str
+    version: int
+    content: str

@@ -1,0 +1,69 @@
+"""The closed vocabulary of conditions: one file each, one line each here.
+
+A condition that is not understood is refused when it is saved, and never holds when it is
+evaluated.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from guardrails.conditions.base import Condition, Context, Unreadable
+from guardrails.conditions.business_hours import BusinessHours
+from guardrails.conditions.first_contact import FirstContact
+from guardrails.conditions.max_recipients import MaxRecipients
+from guardrails.conditions.recipient_domain import RecipientDomain
+from guardrails.conditions.sender import Sender
+from guardrails.conditions.sender_authenticated import SenderAuthenticated
+from guardrails.conditions.thread import Thread
+from guardrails.conditions.trigger import StartedBy
+
+CONDITIONS: tuple[type[Condition], ...] = (
+    FirstContact,
+    Thread,
+    Sender,
+    SenderAuthenticated,
+    RecipientDomain,
+    MaxRecipients,
+    StartedBy,
+    BusinessHours,
+)
+BY_KIND: Mapping[str, type[Condition]] = {
+    condition.model_fields["kind"].annotation.__args__[0]: condition  # type: ignore[union-attr]
+    for condition in CONDITIONS
+}
+
+__all__ = ["BY_KIND", "CONDITIONS", "Condition", "Context", "Unreadable", "parse", "parse_all"]
+
+
+def parse(raw: Any) -> Condition:
+    """Raises ValueError with a sentence that says what is wrong and what is possible."""
+    if not isinstance(raw, dict):
+        raise ValueError('Each condition must be an object such as {"kind": "thread"}.')
+    kind = raw.get("kind")
+    if not isinstance(kind, str) or kind not in BY_KIND:
+        raise ValueError(f"“{kind}” is no condition. Known are: {', '.join(BY_KIND)}.")
+    try:
+        return BY_KIND[kind].model_validate(raw)
+    except ValidationError as error:
+        details = "; ".join(
+            f"{'.'.join(map(str, one['loc'])) or 'the condition'}: {one['msg']}"
+            for one in error.errors()
+        )
+        raise ValueError(f"Condition “{kind}”: {details}.") from error
+
+
+def parse_all(raw: Any) -> tuple[Condition, ...]:
+    """The conditions of one permission. Raises ValueError with a sentence."""
+    if not isinstance(raw, list):
+        raise ValueError('Conditions must be a JSON list, such as [{"kind": "thread"}].')
+    return tuple(parse(one) for one in raw)
+
+
+def read(raw: Any) -> Condition | Unreadable:
+    """A stored condition. What cannot be read never holds."""
+    try:
+        return parse(raw)
+    except ValueError:
+        return Unreadable(raw=raw)

@@ -1,0 +1,44 @@
+"""Take one mail out of the inbox."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guardrails.actions.base import Action, Arguments, Outcome, subject_of
+from guardrails.facts import Facts
+from guardrails.text import Identifier
+from integrations.ports import Writer
+
+INBOX = "INBOX"
+
+
+class ArchiveArguments(Arguments):
+    email_id: Identifier
+
+
+class Archive(Action[ArchiveArguments]):
+    name = "archive"
+    source = "gmail"
+    resource_type = "email"
+    title = "Archive a mail"
+    description = "Take one mail out of the inbox. It stays in the mailbox and can be found."
+    effect = "concealing"
+    needs = frozenset({"email"})
+    object_field = "email_id"
+    in_patterns = True
+    arguments = ArchiveArguments
+
+    def describe(self, arguments: ArchiveArguments, facts: Facts) -> str:
+        return f"Archive “{subject_of(facts)}”"
+
+    def already_so(
+        self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
+    ) -> bool:
+        return facts.email is not None and INBOX not in facts.email.labels
+
+    def perform(
+        self, writer: Writer, arguments: ArchiveArguments, removals: Sequence[str], key: str
+    ) -> dict[str, Any]:
+        return writer.archive(arguments.email_id, key=key)
+
+    def outcome(self, arguments: ArchiveArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"email_id": arguments.email_id}, ()

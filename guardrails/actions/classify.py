@@ -1,0 +1,60 @@
+"""Put one listed label on one mail."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guardrails.actions.base import Action, Arguments, Outcome, subject_of
+from guardrails.facts import Facts
+from guardrails.targets import Target
+from guardrails.text import Identifier, visible
+from integrations.ports import Writer
+
+
+class ClassifyArguments(Arguments):
+    email_id: Identifier
+    label_id: Identifier
+
+
+class Classify(Action[ClassifyArguments]):
+    name = "classify"
+    source = "gmail"
+    resource_type = "email"
+    title = "Label a mail"
+    description = (
+        "Put one of the listed labels on one mail. If the label belongs to a single-choice "
+        "group, the other labels of that group are taken off in the same step."
+    )
+    effect = "private"
+    needs = frozenset({"email", "labels"})
+    takes = ("label",)
+    needs_option = True
+    object_field = "email_id"
+    in_patterns = True
+    arguments = ClassifyArguments
+
+    def targets(self, arguments: ClassifyArguments) -> tuple[Target, ...]:
+        return (
+            Target(path="label_id", kind="label", value=arguments.label_id, catalogue="labels"),
+        )
+
+    def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
+        name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)
+        return f"Label “{subject_of(facts)}” as {visible(name)}"
+
+    def already_so(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> bool:
+        if facts.email is None:
+            return False
+        labels = facts.email.labels
+        return arguments.label_id in labels and not set(removals) & set(labels)
+
+    def perform(
+        self, writer: Writer, arguments: ClassifyArguments, removals: Sequence[str], key: str
+    ) -> dict[str, Any]:
+        return writer.change_labels(
+            arguments.email_id, add=[arguments.label_id], remove=removals, key=key
+        )
+
+    def outcome(self, arguments: ClassifyArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"email_id": arguments.email_id, "label_id": arguments.label_id}, ()

@@ -1,0 +1,81 @@
+"""Create one issue in a listed project."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from guardrails.actions.base import Action, Arguments, Outcome, artifact
+from guardrails.facts import Facts
+from guardrails.targets import Address, Target
+from guardrails.text import Body, Identifier, Line
+from integrations.ports import Writer
+
+
+class CreateJiraTaskArguments(Arguments):
+    project_key: Identifier
+    summary: Line
+    type: Literal["task", "bug", "story", "epic"]
+    description: Body = ""
+    priority: Literal["lowest", "low", "medium", "high", "highest"] | None = None
+    labels: Annotated[tuple[Identifier, ...], Field(strict=False, max_length=20)] = ()
+    assignee: Address | None = None
+
+
+class CreateJiraTask(Action[CreateJiraTaskArguments]):
+    name = "create_jira_task"
+    source = "jira"
+    resource_type = "issue"
+    title = "Create a Jira task"
+    description = (
+        "Create one issue in a listed project. An assignee and every label must be listed too."
+    )
+    effect = "egress"
+    needs = frozenset({"projects"})
+    takes = ("project", "label", "assignee")
+    needs_option = True
+    arguments = CreateJiraTaskArguments
+
+    def targets(self, arguments: CreateJiraTaskArguments) -> tuple[Target, ...]:
+        found = [
+            Target(
+                path="project_key",
+                kind="project",
+                value=arguments.project_key,
+                catalogue="projects",
+            )
+        ]
+        found += [
+            Target(path=f"labels[{index}]", kind="label", value=label)
+            for index, label in enumerate(arguments.labels)
+        ]
+        if arguments.assignee is not None:
+            found.append(Target(path="assignee", kind="assignee", value=arguments.assignee))
+        return tuple(found)
+
+    def describe(self, arguments: CreateJiraTaskArguments, facts: Facts) -> str:
+        return f"Create: {arguments.summary}"
+
+    def perform(
+        self,
+        writer: Writer,
+        arguments: CreateJiraTaskArguments,
+        removals: Sequence[str],
+        key: str,
+    ) -> dict[str, Any]:
+        return writer.create_issue(
+            project_key=arguments.project_key,
+            type=arguments.type,
+            summary=arguments.summary,
+            description=arguments.description,
+            priority=arguments.priority,
+            labels=arguments.labels,
+            assignee=arguments.assignee,
+            key=key,
+        )
+
+    def outcome(self, arguments: CreateJiraTaskArguments, answer: Mapping[str, Any]) -> Outcome:
+        result = {"task_key": str(answer["key"])} if answer.get("key") else {}
+        if answer.get("url"):
+            result["url"] = str(answer["url"])
+        return result, artifact("issue", self.source, answer)

@@ -1,0 +1,60 @@
+"""Write a reply into the user's drafts. Nothing is sent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from guardrails.actions.base import Action, Arguments, Outcome, artifact
+from guardrails.actions.messages import named, receivers
+from guardrails.facts import Facts
+from guardrails.targets import Address, Addresses, Target
+from guardrails.text import Body, Identifier, Line
+from integrations.ports import Writer
+
+
+class DraftArguments(Arguments):
+    reply_to_id: Identifier
+    to: Annotated[tuple[Address, ...], Field(strict=False, min_length=1, max_length=50)]
+    cc: Addresses = ()
+    subject: Line
+    body: Body
+
+
+class Draft(Action[DraftArguments]):
+    name = "draft"
+    source = "gmail"
+    resource_type = "email"
+    title = "Draft a reply"
+    description = (
+        "Write a reply to one mail into the user's drafts; nothing is sent. Receivers must "
+        "take part in that mail's thread or be listed."
+    )
+    effect = "private"
+    needs = frozenset({"email", "thread"})
+    takes = ("recipient", "recipient_domain")
+    object_field = "reply_to_id"
+    arguments = DraftArguments
+
+    def targets(self, arguments: DraftArguments) -> tuple[Target, ...]:
+        return receivers("to", arguments.to) + receivers("cc", arguments.cc)
+
+    def describe(self, arguments: DraftArguments, facts: Facts) -> str:
+        return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"
+
+    def perform(
+        self, writer: Writer, arguments: DraftArguments, removals: Sequence[str], key: str
+    ) -> dict[str, Any]:
+        return writer.create_draft(
+            to=arguments.to,
+            cc=arguments.cc,
+            bcc=(),
+            subject=arguments.subject,
+            body=arguments.body,
+            reply_to_id=arguments.reply_to_id,
+            key=key,
+        )
+
+    def outcome(self, arguments: DraftArguments, answer: Mapping[str, Any]) -> Outcome:
+        result = {"draft_id": str(answer["id"])} if answer.get("id") else {}
+        return result, artifact("draft", self.source, answer)

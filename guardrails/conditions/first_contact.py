@@ -1,0 +1,35 @@
+"""Whether the mail's sender and the user have written to each other before."""
+
+from typing import ClassVar, Literal
+
+from guardrails import targets
+from guardrails.conditions.base import Condition, Context
+from guardrails.contracts import Check
+from guardrails.facts import Need
+
+
+class FirstContact(Condition):
+    """`first_contact` true: only mail of senders nobody here knows. False: only of known
+    ones. In doubt a sender counts as known; where nothing is known at all, neither holds."""
+
+    kind: Literal["first_contact"]
+    first_contact: bool = True
+    needs: ClassVar[frozenset[Need]] = frozenset({"email", "correspondence"})
+
+    def evaluate(self, context: Context) -> Check:
+        facts = context.facts
+        sender, known = facts.sender, facts.correspondence
+        if sender is None or known is None:
+            return self.check(False, "It is not known whether the sender wrote before.")
+        # The mail at hand is one of those received.
+        is_first = (
+            known.sent == 0
+            and known.received <= 1
+            and targets.domain_of(sender) != targets.domain_of(facts.own_address.lower())
+        )
+        detail = (
+            "This is the first contact with the sender."
+            if is_first
+            else (f"The sender is known: {known.received} received, {known.sent} sent.")
+        )
+        return self.check(is_first == self.first_contact, detail)

@@ -1,0 +1,24 @@
+"""How many receivers one message may have."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from guardrails.conditions.base import Condition, Context
+from guardrails.contracts import Check
+
+
+class MaxRecipients(Condition):
+    """At most `max` receivers, counting to, cc and bcc together."""
+
+    kind: Literal["max_recipients"]
+    max: Annotated[int, Field(ge=1, le=150)]
+    about_receivers: ClassVar[bool] = True
+
+    def evaluate(self, context: Context) -> Check:
+        count = len(context.receivers)
+        if not count:
+            return self.check(False, "There are no receivers to look at.")
+        return self.check(
+            count <= self.max, f"The message has {count} receivers; {self.max} are permitted."
+        )

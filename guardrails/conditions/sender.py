@@ -1,0 +1,33 @@
+"""Who sent the mail, by exact address or exact domain."""
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from guardrails import targets
+from guardrails.conditions.base import Condition, Context
+from guardrails.contracts import Check
+from guardrails.facts import Need
+
+
+class Sender(Condition):
+    """The sender's address is in `addresses`, or its domain in `domains`. A subdomain is
+    another domain, and a display name is nobody."""
+
+    kind: Literal["sender"]
+    addresses: targets.Addresses = ()
+    domains: targets.Domains = ()
+    needs: ClassVar[frozenset[Need]] = frozenset({"email"})
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> Self:
+        if not (self.addresses or self.domains):
+            raise ValueError("name at least one address or domain")
+        return self
+
+    def evaluate(self, context: Context) -> Check:
+        sender = context.facts.sender
+        if sender is None:
+            return self.check(False, "The mail has no plain sender address.")
+        passed = sender in self.addresses or targets.domain_of(sender) in self.domains
+        return self.check(passed, f"The mail is from {sender}.")

@@ -1,0 +1,19 @@
+"""Whether the mail provably comes from its sender's domain."""
+
+from typing import ClassVar, Literal
+
+from guardrails.conditions.base import Condition, Context
+from guardrails.contracts import Check
+from guardrails.facts import Need
+
+
+class SenderAuthenticated(Condition):
+    """The receiving server found DMARC to pass. Anything else, also nothing, does not hold."""
+
+    kind: Literal["sender_authenticated"]
+    needs: ClassVar[frozenset[Need]] = frozenset({"email"})
+
+    def evaluate(self, context: Context) -> Check:
+        email = context.facts.email
+        found = email.authentication.dmarc if email else "not known"
+        return self.check(context.facts.sender_authenticated, f"DMARC of the mail: {found}.")

@@ -1,0 +1,16 @@
+"""Rows of `guardrails`, split by what they are about."""
+
+from guardrails.models.approvals import Approval
+from guardrails.models.patterns import LearnedPattern, PatternAction
+from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
+from guardrails.models.skills import Skill
+
+__all__ = [
+    "AllowedAction",
+    "AllowedActionOption",
+    "Approval",
+    "LearnedPattern",
+    "PatternAction",
+    "Skill",
+    "TargetGroup",
+]

@@ -1,0 +1,93 @@
+"""Actions that wait for a person, or were decided by one."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from guardrails import registry
+from integrations.models import Account, Organisation
+
+
+class Approval(models.Model):
+    """One action, exactly as a person would confirm it. Made when the agent proposes it.
+
+    Changes only by conditional updates in `guardrails.approvals`: pending to approved,
+    rejected or expired, and approved to executed, failed or refused.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending", "Waiting"
+        APPROVED = "approved", "Confirmed, being done"
+        EXECUTED = "executed", "Confirmed and done"
+        FAILED = "failed", "Confirmed, but failed"
+        REFUSED = "refused", "Confirmed, but refused"
+        REJECTED = "rejected", "Rejected"
+        EXPIRED = "expired", "Expired"
+        SUPERSEDED = "superseded", "Superseded"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    action_id = models.UUIDField(unique=True, help_text="The action's id in the ledger.")
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.CASCADE, related_name="approvals"
+    )
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="approvals")
+    external_user_id = models.CharField(max_length=200, help_text="The user who is asked.")
+    turn_id = models.CharField(max_length=64, blank=True, help_text="The turn that proposed it.")
+    call_id = models.CharField(max_length=200, blank=True)
+    action_type = models.CharField(max_length=64, choices=registry.action_choices)
+    arguments = models.JSONField(help_text="The canonical arguments: exactly these are executed.")
+    origin = models.JSONField(help_text="Where the request came from, to decide it again.")
+    provenance = models.JSONField(default=dict, help_text="Where each value came from.")
+    side_effects = models.JSONField(default=list, help_text="What happens besides.")
+    digest = models.CharField(
+        max_length=64, help_text="Binds the person's word to exactly this action."
+    )
+    policy_digest = models.CharField(max_length=64, help_text="The policy when it was asked.")
+    description = models.TextField(help_text="The action in one line.")
+    reason = models.TextField(blank=True, help_text="Why a person is asked.")
+    state = models.CharField(max_length=16, choices=State, default=State.PENDING)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.CharField(max_length=200, blank=True)
+    decision_reason = models.TextField(blank=True, help_text="What the person said to it.")
+    executed = models.JSONField(default=dict, help_text="What became of it.")
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=[
+                        "pending",
+                        "approved",
+                        "executed",
+                        "failed",
+                        "refused",
+                        "rejected",
+                        "expired",
+                        "superseded",
+                    ]
+                ),
+                name="approval_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="pending", decided_at__isnull=True)
+                | (~Q(state="pending") & Q(decided_at__isnull=False)),
+                name="approval_decided_once",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["organisation", "external_user_id", "-created_at"], name="approval_inbox"
+            ),
+            models.Index(fields=["turn_id"], name="approval_turn"),
+            models.Index(fields=["expires_at"], name="approval_open", condition=Q(state="pending")),
+            models.Index(
+                fields=["decided_at"], name="approval_unfinished", condition=Q(state="approved")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.description

@@ -1,0 +1,63 @@
+"""What all policy rows share: nothing invalid is stored, whichever door it comes through."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from guardrails import conditions
+
+
+M = TypeVar("M", bound=models.Model)
+
+
+class ValidatedQuerySet(models.QuerySet[M]):
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        rows = list(objs)
+        for row in rows:
+            row.full_clean()
+        return super().bulk_create(rows, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> int:
+        rows = list(objs)
+        for row in rows:
+            row.full_clean()
+        return super().bulk_update(rows, *args, **kwargs)
+
+
+ValidatedManager = models.Manager.from_queryset(ValidatedQuerySet)
+
+
+class ValidatedModel(models.Model):
+    """`save()` raises ValidationError instead of storing a row that is not valid."""
+
+    objects = ValidatedManager()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.full_clean()
+        super().save(*args, **kwargs)
+
+
+class ConditionsField(models.JSONField):
+    """A list of conditions. Parsed on the way into the database by every path of the ORM,
+    fixtures and `update()` included, because each of them asks the field."""
+
+    def validate(self, value: Any, model_instance: models.Model | None) -> None:
+        super().validate(value, model_instance)
+        check_conditions(value)
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        if not hasattr(value, "resolve_expression"):
+            check_conditions(value)
+        return super().get_db_prep_save(value, connection)
+
+
+def check_conditions(value: Any) -> None:
+    try:
+        conditions.parse_all(value)
+    except ValueError as error:
+        raise ValidationError(str(error), code="invalid_conditions") from error

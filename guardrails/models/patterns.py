@@ -1,0 +1,176 @@
+"""What the agent may do with recurring mail without a model, after a person agreed."""
+
+import hashlib
+import uuid
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+
+from audit.chain import canonical_bytes
+from guardrails import registry, subjects, targets, text
+from guardrails.models.base import ValidatedModel
+from integrations.models import Account
+
+
+class LearnedPattern(ValidatedModel):
+    """Mail like this is treated like that. Every field that is not empty must match whole;
+    the sender or the list must be named. Its actions pass the same decision as all others."""
+
+    class State(models.TextChoices):
+        PROPOSED = "proposed", "Proposed"
+        APPROVED = "approved", "Approved"
+        SUSPENDED = "suspended", "Suspended"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        related_name="patterns",
+        help_text="Whose mail.",
+    )
+    name = models.CharField(max_length=200, help_text="For people.")
+    sender_address = models.CharField(
+        max_length=targets.MAX_ADDRESS, blank=True, help_text="The exact address of the sender."
+    )
+    sender_domain = models.CharField(
+        max_length=targets.MAX_DOMAIN,
+        blank=True,
+        help_text="The exact domain of the sender. A subdomain is another domain.",
+    )
+    list_id = models.CharField(
+        max_length=300, blank=True, help_text="The exact id of the mailing list."
+    )
+    subject = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="The whole subject. Numbers, case and reply marks are ignored.",
+    )
+    content_type = models.CharField(
+        max_length=32,
+        choices=[("email", "E-mail")],
+        default="email",
+        help_text="What kind of item.",
+    )
+    digest = models.CharField(
+        max_length=64, editable=False, help_text="Equal for patterns that match the same."
+    )
+    reason = models.TextField(
+        max_length=2000, blank=True, help_text="Why it was proposed. Quoted, never evidence."
+    )
+    state = models.CharField(
+        max_length=16,
+        choices=State,
+        default=State.PROPOSED,
+        help_text="Only an approved pattern does anything.",
+    )
+    approved_by = models.CharField(
+        max_length=200, blank=True, editable=False, help_text="The operator who approved it."
+    )
+    approved_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When it was approved."
+    )
+    hits = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How many items it matched."
+    )
+    last_hit_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When it last matched."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["account", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "digest"], name="pattern_once"),
+            models.CheckConstraint(
+                condition=~Q(sender_address="", sender_domain="", list_id=""),
+                name="pattern_names_a_sender_or_list",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["proposed", "approved", "suspended"]), name="pattern_state"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="approved")
+                | (~Q(approved_by="") & Q(approved_at__isnull=False)),
+                name="pattern_approved_by_somebody",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean_fields(self, exclude: object = None) -> None:
+        """Brings the matcher into the form that is compared, then checks it."""
+        errors = {}
+        for name, canonical in (
+            ("sender_address", targets.address),
+            ("sender_domain", targets.domain),
+            ("list_id", text.one_line),
+        ):
+            if value := getattr(self, name):
+                try:
+                    setattr(self, name, canonical(value))
+                except ValueError as error:
+                    errors[name] = f"“{value}” {error}."
+        if errors:
+            raise ValidationError(errors)
+        self.subject = subjects.generalised(self.subject)
+        self.digest = hashlib.sha256(
+            canonical_bytes(
+                [
+                    self.sender_address,
+                    self.sender_domain,
+                    self.list_id,
+                    self.subject,
+                    self.content_type,
+                ]
+            )
+        ).hexdigest()
+        super().clean_fields(exclude=exclude)  # type: ignore[arg-type]  # passed through
+
+    def clean(self) -> None:
+        if not (self.sender_address or self.sender_domain or self.list_id):
+            raise ValidationError("Name the sender's address, the sender's domain or the list.")
+
+
+class PatternAction(ValidatedModel):
+    """One thing an approved pattern does, in order. The item itself is filled in."""
+
+    pattern = models.ForeignKey(LearnedPattern, on_delete=models.CASCADE, related_name="actions")
+    order = models.PositiveSmallIntegerField(default=0, help_text="Lower numbers come first.")
+    action_type = models.CharField(
+        max_length=64,
+        choices=registry.pattern_action_choices,
+        help_text="What is done. It needs a permission of its own.",
+    )
+    arguments = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='The arguments without the item, for example {"label_id": "Label_3"}; '
+        "{} for archive.",
+    )
+
+    class Meta:
+        ordering = ["pattern", "order"]
+        constraints = [
+            models.UniqueConstraint(fields=["pattern", "order"], name="pattern_action_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.get_action_type_display()
+
+    def clean(self) -> None:
+        action = registry.BY_NAME.get(self.action_type)
+        if action is None or not action.in_patterns:
+            return  # the field says so
+        if not isinstance(self.arguments, dict):
+            raise ValidationError({"arguments": "Arguments must be a JSON object."})
+        if action.object_field in self.arguments:
+            raise ValidationError({"arguments": "The item is filled in for each mail."})
+        try:
+            registry.parse(
+                action,
+                registry.pattern_arguments(action.name, self.arguments, item_id="item"),
+            )
+        except registry.InvalidArguments as error:
+            raise ValidationError({"arguments": f"{error}."}) from error

@@ -1,0 +1,240 @@
+"""What operators permit: action types, their targets, and groups of targets."""
+
+import uuid
+from collections.abc import Callable
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from guardrails import conditions, registry, targets, text
+from guardrails.models.base import ConditionsField, ValidatedModel
+from integrations.models import Account
+from integrations.registry import source_choices
+
+CANONICAL: dict[str, Callable[[str], str]] = {
+    "recipient": targets.address,
+    "assignee": targets.address,
+    "recipient_domain": targets.domain,
+}
+
+
+class AllowedAction(ValidatedModel):
+    """One permission: this account's agent may do this. Without one, it may not."""
+
+    class ApprovalMode(models.TextChoices):
+        AUTO = "auto", "Automatic"
+        ASK = "ask", "Ask a person"
+        NEVER = "never", "Never"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        related_name="allowed_actions",
+        help_text="Whose agent may do this, and at which source.",
+    )
+    action_type = models.CharField(
+        max_length=64, choices=registry.action_choices, help_text="What the agent may do."
+    )
+    # Never null: in PostgreSQL, null columns would let the same permission exist twice.
+    resource_type = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        choices=registry.resource_type_choices,
+        help_text="On what. Empty means on everything; a permission for one type of thing "
+        "beats the general one.",
+    )
+    enabled = models.BooleanField(
+        default=True, help_text="Switch it off to stop this action at once."
+    )
+    approval_mode = models.CharField(
+        max_length=8,
+        choices=ApprovalMode,
+        default=ApprovalMode.ASK,
+        help_text="Automatic: done when all conditions hold. Ask: waits for a person each time. "
+        "Never: always refused.",
+    )
+    conditions = ConditionsField(
+        default=list,
+        blank=True,
+        help_text="All of these must hold. A JSON list, for example "
+        '[{"kind": "sender", "domains": ["company.com"]}]. '
+        f"Kinds: {', '.join(conditions.BY_KIND)}; see docs/guardrails.md.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["account", "action_type", "resource_type"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "action_type", "resource_type"], name="allowed_action_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(approval_mode__in=["auto", "ask", "never"]),
+                name="allowed_action_mode",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_type_display()} · {self.get_approval_mode_display()}"
+
+    def clean(self) -> None:
+        """Refuses a permission that could never grant anything."""
+        action = registry.BY_NAME.get(self.action_type)
+        if action is None or not hasattr(self, "account"):
+            return
+        check_source(self.account, action.source)
+        if self.resource_type not in ("", action.resource_type):
+            raise ValidationError(
+                {"resource_type": f"“{action.title}” is only done to: {action.resource_type}."}
+            )
+        try:
+            parsed = conditions.parse_all(self.conditions)
+        except ValueError:
+            return  # the field says so
+        for one in parsed:
+            if (one.about_receivers and "recipient" not in action.takes) or (
+                "email" in one.needs and action.object_field is None
+            ):
+                raise ValidationError(
+                    {
+                        "conditions": f"“{one.kind}” cannot be judged for “{action.title}”, "
+                        "so it would refuse everything. Take it out."
+                    }
+                )
+
+
+class TargetGroup(ValidatedModel):
+    """Targets that belong together, such as the states a mail thread can be in."""
+
+    class Cardinality(models.TextChoices):
+        SINGLE = "single", "One at a time"
+        MULTI = "multi", "Several at once"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        related_name="target_groups",
+        help_text="Whose targets these are.",
+    )
+    name = models.CharField(max_length=100, help_text="For people, for example “Thread status”.")
+    cardinality = models.CharField(
+        max_length=8,
+        choices=Cardinality,
+        default=Cardinality.MULTI,
+        help_text="One at a time: setting one target takes the others of the group off.",
+    )
+
+    class Meta:
+        ordering = ["account", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "name"], name="target_group_once"),
+            models.CheckConstraint(
+                condition=models.Q(cardinality__in=["single", "multi"]),
+                name="target_group_cardinality",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} · {self.get_cardinality_display()}"
+
+
+class AllowedActionOption(ValidatedModel):
+    """One target an action may have. An action that takes targets and has none does nothing."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        related_name="options",
+        help_text="Whose agent may use this target.",
+    )
+    action_type = models.CharField(
+        max_length=64, choices=registry.action_choices, help_text="For which action."
+    )
+    resource_type = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        choices=registry.resource_type_choices,
+        help_text="Only when the action is done to this type of thing. Empty: always.",
+    )
+    source = models.CharField(
+        max_length=32, choices=source_choices, help_text="Where the target exists."
+    )
+    kind = models.CharField(
+        max_length=32,
+        choices=registry.target_kind_choices,
+        help_text="Recipient: one exact address. Recipient domain: every address of exactly this "
+        "domain, but never as a blind copy.",
+    )
+    external_id = models.CharField(
+        max_length=500,
+        help_text="The target's identity: the id at the provider, the address or the domain. "
+        "Only this is compared.",
+    )
+    name = models.CharField(
+        max_length=500,
+        help_text="For people. For labels and projects it must be the present name at the "
+        "provider: a renamed target is refused until somebody looks at it.",
+    )
+    group = models.ForeignKey(
+        TargetGroup,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="options",
+        help_text="Optional. In a one-at-a-time group, setting this target takes the others off.",
+    )
+
+    class Meta:
+        ordering = ["account", "action_type", "kind", "name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=[
+                    "account",
+                    "action_type",
+                    "resource_type",
+                    "source",
+                    "kind",
+                    "external_id",
+                ],
+                name="option_once",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(external_id="") & ~models.Q(kind=""),
+                name="option_names_a_target",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_type_display()} · {self.kind} · {self.name}"
+
+    def clean(self) -> None:
+        """Stores the identity in the form that is compared; refuses what could never match."""
+        action = registry.BY_NAME.get(self.action_type)
+        if action is None or not hasattr(self, "account"):
+            return
+        check_source(self.account, action.source)
+        if self.source and self.source != action.source:
+            raise ValidationError({"source": f"“{action.title}” works on: {action.source}."})
+        if self.kind and self.kind not in action.takes:
+            kinds = ", ".join(action.takes) or "no targets"
+            raise ValidationError({"kind": f"“{action.title}” takes: {kinds}."})
+        try:
+            self.external_id = CANONICAL.get(self.kind, text.identifier)(self.external_id)
+            text.one_line(self.name)
+        except ValueError as error:
+            raise ValidationError({"external_id": f"“{self.external_id}” {error}."}) from error
+        if self.group is not None and self.group.account_id != self.account_id:
+            raise ValidationError({"group": "This group belongs to another account."})
+
+
+def check_source(account: Account, source: str) -> None:
+    if account.source != source:
+        raise ValidationError(
+            {"action_type": f"This action works on a {source} account, and this is {account}."}
+        )

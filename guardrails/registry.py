@@ -1,0 +1,77 @@
+"""Every action Remit can perform: one file each in `actions/`, one line each here. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from guardrails.actions.archive import Archive
+from guardrails.actions.base import Action, Arguments
+from guardrails.actions.classify import Classify
+from guardrails.actions.create_jira_task import CreateJiraTask
+from guardrails.actions.draft import Draft
+from guardrails.actions.send_email import SendEmail
+from guardrails.text import visible
+
+ACTIONS: tuple[Action[Any], ...] = (
+    Archive(),
+    Classify(),
+    Draft(),
+    SendEmail(),
+    CreateJiraTask(),
+)
+BY_NAME: Mapping[str, Action[Any]] = {action.name: action for action in ACTIONS}
+
+
+class InvalidArguments(ValueError):
+    """The arguments do not fit the action's schema. The message names what is wrong, and
+    repeats none of the values."""
+
+
+def parse(action: Action[Any], arguments: Mapping[str, Any]) -> Arguments:
+    """The canonical arguments. Raises InvalidArguments."""
+    try:
+        parsed: Arguments = action.arguments.model_validate(arguments)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)[:5]
+        raise InvalidArguments("; ".join(map(_problem, problems))) from error
+    return parsed
+
+
+def _problem(details: Mapping[str, Any]) -> str:
+    place = visible(".".join(map(str, details["loc"])), limit=80)
+    return f"{place}: {details['msg'].removeprefix('Value error, ')}"
+
+
+def canonical(arguments: Arguments) -> dict[str, Any]:
+    """The arguments as JSON values: what is decided, stored, shown and executed."""
+    return arguments.model_dump(mode="json")
+
+
+def pattern_arguments(
+    action_type: str, arguments: Mapping[str, Any], *, item_id: str
+) -> dict[str, Any]:
+    """A pattern's arguments for one mail: its own, and the mail's id where the action takes
+    it. Raises KeyError for an action that patterns cannot have."""
+    action = BY_NAME[action_type]
+    if not (action.in_patterns and action.object_field):
+        raise KeyError(action_type)
+    return {**arguments, action.object_field: item_id}
+
+
+def action_choices() -> list[tuple[str, str]]:
+    return [(action.name, action.title) for action in ACTIONS]
+
+
+def pattern_action_choices() -> list[tuple[str, str]]:
+    return [(action.name, action.title) for action in ACTIONS if action.in_patterns]
+
+
+def resource_type_choices() -> list[tuple[str, str]]:
+    names = dict.fromkeys(action.resource_type for action in ACTIONS)
+    return [(name, name.capitalize()) for name in names]
+
+
+def target_kind_choices() -> list[tuple[str, str]]:
+    kinds = dict.fromkeys(kind for action in ACTIONS for kind in action.takes)
+    return [(kind, kind.replace("_", " ").capitalize()) for kind in kinds]

@@ -1,0 +1,62 @@
+"""Text as it may go into headers, ids and bodies, and as people must see it. Pure."""
+
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+# Letters and marks that show as nothing, beside the categories below.
+BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# Control, format (zero-width, bidirectional), surrogate, line and paragraph separators.
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+LINE = frozenset("\n\r\t")
+
+
+def is_hidden(character: str) -> bool:
+    """Whether a reader cannot see this character, or it moves others around."""
+    return (
+        unicodedata.category(character) in HIDDEN_CATEGORIES
+        or character in BLANK
+        or "\ufe00" <= character <= "\ufe0f"
+        or "\U000e0100" <= character <= "\U000e01ef"
+        or "\u180b" <= character <= "\u180f"
+    )
+
+
+def visible(text: str, *, limit: int | None = None) -> str:
+    """The text with every hidden character but line breaks and tabs written as ⟨U+200B⟩."""
+    cut = text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(
+        f"⟨U+{ord(character):04X}⟩" if is_hidden(character) and character not in LINE else character
+        for character in cut
+    )
+
+
+def one_line(text: str) -> str:
+    """Refuses line breaks and hidden characters: they split headers and deceive readers."""
+    for character in text:
+        if is_hidden(character):
+            raise ValueError(f"contains the hidden character U+{ord(character):04X}")
+    return text
+
+
+def storable(text: str) -> str:
+    """Refuses control characters other than line breaks and tabs, and broken surrogates.
+    Other hidden characters may stand in a body; cards show them."""
+    for character in text:
+        if unicodedata.category(character) in ("Cc", "Cs") and character not in LINE:
+            raise ValueError(f"contains the control character U+{ord(character):04X}")
+    return text
+
+
+def identifier(text: str) -> str:
+    """Refuses ids that a path, a header or a reader could take for something else."""
+    one_line(text)
+    if any(character.isspace() or character in "/\\?#" for character in text) or ".." in text:
+        raise ValueError("is no plain id")
+    return text
+
+
+Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(identifier)]
+Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(one_line)]
+Body = Annotated[str, Field(max_length=50_000), AfterValidator(storable)]
