@@ -1,9 +1,10 @@
 import os
+import pwd
 import signal
 import socket
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config import embedded, place, ports, processes, state
+from config import embedded, place, processes, state
 
 pytestmark = pytest.mark.slow
 
@@ -20,6 +21,14 @@ pytestmark = pytest.mark.slow
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A state folder whose path has a space and letters outside ASCII."""
     folder = tmp_path_factory.mktemp("zustand ö 状態")
+    yield folder
+    embedded.remove(folder)
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A state folder that is set up once; any test may start, stop or kill its server."""
+    folder = tmp_path_factory.mktemp("standing ö 状態")
     yield folder
     embedded.remove(folder)
 
@@ -37,19 +46,19 @@ def postmaster(folder: Path) -> int:
     return int((home.data / "postmaster.pid").read_text().splitlines()[0])
 
 
-def test_a_started_server_answers_at_its_url_and_has_pgvector(folder: Path) -> None:
-    url = embedded.start(folder)
+def test_a_started_server_answers_at_its_url_and_has_pgvector(standing: Path) -> None:
+    url = embedded.start(standing)
 
-    assert url == embedded.url(folder)
-    assert embedded.is_running(folder)
+    assert url == embedded.url(standing)
+    assert embedded.is_running(standing)
     assert ask(url, "SELECT current_database()") == "remit"
     assert ask(url, "SELECT name FROM pg_available_extensions WHERE name = 'vector'") == "vector"
     assert ask(url, "SHOW listen_addresses") == "127.0.0.1"
     assert ask(url, "SHOW unix_socket_directories") == ""
 
 
-def test_text_sorts_the_same_whatever_the_locale_of_the_shell(folder: Path) -> None:
-    url = embedded.start(folder)
+def test_text_sorts_the_same_whatever_the_locale_of_the_shell(standing: Path) -> None:
+    url = embedded.start(standing)
 
     query = "SELECT datlocprovider::text || datlocale FROM pg_database WHERE datname = 'remit'"
     assert ask(url, query) == "bC.UTF-8"
@@ -61,20 +70,20 @@ def test_the_url_is_known_before_the_server_runs(folder: Path) -> None:
     assert oct((folder / "postgres.json").stat().st_mode & 0o777) == "0o600"
 
 
-def test_a_wrong_password_is_refused(folder: Path) -> None:
-    url = embedded.start(folder)
-    password = embedded._connection(folder).password
+def test_a_wrong_password_is_refused(standing: Path) -> None:
+    url = embedded.start(standing)
+    password = embedded._connection(standing).password
 
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(url.replace(password, "guess"))
 
 
-def test_a_second_start_joins_the_running_server(folder: Path) -> None:
-    first = embedded.start(folder)
-    pid = postmaster(folder)
+def test_a_second_start_joins_the_running_server(standing: Path) -> None:
+    first = embedded.start(standing)
+    pid = postmaster(standing)
 
-    assert embedded.start(folder) == first
-    assert postmaster(folder) == pid
+    assert embedded.start(standing) == first
+    assert postmaster(standing) == pid
 
 
 def test_starts_at_the_same_time_share_one_server(folder: Path) -> None:
@@ -93,65 +102,66 @@ def test_starts_at_the_same_time_share_one_server(folder: Path) -> None:
     assert ask(embedded.url(folder), "SELECT 1") == 1
 
 
-def test_a_stopped_server_keeps_its_data(folder: Path) -> None:
-    url = embedded.start(folder)
+def test_a_stopped_server_keeps_its_data(standing: Path) -> None:
+    url = embedded.start(standing)
     with psycopg.connect(url) as session:
-        session.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        session.execute("CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS answer")
 
-    embedded.stop(folder)
+    embedded.stop(standing)
 
-    assert not embedded.is_running(folder)
-    embedded.stop(folder)  # once more changes nothing
-    assert ask(embedded.start(folder), "SELECT answer FROM kept") == 42
+    assert not embedded.is_running(standing)
+    embedded.stop(standing)  # once more changes nothing
+    assert ask(embedded.start(standing), "SELECT answer FROM kept") == 42
 
 
-def test_a_killed_server_starts_again_with_committed_data(folder: Path) -> None:
-    url = embedded.start(folder)
+def test_a_killed_server_starts_again_with_committed_data(standing: Path) -> None:
+    url = embedded.start(standing)
     with psycopg.connect(url) as session:
-        session.execute("CREATE TABLE kept AS SELECT 42 AS answer")
-    os.kill(postmaster(folder), signal.SIGKILL)
+        session.execute("CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS answer")
+    os.kill(postmaster(standing), signal.SIGKILL)
 
-    assert ask(embedded.start(folder), "SELECT answer FROM kept") == 42
+    assert ask(embedded.start(standing), "SELECT answer FROM kept") == 42
 
 
-def test_a_pid_file_that_names_a_foreign_process_is_no_running_server(folder: Path) -> None:
-    embedded.start(folder)
-    home = place.find(folder, embedded._connection(folder).password)
+def test_a_pid_file_that_names_a_foreign_process_is_no_running_server(standing: Path) -> None:
+    embedded.start(standing)
+    home = place.find(standing, embedded._connection(standing).password)
     assert home is not None
     path = home.data / "postmaster.pid"
     text = path.read_text()
-    embedded.stop(folder)
+    embedded.stop(standing)
     # A process of the same user as the server's, which PostgreSQL alone would respect.
     with subprocess.Popen(["sleep", "300"], user=home.user) as stranger:
         try:
             path.write_text(text.replace(text.splitlines()[0], str(stranger.pid), 1))
 
-            assert not embedded.is_running(folder)
-            embedded.stop(folder)
+            assert not embedded.is_running(standing)
+            embedded.stop(standing)
             assert stranger.poll() is None
-            assert ask(embedded.start(folder), "SELECT 1") == 1
+            assert ask(embedded.start(standing), "SELECT 1") == 1
         finally:
             stranger.kill()
 
 
 @pytest.mark.parametrize("text", ["", "12", "not a number\n\n"])
-def test_a_broken_pid_file_does_not_keep_the_server_down(folder: Path, text: str) -> None:
-    embedded.start(folder)
-    embedded.stop(folder)
-    home = place.find(folder, embedded._connection(folder).password)
+def test_a_broken_pid_file_does_not_keep_the_server_down(standing: Path, text: str) -> None:
+    embedded.start(standing)
+    embedded.stop(standing)
+    home = place.find(standing, embedded._connection(standing).password)
     assert home is not None
     (home.data / "postmaster.pid").write_text(text)
 
-    assert ask(embedded.start(folder), "SELECT 1") == 1
+    assert ask(embedded.start(standing), "SELECT 1") == 1
 
 
-def test_a_taken_port_is_replaced(folder: Path) -> None:
-    first = embedded.url(folder)
-    with socket.create_server(("127.0.0.1", embedded._connection(folder).port)):
-        url = embedded.start(folder)
+def test_a_taken_port_is_replaced(standing: Path) -> None:
+    embedded.stop(standing)
+    first = embedded.url(standing)
+    with socket.create_server(("127.0.0.1", embedded._connection(standing).port)):
+        url = embedded.start(standing)
 
     assert url != first
-    assert url == embedded.url(folder)
+    assert url == embedded.url(standing)
     assert ask(url, "SELECT 1") == 1
 
 
@@ -189,21 +199,22 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         embedded.start(tmp_path / "file" / "state")
 
 
-def test_the_server_does_not_inherit_open_files(folder: Path) -> None:
+def test_the_server_does_not_inherit_open_files(standing: Path) -> None:
+    embedded.stop(standing)
     read_end, write_end = os.pipe()
     os.set_inheritable(write_end, True)
     try:
-        embedded.start(folder)
+        embedded.start(standing)
         os.close(write_end)
         assert os.read(read_end, 1) == b""  # the end of the file: nobody else holds it
     finally:
         os.close(read_end)
 
 
-def test_the_server_has_a_session_of_its_own(folder: Path) -> None:
-    embedded.start(folder)
+def test_the_server_has_a_session_of_its_own(standing: Path) -> None:
+    embedded.start(standing)
 
-    assert os.getsid(postmaster(folder)) != os.getsid(0)
+    assert os.getsid(postmaster(standing)) != os.getsid(0)
 
 
 def test_remove_leaves_nothing_behind(folder: Path) -> None:
@@ -243,10 +254,10 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become ano
 
 
 @as_root
-def test_as_root_the_server_runs_as_another_user(folder: Path) -> None:
-    embedded.start(folder)
+def test_as_root_the_server_runs_as_another_user(standing: Path) -> None:
+    embedded.start(standing)
 
-    assert Path(f"/proc/{postmaster(folder)}").stat().st_uid != 0
+    assert Path(f"/proc/{postmaster(standing)}").stat().st_uid != 0
 
 
 @as_root
@@ -267,24 +278,52 @@ def test_as_root_a_folder_closed_to_others_stays_closed(tmp_path: Path) -> None:
     assert not away.exists()
 
 
-def test_picked_ports_are_free() -> None:
-    port = ports.pick()
+@as_root
+def test_an_ordinary_user_keeps_everything_in_the_state_folder() -> None:
+    python = next(
+        (
+            path
+            for path in ("/usr/bin/python3", "/usr/local/bin/python3")
+            if Path(path).exists() and version_of(path) == sys.version_info[:2]
+        ),
+        None,
+    )
+    if python is None:
+        pytest.skip("no Python of this version that another user may run")
+    with tempfile.TemporaryDirectory(prefix="remit ordinary ") as folder:
+        user = pwd.getpwnam("daemon")
+        os.chown(folder, user.pw_uid, user.pw_gid)
 
-    assert ports.is_free(port)
-    with socket.create_server(("127.0.0.1", port)):
-        assert not ports.is_free(port)
+        def run(*arguments: str) -> tuple[int, str]:
+            result = subprocess.run(
+                [str(python), "-m", "config.embedded", *arguments],
+                cwd=state.PROJECT_DIR,
+                env={
+                    "PATH": os.environ["PATH"],
+                    "PYTHONPATH": str(Path(psycopg.__file__).parent.parent),
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                    "REMIT_STATE_DIR": folder,
+                },
+                user=user.pw_uid,
+                group=user.pw_gid,
+                extra_groups=[],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            return result.returncode, result.stdout + result.stderr
+
+        try:
+            assert run("start") == (0, "The embedded database runs.\n")
+            assert run("start") == (0, "The embedded database runs.\n")
+            pid = postmaster(Path(folder))
+            assert Path(f"/proc/{pid}").stat().st_uid == user.pw_uid
+            assert (Path(folder) / "postgres" / "data").stat().st_uid == user.pw_uid
+        finally:
+            assert run("stop") == (0, "The embedded database is stopped.\n")
 
 
-def test_a_process_is_known_by_its_start_not_by_its_number_alone() -> None:
-    with subprocess.Popen(["sleep", "300"]) as child:
-        mark = processes.started(child.pid)
-        assert mark
-        assert processes.started(child.pid) == mark
-        assert processes.started(os.getpid()) != mark
-        child.kill()
-        # A zombie until it is waited for: it counts as gone.
-        deadline = time.monotonic() + 10
-        while processes.started(child.pid) and time.monotonic() < deadline:
-            pass
-        assert processes.started(child.pid) == ""
-        assert processes.command(child.pid) == ""
+def version_of(python: str) -> tuple[int, ...]:
+    code = "import sys; print(*sys.version_info[:2])"
+    result = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return tuple(int(part) for part in result.stdout.split())
