@@ -74,7 +74,17 @@ def request(
         wait=_wait,
         reraise=True,
     )
-    return retrying(_once, upstream, method, path, params, body, headers)
+    unknown = False
+    for attempt in retrying:
+        with attempt:
+            try:
+                return _once(upstream, method, path, params, body, headers)
+            except exceptions.ProviderError as error:
+                # One attempt that may have acted makes the whole call's outcome unknown,
+                # whatever the attempts after it were told.
+                unknown = error.outcome_unknown = unknown or error.outcome_unknown
+                raise
+    raise AssertionError("tenacity re-raises the last error")
 
 
 def _once(
