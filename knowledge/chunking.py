@@ -20,15 +20,20 @@ def chunk(text: str) -> tuple[str, ...]:
     is in at least one. A passage ends with a paragraph where it can; a paragraph that is too
     long is cut between words. A passage begins with up to 100 words of the one before it.
     """
+    return tuple(text[start:end] for start, end in spans(text))
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Where in `text` its passages are."""
     words = [match.span() for match in _WORD.finditer(text)]
-    passages: list[str] = []
+    found: list[tuple[int, int]] = []
     first = covered = 0  # words from `first`, of which those before `covered` are overlap
     while covered < len(words):
         end = _end(text, words, first=first, covered=covered)
-        passages.append(text[words[first][0] : words[end - 1][1]])
+        found.append((words[first][0], words[end - 1][1]))
         covered = end
         first = _overlap(text, words, passage=first, end=end)
-    return tuple(passages)
+    return found
 
 
 def _end(text: str, words: list[tuple[int, int]], *, first: int, covered: int) -> int:

@@ -66,7 +66,11 @@ def subjects(parsed: Parsed, found: Sequence[object]) -> tuple[Subject, ...]:
     ]
     known += [Subject(kind="project", role="subject", name=name) for name in parsed.projects]
     known += [_subject(entity, parsed.prompt.lower()) for entity in _valid(found)]
-    return tuple({(s.kind, s.key): s for s in reversed(known) if s.key}.values())[::-1]
+    unique: dict[tuple[str, str], Subject] = {}
+    for subject in known:
+        if subject.key:
+            unique.setdefault((subject.kind, subject.key), subject)
+    return tuple(unique.values())
 
 
 def _valid(found: Sequence[object]) -> list[_Found]:

@@ -19,11 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from typing import Any
 
 from integrations import llm
 
 DIMENSIONS = 384
+_CALL_IDS = count(1)  # like a real model's: never the same twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +55,11 @@ def calls(*named: tuple[str, dict[str, Any] | str], text: str | None = None) -> 
         text=text,
         calls=tuple(
             (
-                f"call_{index}",
+                f"call_{next(_CALL_IDS)}",
                 name,
                 arguments if isinstance(arguments, str) else json.dumps(arguments),
             )
-            for index, (name, arguments) in enumerate(named, start=1)
+            for name, arguments in named
         ),
     )
 
@@ -158,9 +160,8 @@ def embedding(text: str, dimensions: int = DIMENSIONS) -> list[float]:
 
 
 def _agent(body: dict[str, Any]) -> str:
-    system = next((m for m in body.get("messages", []) if m.get("role") == "system"), {})
-    lines = str(system.get("content") or "").splitlines()
-    return lines[0] if lines else ""
+    prompts = (m["content"] for m in body["messages"] if m["role"] == "system")
+    return str(next(prompts, "")).partition("\n")[0]
 
 
 def _texts(body: dict[str, Any]) -> list[str]:
