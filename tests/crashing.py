@@ -1,0 +1,169 @@
+"""Programs that are killed (SIGKILL) at a chosen point of their work.
+
+A point is every SQL statement, every commit, and each side of every call over the network,
+in the order in which the program passes them. `python -m tests.crashing` imports Remit
+once and then forks a child for every line it reads, so that a kill costs milliseconds:
+
+    {"work": "react", "id": "…", "kill_at": 17}   ->   {"killed": true, "passed": 17}
+
+`kill_at` 0 lets the work finish; `passed` then counts the points there are.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+passed = 0
+kill_at = 0
+
+
+def cross() -> None:
+    """Pass one point: the process dies here if it is the chosen one."""
+    global passed
+    passed += 1
+    if passed == kill_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        cross()
+        result = function(*args, **kwargs)
+        cross()
+        return result
+
+    return inner
+
+
+def watch() -> None:
+    """Make points of every statement, commit and network call of this process."""
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.utils import CursorWrapper
+
+    from integrations import http, llm
+
+    for owner, name in (
+        (CursorWrapper, "_execute"),
+        (BaseDatabaseWrapper, "_commit"),
+        (http, "_once"),
+        (llm, "_call"),
+    ):
+        setattr(owner, name, watched(getattr(owner, name)))
+
+
+def works() -> Mapping[str, Callable[[Any], object]]:
+    from uuid import UUID
+
+    import uvicorn
+
+    from agents import reactions, tasks, turns
+    from agents.tasks import queue_delivery
+    from integrations.contracts import ItemEvent
+    from integrations.webhooks import accept_delivery
+
+    def accept(command: dict[str, Any]) -> object:
+        event = ItemEvent.model_validate(command["event"])
+        return accept_delivery(
+            slug="default", webhook_id=command["id"], event=event, enqueue=queue_delivery
+        )
+
+    def serve(command: dict[str, Any]) -> object:
+        uvicorn.run("config.asgi:application", port=command["port"], log_level="critical")
+        return None
+
+    return {
+        "accept": accept,
+        "react": lambda command: reactions.react(UUID(command["id"])),
+        "turn": lambda command: turns.run_turn(UUID(command["id"])),
+        "sweep": lambda command: tasks.sweep(),
+        "serve": serve,
+    }
+
+
+def main() -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    import openai  # noqa: F401  # imported once here, not in every child
+
+    known = works()
+    watch()
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        command = json.loads(line)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            run(known[command["work"]], command, write)
+        os.close(write)
+        if command.get("background"):
+            os.close(read)
+            print(json.dumps({"pid": child}), flush=True)
+            continue
+        report = b"".join(iter(lambda: os.read(read, 65536), b""))
+        os.close(read)
+        _, status = os.waitpid(child, 0)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        answer = json.loads(report) if report else {"passed": command["kill_at"]}
+        print(json.dumps(answer | {"killed": killed}), flush=True)
+
+
+def run(work: Callable[[Any], object], command: dict[str, Any], write: int) -> None:
+    """In the child: work, report, end."""
+    global kill_at
+    kill_at = command["kill_at"]
+    answer: dict[str, Any] = {}
+    try:
+        work(command)
+    except BaseException as error:
+        answer["error"] = repr(error)
+    os.write(write, json.dumps(answer | {"passed": passed}).encode())
+    os._exit(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crashing:
+    """Talks to the program above."""
+
+    sent: IO[str]
+    answers: IO[str]
+
+    def run(self, work: str, *, kill_at: int = 0, **command: Any) -> dict[str, Any]:
+        self.sent.write(json.dumps({"work": work, "kill_at": kill_at, **command}) + "\n")
+        self.sent.flush()
+        answer = json.loads(self.answers.readline())
+        assert "error" not in answer, answer["error"]
+        return dict(answer)
+
+
+@contextmanager
+def crashing(environment: Mapping[str, str]) -> Iterator[Crashing]:
+    """The program, with these environment variables on top of the test's own."""
+    program = subprocess.Popen(
+        [sys.executable, "-m", "tests.crashing"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | dict(environment),
+        text=True,
+    )
+    assert program.stdin is not None
+    assert program.stdout is not None
+    try:
+        assert json.loads(program.stdout.readline()) == {"ready": True}
+        yield Crashing(sent=program.stdin, answers=program.stdout)
+    finally:
+        program.stdin.close()
+        program.wait()
+        program.stdout.close()
+
+
+if __name__ == "__main__":
+    main()
