@@ -17,7 +17,7 @@ from integrations.sandbox.data_service.store import Store
 
 SIDE_BY_SIDE = 8
 IDLE_SECONDS = 1.0
-SHORTEST_PAUSE = 0.02
+SHORTEST_PAUSE = 0.1
 TIMEOUT_SECONDS = 10.0
 RETRIED_REFUSALS = frozenset({408, 429})
 

@@ -26,7 +26,7 @@ from integrations.sandbox.data_service.values import (
 SHOWN = 100
 BODY_LENGTH = 4000
 STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8882; --quiet: #777; }
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; --quiet: light-dark(#666, #aaa); }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 h1 { font-size: 1.4rem; margin: 0 0 .5rem; }
@@ -140,9 +140,10 @@ def _mail(email: JsonObject, label_names: dict[str, str]) -> str:
     receivers = ", ".join([*email["to"], *email["cc"], *email["bcc"]])
     other = f"to {receivers}" if "SENT" in email["labels"] else email["from_name"] or email["from"]
     text = email["body_text"] or email["snippet"]
+    shown = (label for label in email["labels"] if label != "UNREAD")  # bold says it
     return _folding(
         f"<span class='{'' if email['is_read'] else 'unread'}'>{escape(email['subject'])}</span>"
-        f"{_chips(label_names.get(label, label.capitalize()) for label in email['labels'])}"
+        f"{_chips(label_names.get(label, label.capitalize()) for label in shown)}"
         f"<br><span class=quiet>{escape(other)} · {_when(email['date'])}</span>",
         f"From {email['from_name']} <{email['from']}>\nTo {receivers}\n\n{text}",
     )

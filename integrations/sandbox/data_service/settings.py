@@ -4,6 +4,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 
 class SettingsError(ValueError):
@@ -31,8 +32,9 @@ class Settings:
             raise SettingsError("Set DATA_SERVICE_KEY: the token that clients must send.")
         if not self.webhook_url:
             return
-        if not self.webhook_url.startswith(("http://", "https://")):
-            raise SettingsError("WEBHOOK_URL must start with http:// or https://.")
+        address = urlsplit(self.webhook_url)
+        if address.scheme not in {"http", "https"} or not address.hostname:
+            raise SettingsError("WEBHOOK_URL must be like http://127.0.0.1:8000/webhooks.")
         try:
             secret = base64.b64decode(self.webhook_secret.removeprefix("whsec_"), validate=True)
         except binascii.Error:

@@ -1,0 +1,108 @@
+"""One run of an agent against the offline model, through the `openai` package."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from openai import OpenAI
+from openai.types.chat import ChatCompletionMessage
+
+from tests.offline_model_server import running_offline_model
+
+MODEL = "offline-rules"
+Json = dict[str, Any]
+
+
+@contextmanager
+def offline_client() -> Iterator[OpenAI]:
+    with (
+        running_offline_model() as url,
+        OpenAI(api_key="any key", base_url=url, max_retries=0) as client,
+    ):
+        yield client
+
+
+def function(name: str) -> Json:
+    parameters = {"type": "object", "properties": {}}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+class Dialogue:
+    """Keeps the message list as an agent would; the model is asked anew with all of it."""
+
+    def __init__(self, client: OpenAI, *, system: str, tools: Sequence[str] = ()) -> None:
+        self._client = client
+        self._tools = [function(name) for name in tools]
+        self.messages: list[Any] = [{"role": "system", "content": system}]
+
+    def user(self, text: str) -> None:
+        self.messages.append({"role": "user", "content": text})
+
+    def decided(self, *decisions: Json) -> None:
+        content = f"[decisions] {json.dumps(decisions)}"
+        self.messages.append({"role": "system", "content": content})
+
+    def answers(self, **options: Any) -> ChatCompletionMessage:
+        """The model's next message, kept in the list as it came."""
+        if self._tools:
+            options["tools"] = self._tools
+        completion = self._client.chat.completions.create(
+            model=MODEL, messages=self.messages, **options
+        )
+        message = completion.choices[0].message
+        self.messages.append(message.model_dump(exclude_none=True))
+        return message
+
+    def calls(self, **options: Any) -> list[tuple[str, Json]]:
+        """The tool calls of the model's next message: names with arguments."""
+        return calls_of(self.answers(**options))
+
+    def says(self, **options: Any) -> str:
+        """The text of the model's next message, which must call nothing."""
+        message = self.answers(**options)
+        assert not message.tool_calls
+        return message.content or ""
+
+    def returns(self, *contents: Json) -> None:
+        """The results of the last message's calls, in their order."""
+        for call, content in zip(self.messages[-1]["tool_calls"], contents, strict=True):
+            self.messages.append(
+                {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(content)}
+            )
+
+
+def calls_of(message: ChatCompletionMessage) -> list[tuple[str, Json]]:
+    return [
+        (call.function.name, json.loads(call.function.arguments))
+        for call in message.tool_calls or ()
+        if call.type == "function"
+    ]
+
+
+def success(**data: Any) -> Json:
+    return {"success": True, "data": data, "untrusted": True}
+
+
+def refusal(message: str, *, code: str = "PERMISSION_DENIED") -> Json:
+    error = {"code": code, "message": message, "recoverable": False, "suggested_action": ""}
+    return {"success": False, "error": error}
+
+
+def capabilities(*entries: Json) -> str:
+    return f"[capabilities] {json.dumps(entries)}"
+
+
+def capability(action_type: str, *targets: Json, source: str = "gmail") -> Json:
+    return {
+        "action_type": action_type,
+        "source": source,
+        "mode": "ask",
+        "description": action_type,
+        "params": {"type": "object"},
+        "targets": list(targets),
+    }
+
+
+def label(identity: str, name: str) -> Json:
+    return {"id": identity, "name": name, "kind": "label"}
