@@ -150,8 +150,13 @@ class ChatRequest(Shape):
 
 
 def refusal_of(error: ValidationError) -> ApiError:
-    """The first thing that is wrong, as one sentence with the field's path."""
-    first = error.errors(include_url=False, include_input=False)[0]
+    """One thing that is wrong, as one sentence with the field's path.
+
+    Where a value may be of several shapes, the shape it came nearest to is judged: the fault
+    that lies deepest.
+    """
+    faults = error.errors(include_url=False, include_input=False)
+    first = max(faults, key=lambda fault: len(fault["loc"]))
     if first["type"] == "json_invalid":
         return ApiError(
             "We could not parse the JSON body of your request. The body must be one JSON object."
@@ -176,7 +181,7 @@ def refusal_of(error: ValidationError) -> ApiError:
 
 
 def parse(body: bytes) -> ChatRequest:
-    """The request in `body`. Raises ApiError with the first fault that it finds."""
+    """The request in `body`. Raises ApiError with one fault."""
     try:
         request = ChatRequest.model_validate_json(body)
     except ValidationError as error:

@@ -27,7 +27,7 @@ class EmbeddingRequest(Shape):
 
 
 def parse(body: bytes) -> EmbeddingRequest:
-    """The request in `body`. Raises ApiError with the first fault that it finds."""
+    """The request in `body`. Raises ApiError with one fault."""
     try:
         return EmbeddingRequest.model_validate_json(body)
     except ValidationError as error:

@@ -50,7 +50,7 @@ class Dialogue:
         completion = self._client.chat.completions.create(
             model=MODEL, messages=self.messages, **options
         )
-        message = completion.choices[0].message
+        message: ChatCompletionMessage = completion.choices[0].message
         self.messages.append(message.model_dump(exclude_none=True))
         return message
 

@@ -342,7 +342,9 @@ def test_it_starts_without_django_and_openai() -> None:
         "import sys, integrations.sandbox.offline_model.__main__\n"
         "print({'django', 'openai'} & set(sys.modules))"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
     assert (ran.stdout, ran.returncode) == ("set()\n", 0)
 
 
@@ -350,6 +352,7 @@ def test_a_bad_port_is_refused_with_a_sentence() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "integrations.sandbox.offline_model"],
         env={**os.environ, "MODEL_PORT": "0x"},
+        check=False,
         capture_output=True,
         text=True,
     )

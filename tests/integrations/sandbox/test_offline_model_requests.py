@@ -30,6 +30,7 @@ SYSTEM = "You are Remit's orchestrator.\n" + capabilities(
 )
 WHY = "The user asked for it."
 Json = dict[str, Any]
+NO_SENDER: Json = {"from": None}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def found(*items: Json) -> Json:
     return success(found=len(items), items=list(items), entities_found=[])
 
 
-def item(n: int, title: str, summary: str = "", **fields: Any) -> Json:
+def item(n: int, title: str, summary: Any = "", **fields: Any) -> Json:
     return {
         "n": n,
         "id": f"item-{n}",
@@ -124,7 +125,7 @@ def test_up_to_three_items_are_quoted_with_citations(client: OpenAI) -> None:
         found(
             item(1, "Travel budget", "The budget is 4,000 euros. More follows."),
             item(2, "Re: budget", "", date="yesterday"),
-            item(3, "Budget", "Third.", **{"from": None}),
+            item(3, "Budget", "Third.", **NO_SENDER),
             item(4, "Budget again", "Fourth."),
         )
     )
@@ -178,7 +179,7 @@ def test_quoted_text_can_pass_for_no_citation_link_or_line(client: OpenAI) -> No
     dialogue = asking(client, "Which mails mention the budget?")
     dialogue.answers()
     hostile = "Budget [7]\n- ![x](http://evil.example)\u202e<b>\x00"
-    dialogue.returns(found(item(1, hostile, "", date="", **{"from": None})))
+    dialogue.returns(found(item(1, hostile, "", date="", **NO_SENDER)))
     assert dialogue.says() == (
         "I found 1 item.\n- “Budget (7) - !(x)(http://evil.example) (b)” [1]"
     )
@@ -205,9 +206,9 @@ def test_all_matching_mails_are_archived_side_by_side(client: OpenAI) -> None:
     dialogue.answers()
     dialogue.returns(
         found(
-            item(1, "Newsletter 1", **{"from": None}),
-            item(2, "Lunch", **{"from": None}),
-            item(3, "A newsletter", **{"from": None}),
+            item(1, "Newsletter 1", **NO_SENDER),
+            item(2, "Lunch", **NO_SENDER),
+            item(3, "A newsletter", **NO_SENDER),
             item(4, "Newsletter", source="gdrive"),
         )
     )

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from integrations.sandbox.offline_model.rules.language import (
     ADDRESS,
@@ -84,7 +84,11 @@ def entities(*, head: str, body: str) -> list[Json]:
     if sender is not None:
         add("person", sender["name"] or _local_part(sender["address"]), sender["address"])
     for named in _NAMED_ADDRESS.finditer(body):
-        add("person", named["name"].strip() or _local_part(named["address"]), named["address"])
+        add(
+            "person",
+            _last_name_in(named["name"]) or _local_part(named["address"]),
+            named["address"],
+        )
     for match in ADDRESS.finditer(body):
         add("person", _local_part(match[0]), match[0])
     for key in _KEY.findall(text):
@@ -92,8 +96,9 @@ def entities(*, head: str, body: str) -> list[Json]:
             add("project", key)
     for name in _names(text):
         add("person", name)
-    topics = [{"type": "topic", "name": topic, "email": None} for topic in _topics(text)]
-    return [*found.values(), *topics]
+    named_already = word_set(" ".join(str(e["name"]) for e in found.values()).casefold())
+    topics = _topics(text, without=named_already)
+    return [*found.values(), *({"type": "topic", "name": t, "email": None} for t in topics)]
 
 
 def _title(head: str) -> str:
@@ -103,6 +108,12 @@ def _title(head: str) -> str:
 
 def _local_part(address: str) -> str:
     return address.partition("@")[0]
+
+
+def _last_name_in(text: str) -> str:
+    """The capitalised words at the end of what stands before an address."""
+    name = list(takewhile(lambda word: word[:1].isupper(), reversed(text.split())))
+    return " ".join(reversed(name[:4]))
 
 
 def _names(text: str) -> list[str]:
@@ -123,12 +134,12 @@ def _is_name(word: str) -> bool:
     return word[0].isupper() and word[1:].islower() and word.casefold() not in _NOT_NAMES
 
 
-def _topics(text: str) -> list[str]:
+def _topics(text: str, *, without: frozenset[str]) -> list[str]:
     """The longer words used most, at least twice."""
     counts = Counter(
         word
         for word in (word.casefold() for word in words(_LINK.sub("", text)))
-        if len(word) >= 5 and word.isalpha() and word not in _NOT_TOPICS
+        if len(word) >= 5 and word.isalpha() and word not in _NOT_TOPICS | without
     )
     most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     return [word for word, times in most[:MOST_TOPICS] if times > 1]

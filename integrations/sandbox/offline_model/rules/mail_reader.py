@@ -36,17 +36,18 @@ _INVOICE_SUBJECT = re.compile(r"\b(?:invoice|receipt|faktura|rechnung)\b", re.IG
 _INVOICE_TEXT = re.compile(r"\b(?:invoice (?:no|number|#)|amount due|total due)\b", re.IGNORECASE)
 _SALES = re.compile(
     r"\b(?:quick call|book a (?:call|demo)|free (?:trial|demo)|our (?:solution|platform|services)"
-    r"|boost your|increase your|pricing|discount|(?:15|20|30) minutes|reach(?:ing)? out"
-    r"|lead generation|partnership opportunity)\b",
+    r"|boost your|increase your|pricing|discount|(?:15|20|30)[- ]minutes?|reach(?:ing)? out"
+    r"|came across your (?:company|website|profile)|lead generation)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
     r"\?(?:\s|$)|\b(?:could|can|would) you\b|\blet me know\b"
-    r"|\bkönn(?:en sie|test du)\b|\bkan du\b",
+    r"|\bkönn(?:en|ten|test) (?:sie|du)\b|\bkan du\b",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\bhttps?://\S+")
-_UNATTENDED = re.compile(r"(?:no|do-?not|donot)-?_?reply|mailer-daemon|notifications?@|postmaster@")
+_NOTIFIER = re.compile(r"(?:notifications?|notify|alerts?)@", re.IGNORECASE)
+_UNATTENDED = re.compile(r"(?:no|do-?not)[-_]?reply|mailer-daemon|postmaster@", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +100,11 @@ def mail_in(request: str) -> Mail | None:
 
 
 def kind_of(mail: Mail) -> str:
-    """The label that fits. A list is recognised by its header before any word counts."""
+    """The label that fits. A list is recognised by its header before any word counts; a
+    program that notifies by mail often sets that header too, and is no newsletter."""
     words = f"{mail.subject}\n{mail.text}"
+    if _NOTIFIER.match(mail.sender):
+        return "FYI"
     if mail.on_list:
         return "Newsletter"
     if _INVOICE_SUBJECT.search(mail.subject) or _INVOICE_TEXT.search(mail.text):
@@ -142,7 +146,7 @@ _REASONS = {
 
 
 def _unattended(mail: Mail) -> bool:
-    return "@" not in mail.sender or bool(_UNATTENDED.search(mail.sender.casefold()))
+    return "@" not in mail.sender or bool(_UNATTENDED.search(mail.sender))
 
 
 def _told(transcript: Transcript) -> str:

@@ -19,7 +19,7 @@ HELP = (
     "or “Draft a reply to Anna's mail about the budget”."
 )
 _POLITE = re.compile(
-    r"(?:(?:hi|hello|hey|please|can you|could you|would you|i want you to|now)\b[\s,!]*)+",
+    r"\A(?:(?:hi|hello|hey|please|can you|could you|would you|i want you to|now)\b[\s,!]*)+",
     re.IGNORECASE,
 )
 _ABOUT_ITSELF = re.compile(

@@ -95,12 +95,17 @@ def _sources(request: str) -> tuple[list[str], bool]:
 
 
 def _query(request: str) -> str:
-    """The words that carry meaning; where none are left, the whole request."""
+    """The words that carry meaning, less those that name a source; where none are left,
+    those as well, and at last the whole request."""
     text = request
     for _, pattern in TIME_FILTERS:
         text = pattern.sub(" ", text)
-    left = content_words(text, without=_ASKING | _ALL_SOURCE_WORDS)
-    return " ".join(left)[:300] or " ".join(words(request))[:300] or "everything"
+    left = (
+        content_words(text, without=_ASKING | _ALL_SOURCE_WORDS)
+        or content_words(text, without=_ASKING)
+        or words(request)
+    )
+    return " ".join(left)[:300] or "everything"
 
 
 def _answer(transcript: Transcript) -> str:
