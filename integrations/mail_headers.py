@@ -14,18 +14,18 @@ from integrations.mail_text import header_text, unfolded
 Headers = Mapping[str, Sequence[str]]
 
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,250}>")
-_REPLY_PREFIX = re.compile(r"(?:(?:re|aw|sv|antw|fwd?|wg|vs)(?:\[\d+\])?\s*:|\[[^\]]*\])\s*", re.I)
+_REPLY_PREFIX = re.compile(r"(?i)(?:(?:re|aw|sv|antw|fwd?|wg|vs)(?:\[\d+\])?\s*:|\[[^\]]*\])\s*")
 _ANGLES = re.compile(r"<([^<>]+)>")
-_MAILING_LIST = re.compile(r"\blist\s+([^\s;,]+)", re.I)
+_MAILING_LIST = re.compile(r"(?i)\blist\s+([^\s;,]+)")
 _UNSUBSCRIBE_HOST = re.compile(
-    r"(?:mailto:[^@<>\s]{1,200}@|https?://(?:[^/@<>\s]{0,200}@)?)([a-z0-9.-]+)", re.I
+    r"(?i)(?:mailto:[^@<>\s]{1,200}@|https?://(?:[^/@<>\s]{0,200}@)?)([a-z0-9.-]+)"
 )
 _QUOTED_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|\((?:\\.|[^()\\])*\)')
 _MAX_FINDINGS_CHARS = 4_000
-_FINDING = re.compile(r"\s*(spf|dkim|dmarc)(?:/\d+)?\s*=\s*([a-z]+)(?=\s|$)", re.I)
+_FINDING = re.compile(r"(?i)\s*(spf|dkim|dmarc)(?:/\d+)?\s*=\s*([a-z]+)(?=\s|$)")
 _SIGNER = {
-    "spf": re.compile(r"smtp\.mailfrom\s*=\s*(?:[^\s@]*@)?([a-z0-9.-]+)(?=\s|$)", re.I),
-    "dkim": re.compile(r"header\.(?:d\s*=\s*|i\s*=\s*[^\s@]*@)([a-z0-9.-]+)(?=\s|$)", re.I),
+    "spf": re.compile(r"(?i)smtp\.mailfrom\s*=\s*(?:[^\s@]*@)?([a-z0-9.-]+)(?=\s|$)"),
+    "dkim": re.compile(r"(?i)header\.(?:d\s*=\s*|i\s*=\s*[^\s@]*@)([a-z0-9.-]+)(?=\s|$)"),
 }
 _VERDICTS = {"pass": "pass", "fail": "fail", "softfail": "fail", "permerror": "fail"}
 _EARLIEST, _LATEST = datetime(1971, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)

@@ -7,6 +7,7 @@ from email import message_from_bytes
 from email.message import Message
 from email.parser import BytesHeaderParser
 from itertools import islice
+from typing import cast
 
 from integrations.mail_text import clean_line, clean_text, decode, header_text
 
@@ -164,7 +165,7 @@ def _payload(part: Message) -> bytes:
     try:
         payload = part.get_payload(decode=True)
         if payload is None:
-            return b"".join(child.as_bytes() for child in part.get_payload())
+            return b"".join(bytes(child) for child in cast("list[Message]", part.get_payload()))
     except Exception:  # noqa: BLE001
         return b""
     return payload if isinstance(payload, bytes) else b""
