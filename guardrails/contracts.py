@@ -63,7 +63,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """`reason` is from a closed list (guardrails.policy.REASONS); `sentence` is for people."""
+    """`reason` is from a closed list (guardrails.reasons.REASONS); `sentence` is for people."""
 
     verdict: Verdict
     reason: str

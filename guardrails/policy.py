@@ -8,61 +8,20 @@ decides; whatever is missing, unknown or unreadable fails.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from guardrails import provenance, registry, snapshot
 from guardrails.actions.base import Action, Effect
 from guardrails.conditions import Context, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
+from guardrails.reasons import sentence
 from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
 from guardrails.text import visible
 
-
-class Reason(NamedTuple):
-    code: str
-    sentence: str
-
-
-REASONS: tuple[Reason, ...] = (
-    Reason("allowed", "The policy permits this."),
-    Reason("needs_approval", "A person must confirm this first."),
-    Reason("paused", "Actions of this account are paused."),
-    Reason("unknown_action", "There is no such action for this source."),
-    Reason("not_permitted", "No operator permits this action for this account."),
-    Reason("invalid_arguments", "The arguments are not valid."),
-    Reason("facts_unavailable", "The provider could not be asked. Try again later."),
-    Reason("object_unknown", "There is no such item in this account."),
-    Reason("outside_own_item", "An inbound item may only set off actions on its own thread."),
-    Reason("not_from_mail", "A mail may not set this action off: it reaches other people."),
-    Reason("receiver_not_in_thread", "A receiver does not provably take part in this thread."),
-    Reason("target_not_listed", "A target is not among those an operator listed."),
-    Reason("target_changed", "A listed target is gone or renamed at the provider."),
-    Reason("condition_failed", "A condition of the permission does not hold."),
-    Reason("condition_unknown", "A condition of the permission cannot be read."),
-    Reason("ask_not_from_mail", "A mail may not make Remit ask a person for this."),
-    Reason("too_many_asks", "Too many actions of this turn wait for a person already."),
-    Reason("already_so", "Nothing to do: it is so already."),
-    Reason("rejected", "A person said no."),
-    Reason("approval_expired", "Nobody confirmed this in time."),
-    Reason("changed_since_asked", "Something changed since the person was asked."),
-    Reason("action_id_reused", "This action id belongs to another request."),
-    Reason("guard_failed", "The guardrails could not decide, so nothing was done."),
-    Reason("performed", "Done."),
-    Reason("provider_refused", "The provider refused this."),
-    Reason("provider_unavailable", "The provider could not be reached; nothing was done."),
-    Reason("interrupted", "Interrupted before the provider did anything."),
-    Reason("outcome_unknown", "The provider may have done this; Remit keeps asking."),
-)
-SENTENCES = {reason.code: reason.sentence for reason in REASONS}
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 Step = tuple[str, Check]
-
-
-def sentence(reason: str, detail: str = "") -> str:
-    """A reason in words, with what it is about."""
-    return f"{SENTENCES[reason]} {detail}".strip()
 
 
 def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:

@@ -19,6 +19,8 @@ from guardrails.conditions.sender_authenticated import SenderAuthenticated
 from guardrails.conditions.thread import Thread
 from guardrails.conditions.trigger import StartedBy
 
+__all__ = ["BY_KIND", "CONDITIONS", "Condition", "Context", "Unreadable"]
+
 CONDITIONS: tuple[type[Condition], ...] = (
     FirstContact,
     Thread,
@@ -33,8 +35,6 @@ BY_KIND: Mapping[str, type[Condition]] = {
     condition.model_fields["kind"].annotation.__args__[0]: condition  # type: ignore[union-attr]
     for condition in CONDITIONS
 }
-
-__all__ = ["BY_KIND", "CONDITIONS", "Condition", "Context", "Unreadable", "parse", "parse_all"]
 
 
 def parse(raw: Any) -> Condition:
@@ -67,3 +67,8 @@ def read(raw: Any) -> Condition | Unreadable:
         return parse(raw)
     except ValueError:
         return Unreadable(raw=raw)
+
+
+def read_all(raw: Any) -> tuple[Condition | Unreadable, ...]:
+    """Stored conditions. Anything but a list is one condition that never holds."""
+    return tuple(read(one) for one in raw) if isinstance(raw, list) else (Unreadable(raw=raw),)

@@ -8,7 +8,6 @@ from django.db import models
 
 from guardrails import conditions
 
-
 M = TypeVar("M", bound=models.Model)
 
 

@@ -1,0 +1,79 @@
+"""Asking a person: approvals are made here, by the executor, when the verdict is ask."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.judgement import Judgement
+from guardrails.models import Approval
+from guardrails.reasons import sentence
+
+REASON_OF = {
+    Approval.State.REJECTED: "rejected",
+    Approval.State.EXPIRED: "approval_expired",
+    Approval.State.SUPERSEDED: "changed_since_asked",
+}
+
+
+class TooManyAsks(Exception):
+    """This turn has as many open approvals as it may have."""
+
+
+def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID:
+    """The id of this action's approval, made if it is not there. Raises TooManyAsks."""
+    account, origin = request.account, request.origin
+    with transaction.atomic():
+        # Tool calls of one turn run side by side; the count must see every one of them.
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
+                [f"asks {account.id} {origin.turn_id}"],
+            )
+        found = Approval.objects.filter(action_id=request.action_id).first()
+        if found is not None:
+            return found.id
+        waiting = Approval.objects.filter(
+            account_id=account.id, turn_id=origin.turn_id, state=Approval.State.PENDING
+        )
+        if waiting.count() >= settings.MAX_OPEN_ASKS_PER_TURN:
+            raise TooManyAsks
+        hours = settings.APPROVAL_HOURS
+        decision = judgement.decision
+        return Approval.objects.create(
+            action_id=request.action_id,
+            organisation_id=account.organisation_id,
+            account_id=account.id,
+            external_user_id=account.external_user_id,
+            turn_id=origin.turn_id,
+            call_id=origin.call_id,
+            action_type=request.action_type,
+            arguments=dict(request.arguments),
+            origin=asdict(origin),
+            provenance=dict(decision.provenance),
+            side_effects=list(decision.side_effects),
+            digest=judgement.digest,
+            policy_digest=decision.policy_digest,
+            description=judgement.description,
+            reason=decision.sentence,
+            expires_at=now + timedelta(hours=hours) if hours else None,
+        ).id
+
+
+def waiting_result(request: ActionRequest) -> ActionResult:
+    """The result of an action that a person is, or was, asked about."""
+    approval = Approval.objects.get(action_id=request.action_id)
+    reason = REASON_OF.get(Approval.State(approval.state), "needs_approval")
+    return ActionResult(
+        status="pending" if reason == "needs_approval" else "refused",
+        action_id=request.action_id,
+        action_type=request.action_type,
+        description=approval.description,
+        arguments=request.arguments,
+        reason=reason,
+        sentence=approval.reason if reason == "needs_approval" else sentence(reason),
+        approval_id=approval.id,
+    )

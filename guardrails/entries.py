@@ -1,0 +1,240 @@
+"""What the executor tells the ledger.
+
+Names, addresses, texts and provider ids go into the payload, which can be erased one day;
+the rest of an entry is codes and ids.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
+from guardrails import registry
+from guardrails.contracts import ActionRequest, Decision
+from guardrails.judgement import Judgement
+from guardrails.reasons import sentence
+
+PROPOSED_SHOWN = 4000
+# Why an attempt was closed although its action goes on.
+INTERRUPTED = "interrupted"
+KEPT = ("request", "arguments", "description")
+
+
+def fingerprint(request: ActionRequest) -> str:
+    """Equal for equal requests: whose, what, and the canonical arguments."""
+    parts = [str(request.account.id), request.action_type, dict(request.arguments)]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def attempt(
+    request: ActionRequest,
+    judgement: Judgement,
+    *,
+    attempt_no: int,
+    approval_id: str,
+    approved_by: str,
+    now: datetime,
+) -> Entry:
+    """The row that is committed before the provider is called. Every attempt of an action
+    has the same idempotency key, so that the provider acts once."""
+    return _entry(
+        request,
+        now=now,
+        phase="attempt",
+        status="pending",
+        attempt_no=attempt_no,
+        decision="approved" if approval_id else "allowed",
+        approval_id=approval_id,
+        approved_by=approved_by,
+        idempotency_key=f"remit-{request.action_id}",
+        payload=_evidence(judgement),
+        **_grounds(judgement.decision),
+    )
+
+
+def blocked(
+    request: ActionRequest, judgement: Judgement, *, attempt_no: int, now: datetime
+) -> Entry:
+    broken = judgement.decision.reason in ("invalid_arguments", "unknown_action")
+    return _entry(
+        request,
+        now=now,
+        phase="blocked",
+        status="blocked",
+        attempt_no=attempt_no,
+        decision="blocked",
+        payload=_evidence(judgement) | (_proposed(request) if broken else {}),
+        **_grounds(judgement.decision),
+    )
+
+
+def waiting(
+    request: ActionRequest, judgement: Judgement, *, approval_id: UUID, now: datetime
+) -> Entry:
+    return _entry(
+        request,
+        now=now,
+        phase="control",
+        status="waiting",
+        approval_id=str(approval_id),
+        payload=_evidence(judgement) | {"digest": judgement.digest},
+        **_grounds(judgement.decision),
+    )
+
+
+def reused(request: ActionRequest, *, now: datetime) -> Entry:
+    """A remark that this action id was used for another request."""
+    return _entry(
+        request,
+        now=now,
+        phase="control",
+        status="recorded",
+        decision="blocked",
+        decision_reason="action_id_reused",
+        payload=_proposed(request) | {"sentence": sentence("action_id_reused")},
+    )
+
+
+def decided(
+    request: ActionRequest,
+    *,
+    status: Status,
+    reason: str,
+    approval_id: UUID,
+    decided_by: str,
+    actor_type: ActorType,
+    payload: Mapping[str, Any],
+    now: datetime,
+) -> Entry:
+    """What a person, or the clock, made of an approval."""
+    return _entry(
+        request,
+        now=now,
+        phase="control",
+        status=status,
+        decision="approved" if status == "recorded" else "blocked",
+        decision_reason=reason,
+        approval_id=str(approval_id),
+        approved_by=decided_by if status == "recorded" else "",
+        actor_type=actor_type,
+        actor_id=decided_by,
+        payload={"sentence": sentence(reason), **payload},
+    )
+
+
+def closed(
+    attempt: Entry,
+    *,
+    status: Status,
+    reason: str,
+    now: datetime,
+    payload: Mapping[str, Any] | None = None,
+    artifacts: tuple[Artifact, ...] = (),
+    error_code: str = "",
+    latency_ms: int | None = None,
+) -> Entry:
+    """The outcome of this attempt."""
+    kept = {name: attempt.payload[name] for name in KEPT if name in attempt.payload}
+    return replace(
+        attempt,
+        phase="outcome",
+        status=status,
+        decision="blocked" if status == "blocked" else attempt.decision,
+        decision_reason=reason,
+        occurred_at=now,
+        error_code=error_code,
+        latency_ms=latency_ms,
+        artifacts=artifacts,
+        payload={**kept, "sentence": sentence(reason), **(payload or {})},
+    )
+
+
+def late(outcome: Entry) -> Entry:
+    """A remark: this outcome was found when the attempt had been closed already."""
+    payload = {**outcome.payload, "late_outcome": outcome.status}
+    return replace(outcome, phase="control", status="recorded", payload=payload)
+
+
+def reopened(recorded: Recorded, *, actor_type: ActorType | None = None) -> Entry:
+    """The entry of a recorded attempt, to be closed."""
+    names = Entry.__dataclass_fields__.keys() & Recorded.__dataclass_fields__.keys()
+    entry = Entry(**{name: getattr(recorded, name) for name in names})
+    return replace(entry, actor_type=actor_type) if actor_type else entry
+
+
+def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any) -> Entry:
+    account, origin = request.account, request.origin
+    action = registry.BY_NAME.get(request.action_type)
+    defaults = {
+        "tenant_id": account.organisation_id,
+        "account_id": account.id,
+        "action_id": request.action_id,
+        "action_type": request.action_type,
+        "occurred_at": fields.pop("now"),
+        "actor_type": "admin" if origin.trigger == "operator" else "agent",
+        "actor_id": origin.actor,
+        "on_behalf_of": account.external_user_id,
+        "agent_id": origin.agent,
+        "model_id": origin.model,
+        "skill_ref": origin.skill,
+        "pattern_id": origin.pattern_id,
+        "trigger": origin.trigger,
+        "run_id": origin.turn_id,
+        "provider": account.source,
+        "resource_type": action.resource_type if action else "",
+        **_subjects(request),
+    }
+    content = {
+        "request": fingerprint(request),
+        "arguments": dict(request.arguments),
+        **({"agent_said": origin.reason} if origin.reason else {}),
+        **payload,
+    }
+    return Entry(**{**defaults, **fields, "payload": content})
+
+
+def _subjects(request: ActionRequest) -> dict[str, str]:
+    """The object and the first target, where the arguments are valid."""
+    action = registry.BY_NAME.get(request.action_type)
+    if action is None:
+        return {}
+    try:
+        arguments = registry.parse(action, request.arguments)
+    except registry.InvalidArguments:
+        return {}
+    targets = action.targets(arguments)
+    return {
+        "resource_id": action.object_id(arguments) or "",
+        "target_id": targets[0].value if targets else "",
+    }
+
+
+def _proposed(request: ActionRequest) -> dict[str, Any]:
+    """Arguments that are not (or not known to be) canonical, as ASCII text, cut."""
+    text = json.dumps(dict(request.arguments), default=str)
+    return {"arguments": {}, "proposed": text[:PROPOSED_SHOWN]}
+
+
+def _grounds(decision: Decision) -> dict[str, str]:
+    return {
+        "decision_reason": decision.reason,
+        "policy_digest": decision.policy_digest,
+        "target_group_id": decision.target_group_id,
+    }
+
+
+def _evidence(judgement: Judgement) -> dict[str, Any]:
+    """The decision with every check, and what it was decided on."""
+    found: dict[str, Any] = {
+        "decision": asdict(judgement.decision),
+        "sentence": judgement.decision.sentence,
+    }
+    if judgement.facts is not None:
+        found["facts"] = judgement.facts.evidence()
+    if judgement.description:
+        found["description"] = judgement.description
+    return found

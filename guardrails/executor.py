@@ -1,0 +1,246 @@
+"""The only door to provider writes.
+
+`execute` decides, commits the attempt to the ledger, calls the provider under an idempotency
+key, and commits the outcome. Neither a transaction nor a pooled database connection is held
+while the provider is asked.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from django.db import connections
+from django.utils import timezone
+
+from audit import ledger
+from audit.contracts import Entry, Recorded
+from audit.selectors import recorded
+from guardrails import asks, entries, results, selectors
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
+from integrations import reads, writes
+from integrations.contracts import AccountRef, Operation
+from integrations.exceptions import ProviderError
+
+log = logging.getLogger(__name__)
+MAX_ATTEMPTS = 3
+
+_registering = threading.Lock()
+_running: WeakValueDictionary[UUID, Any] = WeakValueDictionary()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """A person's word, already claimed: for which approval, bound to which digest."""
+
+    approval_id: UUID
+    decided_by: str
+    digest: str
+
+
+def execute(request: ActionRequest, confirmation: Confirmation | None = None) -> ActionResult:
+    """Do what is asked if the policy permits it, and say what became of it.
+
+    Idempotent by `request.action_id`: a request that ran gives its result again, one that
+    was interrupted is settled with the provider first, and the provider acts at most once.
+    `confirmation` comes from `guardrails.approvals` alone.
+
+    Expected outcomes are values. Raises audit.ledger.LedgerError when the ledger cannot be
+    written: then nothing was done, or an open attempt says that it may have been. Raises
+    RuntimeError inside a transaction.
+    """
+    if any(connection.in_atomic_block for connection in connections.all(initialized_only=True)):
+        raise RuntimeError("Call execute() outside of transactions: it calls a provider.")
+    with _one_at_a_time(request.action_id):
+        return _run(canonical(request), confirmation)
+
+
+def recover(attempt: Recorded, account: AccountRef, *, give_up: bool) -> ActionResult | None:
+    """Close an open attempt as the provider says it went. Never performs anything. With
+    `give_up` an attempt the provider knows nothing of is closed as unknown; without, it is
+    left to the caller's retry and the answer is None. Raises ProviderError."""
+    operation = _operation(account, attempt.idempotency_key)
+    entry = entries.reopened(attempt, actor_type="recovery")
+    if operation is not None:
+        return _succeeded(entry, operation.response)
+    if give_up:
+        return _close(entry, status="unknown", reason="outcome_unknown")
+    return None
+
+
+@contextmanager
+def _one_at_a_time(action_id: UUID) -> Iterator[None]:
+    """Threads of one process take turns on one action; the second finds the first's outcome.
+    Between processes the ledger's unique attempts and the idempotency key decide."""
+    with _registering:
+        lock = _running.setdefault(action_id, threading.Lock())
+    with lock:
+        yield
+
+
+def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionResult:
+    phases = recorded(request.action_id)
+    if not results.same_request(request, phases):
+        return _reused(request)
+    last = results.last_word(phases)
+    if last is not None and results.is_final(last):
+        return results.result(last)
+    if last is not None and last.phase == "attempt":
+        settled = _settle(entries.reopened(last), request.account)
+        if settled is not None:
+            return settled
+    if confirmation is None and any(phase.status == "waiting" for phase in phases):
+        return asks.waiting_result(request)
+    attempt_no = last.attempt_no + 1 if last else 1
+    return _carry_out(request, judge(request), confirmation, attempt_no)
+
+
+def _carry_out(
+    request: ActionRequest,
+    judgement: Judgement,
+    confirmation: Confirmation | None,
+    attempt_no: int,
+) -> ActionResult:
+    if judgement.decision.verdict == "refuse":
+        return _refuse(request, judgement, attempt_no)
+    if judgement.nothing_to_do:
+        attempt = _begin(request, judgement, confirmation, attempt_no)
+        return _close(attempt, status="noop", reason="already_so")
+    if confirmation is None and judgement.decision.verdict == "ask":
+        return _ask(request, judgement, attempt_no)
+    if confirmation is not None and confirmation.digest != judgement.digest:
+        return _refuse(request, refused(judgement, "changed_since_asked"), attempt_no)
+    return _perform(request, judgement, confirmation, attempt_no)
+
+
+def _refuse(request: ActionRequest, judgement: Judgement, attempt_no: int) -> ActionResult:
+    entry = entries.blocked(request, judgement, attempt_no=attempt_no, now=timezone.now())
+    ledger.append(entry)
+    return results.result(entry)
+
+
+def _reused(request: ActionRequest) -> ActionResult:
+    """Another request has this id. Its rows stay as they are; this one leaves a remark."""
+    entry = entries.reused(request, now=timezone.now())
+    ledger.append(entry)
+    return results.result(entry)
+
+
+def _ask(request: ActionRequest, judgement: Judgement, attempt_no: int) -> ActionResult:
+    now = timezone.now()
+    try:
+        approval_id = asks.open_approval(request, judgement=judgement, now=now)
+    except asks.TooManyAsks:
+        return _refuse(request, refused(judgement, "too_many_asks"), attempt_no)
+    ledger.append(entries.waiting(request, judgement, approval_id=approval_id, now=now))
+    return asks.waiting_result(request)
+
+
+def _begin(
+    request: ActionRequest,
+    judgement: Judgement,
+    confirmation: Confirmation | None,
+    attempt_no: int,
+) -> Entry:
+    """Commits the attempt. Raises AlreadyRecorded when another process has begun it."""
+    entry = entries.attempt(
+        request,
+        judgement,
+        attempt_no=attempt_no,
+        approval_id=str(confirmation.approval_id) if confirmation else "",
+        approved_by=confirmation.decided_by if confirmation else "",
+        now=timezone.now(),
+    )
+    ledger.append(entry)
+    return entry
+
+
+def _perform(
+    request: ActionRequest,
+    judgement: Judgement,
+    confirmation: Confirmation | None,
+    attempt_no: int,
+) -> ActionResult:
+    """The provider call, between its two ledger rows."""
+    decision, action = judgement.decision, judgement.action
+    try:
+        attempt = _begin(request, judgement, confirmation, attempt_no)
+    except ledger.AlreadyRecorded:
+        return results.result(recorded(request.action_id)[-1])
+    if action is None or not selectors.still_permitted(
+        account_id=request.account.id, rule_id=decision.rule_id
+    ):
+        return _close(attempt, status="blocked", reason="paused")
+    release_connections()
+    started = time.monotonic()
+    try:
+        answer = action.perform(
+            writes.writer(request.account),
+            judgement.arguments,
+            decision.removals,
+            attempt.idempotency_key,
+        )
+    except ProviderError as error:
+        log.warning("guardrails.call_failed action=%s code=%s", request.action_id, error.code)
+        settled = _settle(attempt, request.account, error)
+        return settled or _perform(request, judgement, confirmation, attempt_no + 1)
+    latency_ms = round((time.monotonic() - started) * 1000)
+    return _succeeded(attempt, answer, latency_ms=latency_ms)
+
+
+def _settle(
+    attempt: Entry, account: AccountRef, error: ProviderError | None = None
+) -> ActionResult | None:
+    """What became of an attempt whose call failed or never answered. Whatever the error says,
+    the provider is asked. None: nothing happened, and the next attempt may begin."""
+    uncertain = error is None or error.retryable or error.outcome_unknown
+    try:
+        operation = _operation(account, attempt.idempotency_key)
+    except ProviderError:
+        if uncertain:
+            return results.result(attempt)  # stays open; recovery asks again
+        operation = None
+    if operation is not None:
+        return _succeeded(attempt, operation.response)
+    code = error.code if error else entries.INTERRUPTED
+    if attempt.attempt_no < MAX_ATTEMPTS and (error is None or error.outcome_unknown):
+        _close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
+        return None
+    reason = "provider_unavailable" if uncertain else "provider_refused"
+    return _close(attempt, status="failed", reason=reason, error_code=code)
+
+
+def _operation(account: AccountRef, key: str) -> Operation | None:
+    """What the provider did under this key, or None."""
+    release_connections()
+    operation = reads.reader(account).operation(key)
+    return operation if operation and operation.status < 300 else None
+
+
+def _succeeded(attempt: Entry, answer: Any, *, latency_ms: int | None = None) -> ActionResult:
+    result, artifacts = results.outcome(attempt, answer)
+    return _close(
+        attempt,
+        status="succeeded",
+        reason="performed",
+        payload={"result": result},
+        artifacts=artifacts,
+        latency_ms=latency_ms,
+    )
+
+
+def _close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
+    """Commits the outcome. If somebody closed the attempt before, that outcome counts and
+    this one is kept as a remark."""
+    entry = entries.closed(attempt, reason=reason, now=timezone.now(), **fields)
+    try:
+        ledger.append(entry)
+    except ledger.AlreadyRecorded:
+        ledger.append(entries.late(entry))
+    return results.result(entry)

@@ -1,0 +1,134 @@
+"""Gathering what a decision needs, deciding, and putting it into words. Reads only."""
+
+import hashlib
+import logging
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import connections
+from django.utils import timezone
+
+from audit.chain import canonical_bytes
+from guardrails import policy, registry, selectors
+from guardrails.actions.base import Action, Arguments
+from guardrails.contracts import ActionRequest, Decision
+from guardrails.facts import Facts, gather
+from guardrails.reasons import sentence
+from guardrails.snapshot import PolicySnapshot
+from integrations import reads
+from integrations.exceptions import ProviderError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """A decision, what it was decided on, and what a person would be shown. Everything but
+    the decision is empty when it is a refusal."""
+
+    decision: Decision
+    facts: Facts | None = None
+    action: Action[Any] | None = None
+    arguments: Arguments | None = None
+    description: str = ""
+    digest: str = ""
+    nothing_to_do: bool = False
+
+
+def canonical(request: ActionRequest) -> ActionRequest:
+    """The request with the very arguments that are decided and executed. Arguments that break
+    the schema stay as they are; they are refused."""
+    action = registry.BY_NAME.get(request.action_type)
+    try:
+        parsed = registry.parse(action, request.arguments) if action else None
+    except registry.InvalidArguments:
+        parsed = None
+    return replace(request, arguments=registry.canonical(parsed)) if parsed else request
+
+
+def judge(request: ActionRequest) -> Judgement:
+    """Decide a canonical request under the present policy and fresh facts. Never raises: a
+    guard that breaks refuses."""
+    try:
+        return _judge(request)
+    except Exception:  # whatever broke, the answer is no
+        log.exception("guardrails.guard_failed action=%s", request.action_id)
+        return Judgement(
+            decision=Decision(
+                verdict="refuse",
+                reason="guard_failed",
+                sentence=sentence("guard_failed"),
+                checks=(),
+                policy_digest="",
+            )
+        )
+
+
+def binding(request: ActionRequest, *, description: str, decision: Decision, facts: Facts) -> str:
+    """The digest a person's word is bound to: this action with these arguments, for this
+    account and turn, its side effects, and the mail as the person saw it."""
+    email = facts.email
+    bound = {
+        "organisation": str(request.account.organisation_id),
+        "account": str(request.account.id),
+        "action_id": str(request.action_id),
+        "turn": request.origin.turn_id,
+        "action_type": request.action_type,
+        "arguments": request.arguments,
+        "description": description,
+        "side_effects": decision.side_effects,
+        "object": [email.id, email.thread_id, email.sender, email.subject] if email else None,
+    }
+    return hashlib.sha256(canonical_bytes(bound)).hexdigest()
+
+
+def refused(judgement: Judgement, reason: str) -> Judgement:
+    """The same judgement, turned into a refusal for a reason outside the policy."""
+    decision = replace(
+        judgement.decision, verdict="refuse", reason=reason, sentence=sentence(reason)
+    )
+    return replace(judgement, decision=decision)
+
+
+def release_connections() -> None:
+    """Gives pooled database connections back before the network is waited for."""
+    for connection in connections.all(initialized_only=True):
+        if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
+            connection.close()
+
+
+def _judge(request: ActionRequest) -> Judgement:
+    snapshot, now = selectors.policy_snapshot(request.account), timezone.now()
+    decision = policy.decide(request=request, policy=snapshot, facts=None, now=now)
+    if decision.reason != "facts_unavailable":
+        return Judgement(decision=decision)  # no, whatever the provider would say
+    action = registry.BY_NAME[request.action_type]
+    arguments = registry.parse(action, request.arguments)
+    try:
+        facts = _facts(request, snapshot, action.object_id(arguments))
+    except ProviderError as error:
+        log.warning("guardrails.facts_unavailable code=%s", error.code)
+        return Judgement(decision=decision)
+    decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)
+    if decision.verdict == "refuse":
+        return Judgement(decision=decision, facts=facts)
+    description = action.describe(arguments, facts)
+    return Judgement(
+        decision=decision,
+        facts=facts,
+        action=action,
+        arguments=arguments,
+        description=description,
+        digest=binding(request, description=description, decision=decision, facts=facts),
+        nothing_to_do=action.already_so(arguments, facts, decision.removals),
+    )
+
+
+def _facts(request: ActionRequest, snapshot: PolicySnapshot, email_id: str | None) -> Facts:
+    release_connections()
+    return gather(
+        reads.reader(request.account),
+        email_id=email_id,
+        needs=policy.needs(request, snapshot),
+        own_address=request.account.address,
+    )

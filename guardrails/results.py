@@ -1,0 +1,81 @@
+"""What the ledger tells the executor: how far an action got, and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from audit.contracts import Entry, Recorded, Status
+from guardrails import registry
+from guardrails.actions.base import Outcome
+from guardrails.contracts import ActionRequest, ActionResult, ResultStatus
+from guardrails.entries import INTERRUPTED, fingerprint
+from guardrails.reasons import sentence
+
+RESULT_OF: Mapping[Status, ResultStatus] = {
+    "succeeded": "succeeded",
+    "noop": "noop",
+    "failed": "failed",
+    "blocked": "refused",
+    "denied": "refused",
+    "recorded": "refused",
+}
+
+
+def same_request(request: ActionRequest, phases: Sequence[Recorded]) -> bool:
+    """Whether the ledger knows this action id for this very request. Remarks of requests
+    that were turned away for their id don't count."""
+    expected = fingerprint(request)
+    return all(
+        phase.account_id == request.account.id
+        and phase.action_type == request.action_type
+        and phase.payload.get("request", expected) == expected
+        for phase in phases
+        if phase.decision_reason != "action_id_reused"
+    )
+
+
+def last_word(phases: Sequence[Recorded]) -> Recorded | None:
+    """The phase that says how far the action got; None when nothing was tried yet."""
+    return next(
+        (
+            phase
+            for phase in reversed(phases)
+            if phase.phase in ("attempt", "outcome", "blocked") or phase.status == "denied"
+        ),
+        None,
+    )
+
+
+def is_final(phase: Recorded) -> bool:
+    return phase.phase != "attempt" and phase.decision_reason != INTERRUPTED
+
+
+def result(phase: Entry | Recorded) -> ActionResult:
+    """What became of an action, by its last phase. An attempt without an outcome is unknown."""
+    status = RESULT_OF.get(phase.status, "unknown")
+    reason = "outcome_unknown" if status == "unknown" else phase.decision_reason
+    return ActionResult(
+        status=status,
+        action_id=phase.action_id,
+        action_type=phase.action_type,
+        description=str(phase.payload.get("description", "")),
+        arguments=phase.payload.get("arguments", {}),
+        reason=reason,
+        sentence=(
+            sentence(reason) if status == "unknown" else str(phase.payload.get("sentence", ""))
+        ),
+        approval_id=UUID(phase.approval_id) if phase.approval_id else None,
+        result=phase.payload.get("result", {}),
+        artifacts=phase.artifacts,
+    )
+
+
+def outcome(attempt: Entry, answer: object) -> Outcome:
+    """Result and artifacts from the provider's answer, or from its record of the operation."""
+    action = registry.BY_NAME.get(attempt.action_type)
+    if action is None or not isinstance(answer, Mapping):
+        return {}, ()
+    try:
+        arguments = registry.parse(action, attempt.payload.get("arguments", {}))
+    except registry.InvalidArguments:
+        return {}, ()  # the payload was erased
+    return action.outcome(arguments, answer)

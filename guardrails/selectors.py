@@ -1,0 +1,230 @@
+"""Reads of policy, patterns, skills and approvals, as values. A fixed number of queries each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from guardrails import conditions, registry
+from guardrails.contracts import (
+    ApprovalCard,
+    Capability,
+    LoadedSkill,
+    Pattern,
+    PermittedTarget,
+    SkillRef,
+)
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    Approval,
+    LearnedPattern,
+    Skill,
+)
+from guardrails.snapshot import Option, PolicySnapshot, Rule
+from integrations.contracts import AccountRef
+
+MAX_CARDS = 200
+
+
+def policy_snapshot(account: AccountRef) -> PolicySnapshot:
+    """The account's policy as it is now. Two queries, however much there is."""
+    found = policy_snapshots([account])
+    return found[account.id]
+
+
+def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapshot]:
+    """The policies of these accounts. Two queries in all."""
+    by_id = {account.id: account for account in accounts}
+    rules: dict[UUID, list[Rule]] = defaultdict(list)
+    options: dict[UUID, list[Option]] = defaultdict(list)
+    paused = {account.id for account in by_id.values() if account.paused}
+    for row in AllowedAction.objects.filter(account__in=by_id).values(
+        "id",
+        "account_id",
+        "action_type",
+        "resource_type",
+        "enabled",
+        "approval_mode",
+        "conditions",
+        "account__paused",
+        "account__organisation__paused",
+    ):
+        rules[row["account_id"]].append(
+            Rule(
+                id=str(row["id"]),
+                action_type=row["action_type"],
+                resource_type=row["resource_type"],
+                enabled=row["enabled"],
+                mode=row["approval_mode"],  # type: ignore[arg-type]  # a check constraint holds it
+                conditions=conditions.read_all(row["conditions"]),
+            )
+        )
+        if row["account__paused"] or row["account__organisation__paused"]:
+            paused.add(row["account_id"])
+    for option in AllowedActionOption.objects.filter(account__in=by_id).select_related("group"):
+        options[option.account_id].append(
+            Option(
+                id=str(option.id),
+                action_type=option.action_type,
+                resource_type=option.resource_type,
+                source=option.source,
+                kind=option.kind,
+                external_id=option.external_id,
+                name=option.name,
+                group_id=str(option.group_id or ""),
+                single=option.group is not None and option.group.cardinality == "single",
+            )
+        )
+    return {
+        account_id: PolicySnapshot(
+            account_id=account_id,
+            paused=account_id in paused,
+            rules=tuple(rules[account_id]),
+            options=tuple(options[account_id]),
+        )
+        for account_id in by_id
+    }
+
+
+def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
+    """Whether nobody has paused the account or its organisation, or switched the permission
+    off. Asked again right before each provider write."""
+    return (
+        AllowedAction.objects.filter(
+            id=rule_id,
+            account_id=account_id,
+            enabled=True,
+            account__paused=False,
+            account__organisation__paused=False,
+        )
+        .exclude(approval_mode=AllowedAction.ApprovalMode.NEVER)
+        .exists()
+    )
+
+
+def capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capability, ...]]:
+    """What the agent may try for each account: nothing that would be refused for certain.
+    Two queries in all."""
+    snapshots = policy_snapshots(accounts)
+    return {
+        account.id: tuple(_capabilities(account, snapshots[account.id])) for account in accounts
+    }
+
+
+def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capability]:
+    for action in registry.ACTIONS:
+        rule = policy.rule(action.name, action.resource_type)
+        if action.source != account.source or policy.paused or rule is None:
+            continue
+        options = policy.options_for(action.name, action.resource_type, action.source)
+        if not rule.enabled or rule.mode == "never" or (action.needs_option and not options):
+            continue
+        yield Capability(
+            account_id=account.id,
+            action_type=action.name,
+            source=action.source,
+            description=action.description,
+            mode=rule.mode,
+            schema=action.arguments.model_json_schema(),
+            targets=tuple(
+                PermittedTarget(id=option.external_id, name=option.name, kind=option.kind)
+                for option in sorted(options, key=lambda option: (option.kind, option.name))
+            ),
+        )
+
+
+def approved_patterns(account: AccountRef) -> tuple[Pattern, ...]:
+    """The patterns that may act, oldest first. Two queries."""
+    rows = (
+        LearnedPattern.objects.filter(account_id=account.id, state=LearnedPattern.State.APPROVED)
+        .prefetch_related("actions")
+        .order_by("created_at", "id")
+    )
+    return tuple(
+        Pattern(
+            id=row.id,
+            name=row.name,
+            sender_address=row.sender_address,
+            sender_domain=row.sender_domain,
+            list_id=row.list_id,
+            subject=row.subject,
+            content_type=row.content_type,
+            actions=tuple(
+                (action.action_type, action.arguments)
+                for action in sorted(row.actions.all(), key=lambda action: action.order)
+            ),
+        )
+        for row in rows
+    )
+
+
+def skills(account: AccountRef) -> tuple[SkillRef, ...]:
+    """The skills offered to this account, by name. One query."""
+    return tuple(
+        SkillRef(name=skill.name, version=skill.version, description=skill.description)
+        for skill in _current_skills(account)
+        if skill.enabled
+    )
+
+
+def load_skill(account: AccountRef, name: str) -> LoadedSkill | None:
+    """The newest version of a skill, and one more use of it; None when it is not offered."""
+    skill = _current_skills(account).filter(name=name).first()
+    used = skill is not None and Skill.objects.filter(pk=skill.pk, enabled=True).update(
+        use_count=F("use_count") + 1, last_used_at=timezone.now()
+    )
+    if skill is None or not used:
+        return None
+    return LoadedSkill(name=skill.name, version=skill.version, content=skill.content)
+
+
+def _current_skills(account: AccountRef) -> QuerySet[Skill]:
+    """The newest version of each skill: the account's own before the organisation's."""
+    return (
+        Skill.objects.filter(organisation_id=account.organisation_id)
+        .filter(Q(account_id=account.id) | Q(account=None))
+        .order_by("name", F("account").asc(nulls_last=True), "-version")
+        .distinct("name")
+    )
+
+
+def approval_cards(
+    *,
+    organisation_id: UUID,
+    external_user_id: str | None = None,
+    turn_id: str | None = None,
+    ids: Iterable[UUID] | None = None,
+    state: str | None = None,
+    limit: int = MAX_CARDS,
+) -> tuple[ApprovalCard, ...]:
+    """The organisation's approvals that match, newest first. One query."""
+    rows = Approval.objects.filter(organisation_id=organisation_id)
+    if external_user_id is not None:
+        rows = rows.filter(external_user_id=external_user_id)
+    if turn_id is not None:
+        rows = rows.filter(turn_id=turn_id)
+    if ids is not None:
+        rows = rows.filter(id__in=list(ids))
+    if state is not None:
+        rows = rows.filter(state=state)
+    return tuple(card(row) for row in rows.order_by("-created_at", "-id")[:limit])
+
+
+def card(row: Approval) -> ApprovalCard:
+    values: dict[str, Any] = {
+        name: getattr(row, name)
+        for name in ApprovalCard.__dataclass_fields__
+        if name != "side_effects"
+    }
+    return ApprovalCard(**values, side_effects=tuple(row.side_effects))
+
+
+def overdue(now: datetime) -> tuple[UUID, ...]:
+    """Approvals nobody decided in time."""
+    rows = Approval.objects.filter(state=Approval.State.PENDING, expires_at__lte=now)
+    return tuple(rows.order_by("expires_at").values_list("id", flat=True)[:MAX_CARDS])
