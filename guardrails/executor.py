@@ -61,17 +61,15 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
         return _run(canonical(request), confirmation)
 
 
-def recover(attempt: Recorded, account: AccountRef, *, give_up: bool) -> ActionResult | None:
-    """Close an open attempt as the provider says it went. Never performs anything. With
+def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> ActionResult | None:
+    """Close an open attempt as the provider says it went; never performs anything. With
     `give_up` an attempt the provider knows nothing of is closed as unknown; without, it is
     left to the caller's retry and the answer is None. Raises ProviderError."""
-    operation = _operation(account, attempt.idempotency_key)
+    operation = _operation(account, attempt.idempotency_key) if account else None
     entry = entries.reopened(attempt, actor_type="recovery")
     if operation is not None:
         return _succeeded(entry, operation.response)
-    if give_up:
-        return _close(entry, status="unknown", reason="outcome_unknown")
-    return None
+    return _close(entry, status="unknown", reason="unresolved") if give_up else None
 
 
 @contextmanager

@@ -37,6 +37,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("provider_unavailable", "The provider could not be reached; nothing was done."),
     Reason("interrupted", "Interrupted before the provider did anything."),
     Reason("approved", "A person said yes."),
+    Reason("unresolved", "Nobody could find out whether the provider did this: have a look."),
     Reason("outcome_unknown", "The provider may have done this; Remit keeps asking."),
 )
 SENTENCES = {reason.code: reason.sentence for reason in REASONS}

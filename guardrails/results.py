@@ -52,7 +52,8 @@ def is_final(phase: Recorded) -> bool:
 def result(phase: Entry | Recorded) -> ActionResult:
     """What became of an action, by its last phase. An attempt without an outcome is unknown."""
     status = RESULT_OF.get(phase.status, "unknown")
-    reason = "outcome_unknown" if status == "unknown" else phase.decision_reason
+    is_open = phase.phase == "attempt"
+    reason = "outcome_unknown" if is_open else phase.decision_reason
     return ActionResult(
         status=status,
         action_id=phase.action_id,
@@ -60,9 +61,7 @@ def result(phase: Entry | Recorded) -> ActionResult:
         description=str(phase.payload.get("description", "")),
         arguments=phase.payload.get("arguments", {}),
         reason=reason,
-        sentence=(
-            sentence(reason) if status == "unknown" else str(phase.payload.get("sentence", ""))
-        ),
+        sentence=sentence(reason) if is_open else str(phase.payload.get("sentence", "")),
         approval_id=UUID(phase.approval_id) if phase.approval_id else None,
         result=phase.payload.get("result", {}),
         artifacts=phase.artifacts,

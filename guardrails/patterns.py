@@ -1,0 +1,35 @@
+"""What people and the inbound path do to learned patterns."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import F
+
+from guardrails.models import LearnedPattern
+
+State = LearnedPattern.State
+
+
+def approve(*, pattern_id: UUID, by: str, now: datetime) -> bool:
+    """A person lets a pattern act. False when it acts already or is gone."""
+    return bool(
+        LearnedPattern.objects.filter(id=pattern_id)
+        .exclude(state=State.APPROVED)
+        .update(state=State.APPROVED, approved_by=by, approved_at=now)
+    )
+
+
+def suspend(*, pattern_id: UUID) -> bool:
+    """Stop a pattern. False when it did not act or is gone."""
+    return bool(
+        LearnedPattern.objects.filter(id=pattern_id, state=State.APPROVED).update(
+            state=State.SUSPENDED
+        )
+    )
+
+
+def record_hit(*, account_id: UUID, pattern_id: UUID, now: datetime) -> None:
+    """Count one item that an approved pattern matched."""
+    LearnedPattern.objects.filter(
+        id=pattern_id, account_id=account_id, state=State.APPROVED
+    ).update(hits=F("hits") + 1, last_hit_at=now)

@@ -1,0 +1,39 @@
+"""Ready-made policy that operators start from."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import transaction
+
+from guardrails.models import AllowedActionOption, TargetGroup
+from integrations.contracts import Named
+
+THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
+
+
+def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
+    """The single-choice group of the four states a mail thread can be in, with an option for
+    each. Names are resolved to the ids in `labels`, the provider's labels as they are now.
+    Doing it again changes nothing but names. Raises ValueError naming labels that are missing.
+    """
+    found = {label.name: label.id for label in labels}
+    missing = [name for name in THREAD_STATUS if name not in found]
+    if missing:
+        raise ValueError(f"Create these labels at the provider first: {', '.join(missing)}.")
+    with transaction.atomic():
+        group, _ = TargetGroup.objects.update_or_create(
+            account_id=account_id,
+            name="Thread status",
+            defaults={"cardinality": TargetGroup.Cardinality.SINGLE},
+        )
+        for name in THREAD_STATUS:
+            AllowedActionOption.objects.update_or_create(
+                account_id=account_id,
+                action_type="classify",
+                resource_type="",
+                source="gmail",
+                kind="label",
+                external_id=found[name],
+                defaults={"name": name, "group": group},
+            )
+    return group

@@ -1,0 +1,46 @@
+"""Closing what a crash left open. Recovery asks the provider and never performs anything."""
+
+import logging
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from audit.selectors import open_attempts
+from guardrails import executor
+from integrations.contracts import AccountRef
+from integrations.exceptions import ProviderError
+from integrations.models import Account
+
+log = logging.getLogger(__name__)
+GIVE_UP_AFTER = timedelta(hours=24)
+
+
+def recover_open_attempts(*, older_than_seconds: float, now: datetime, limit: int = 100) -> int:
+    """Ask the provider about attempts without an outcome; how many were closed.
+
+    What the provider performed is closed as succeeded. What it did not perform is left to
+    the caller's retry (`execute` with the same id) for a day, and is then closed as unknown,
+    for a person to look at. So is what belongs to an account that is gone.
+    """
+    # Confirmed approvals may be older: `approvals.finish_confirmed` goes on with those.
+    attempts = open_attempts(
+        older_than=now - timedelta(seconds=older_than_seconds),
+        newer_than=now - 2 * GIVE_UP_AFTER,
+        limit=limit,
+    )
+    accounts = _accounts({attempt.account_id for attempt in attempts if attempt.account_id})
+    closed = 0
+    for attempt in attempts:
+        account = accounts.get(attempt.account_id) if attempt.account_id else None
+        give_up = account is None or attempt.recorded_at < now - GIVE_UP_AFTER
+        try:
+            closed += executor.recover(attempt, account, give_up=give_up) is not None
+        except ProviderError as error:
+            log.warning(
+                "guardrails.recovery_waits action=%s code=%s", attempt.action_id, error.code
+            )
+    return closed
+
+
+def _accounts(ids: set[UUID]) -> dict[UUID, AccountRef]:
+    rows = Account.objects.select_related("organisation").filter(id__in=ids)
+    return {row.id: row.ref() for row in rows}
