@@ -79,7 +79,7 @@ WITH {_NAMED},
         SELECT count(*) AS vectors FROM (
             SELECT FROM knowledge_chunkvector
             WHERE account_id = ANY(%(accounts)s::uuid[]) AND model = %(model)s
-            LIMIT %(exact_vectors)s + 1) some
+            LIMIT %(exact_vectors)s + 1) few
     ),
     passages AS (
         (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance

@@ -93,16 +93,17 @@ class ScriptedModel:
 
     def answer(self, path: str, body: dict[str, Any]) -> Reply | None:
         """The scripted reply; None (and noted) when the script has none."""
+        agent = _agent(body)
+        replies = self.script.get(agent)
         with self._lock:
             self.requests.append((path, body))
-            agent = _agent(body)
-            replies = self.script.get(agent)
-            if callable(replies):
-                return replies(body)
-            if left := self._left.get(agent):
-                return left.pop(0)
-            self.unexpected.append(f"unscripted call of “{agent}”")
-            return None
+            if not callable(replies):
+                left = self._left.get(agent)
+                if left:
+                    return left.pop(0)
+                self.unexpected.append(f"unscripted call of “{agent}”")
+                return None
+        return replies(body)  # may wait for another call
 
     def check(self) -> None:
         """Raises AssertionError when calls were unforeseen or replies were not asked for."""

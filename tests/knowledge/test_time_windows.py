@@ -1,4 +1,5 @@
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,7 +10,7 @@ from knowledge.time_windows import window
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 
 
-def request(time_filter: TimeFilter | None, **more: datetime | None) -> SearchRequest:
+def request(time_filter: TimeFilter | None, **more: Any) -> SearchRequest:
     return SearchRequest(
         account_ids=(), query="", time_filter=time_filter, time_zone="Europe/Stockholm", **more
     )
