@@ -233,5 +233,5 @@ ROUTES = (
     _route("/drafts", _drafts, "thread_id"),
     _route("/drafts/{id}", _one(DRAFT)),
     _route("/correspondence", _correspondence, "address"),
-    _route("/operations/{id}", _operation),
+    _route("/operations/{id:path}", _operation),
 )

@@ -72,8 +72,7 @@ def perform_once(
     (None: nothing). Raises Refusal when nothing was or is performed."""
     try:
         content, body = _parsed(write.body, call.raw)
-        if call.key is not None and not 0 < len(call.key) <= LONGEST_KEY:
-            raise Refusal(400, "bad_idempotency_key", "Idempotency-Key has 1 to 255 characters.")
+        _check_key(call.key)
         fingerprint = _fingerprint(call, content)
         with store.transaction():
             user = places.user(store, id=call.user_id)
@@ -160,6 +159,15 @@ def _call(row: Any) -> JsonObject:
         "status": row["status"],
         "at": row["at"],
     }
+
+
+def _check_key(key: str | None) -> None:
+    if key is None:
+        return
+    if not 0 < len(key) <= LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise Refusal(
+            400, "bad_idempotency_key", "Idempotency-Key has 1 to 255 printable ASCII characters."
+        )
 
 
 def _parsed(model: type[B], raw: bytes) -> tuple[Any, B]:
