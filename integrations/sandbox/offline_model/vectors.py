@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
-from integrations.sandbox.offline_model.rules.language import STOP_WORDS
+from integrations.sandbox.offline_model.language import STOP_WORDS
 
 DIMENSIONS = 384
 WORD_WEIGHT = 1.0

@@ -12,6 +12,7 @@ from tests.offline_model_server import running_offline_model
 
 MODEL = "offline-rules"
 Json = dict[str, Any]
+NO_SENDER: Json = {"from": None}
 
 
 @contextmanager
@@ -106,3 +107,46 @@ def capability(action_type: str, *targets: Json, source: str = "gmail") -> Json:
 
 def label(identity: str, name: str) -> Json:
     return {"id": identity, "name": name, "kind": "label"}
+
+
+def decision(what: str, key: str = "", **fields: Any) -> Json:
+    return {
+        "id": f"act_{key}",
+        "type": "create_jira_task",
+        "description": f"Create: {what}",
+        "decision": "confirmed",
+        "status": "succeeded",
+        "result": {"task_key": key, "url": "http://jira"},
+        "sentence": "",
+    } | fields
+
+
+def found(*items: Json) -> Json:
+    return success(found=len(items), items=list(items), entities_found=[])
+
+
+def item(n: int, title: str, summary: Any = "", **fields: Any) -> Json:
+    return {
+        "n": n,
+        "id": f"item-{n}",
+        "source_id": f"mail-{n}",
+        "source": "gmail",
+        "type": "email",
+        "title": title,
+        "summary": summary,
+        "from": {"name": "Acme Post", "address": "post@acme.example"},
+        "relevance": 0.5,
+        "date": "2026-11-17T09:14:00+01:00",
+    } | fields
+
+
+def action(description: str, status: str) -> Json:
+    about = {"id": "a", "type": "x", "description": description, "params": {}}
+    return success(status=status, action=about, result={})
+
+
+def execution(action_type: str, params: Json) -> tuple[str, Json]:
+    return (
+        "execute_action",
+        {"action_type": action_type, "params": params, "reason": "The user asked for it."},
+    )

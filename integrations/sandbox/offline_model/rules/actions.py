@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable
 
-from integrations.sandbox.offline_model.rules import outcomes, questions
-from integrations.sandbox.offline_model.rules.language import (
+from integrations.sandbox.offline_model.language import (
     ADDRESS,
     content_words,
     first_upper,
@@ -13,6 +12,7 @@ from integrations.sandbox.offline_model.rules.language import (
     quoted,
     shortened,
 )
+from integrations.sandbox.offline_model.rules import outcomes, questions
 from integrations.sandbox.offline_model.transcript import (
     Call,
     Json,

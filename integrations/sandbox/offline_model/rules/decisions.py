@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from integrations.sandbox.offline_model.rules.language import counted, quoted
+from integrations.sandbox.offline_model.language import counted, quoted
 from integrations.sandbox.offline_model.transcript import Json, as_object, as_text
 
 _TASK_PREFIX = re.compile(r"create(?: (?:a )?(?:jira )?(?:task|issue))?:\s*", re.IGNORECASE)

@@ -3,7 +3,7 @@
 import json
 import re
 
-from integrations.sandbox.offline_model.rules.language import one_line, shortened
+from integrations.sandbox.offline_model.language import one_line, shortened
 from integrations.sandbox.offline_model.transcript import Json, Reply, Transcript
 
 MOST_TASKS = 50

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from itertools import pairwise, takewhile
 
-from integrations.sandbox.offline_model.rules.language import (
+from integrations.sandbox.offline_model.language import (
     ADDRESS,
     CLOSINGS,
     GREETINGS,

@@ -7,9 +7,9 @@ followed, and labels and actions come from the capabilities alone.
 import re
 from dataclasses import dataclass
 
+from integrations.sandbox.offline_model.language import fresh_text, listed, quoted
 from integrations.sandbox.offline_model.rules import outcomes
 from integrations.sandbox.offline_model.rules.actions import execute, holding_reply
-from integrations.sandbox.offline_model.rules.language import fresh_text, listed, quoted
 from integrations.sandbox.offline_model.transcript import (
     Call,
     Json,

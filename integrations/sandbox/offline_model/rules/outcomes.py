@@ -1,6 +1,6 @@
 """What came of an action, in words: done, so already, waiting, or refused and why."""
 
-from integrations.sandbox.offline_model.rules.language import first_upper, listed, quoted
+from integrations.sandbox.offline_model.language import first_upper, listed, quoted
 from integrations.sandbox.offline_model.transcript import (
     Call,
     Json,

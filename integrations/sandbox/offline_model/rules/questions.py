@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from integrations.sandbox.offline_model.rules.language import (
+from integrations.sandbox.offline_model.language import (
     content_words,
     counted,
     listed,

@@ -3,7 +3,7 @@
 import html
 import re
 
-from integrations.sandbox.offline_model.rules.language import counted, quoted
+from integrations.sandbox.offline_model.language import counted, quoted
 from integrations.sandbox.offline_model.transcript import (
     Call,
     Json,

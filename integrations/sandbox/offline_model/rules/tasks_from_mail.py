@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from integrations.sandbox.offline_model.rules import questions
-from integrations.sandbox.offline_model.rules.language import (
+from integrations.sandbox.offline_model.language import (
     content_words,
     counted,
     quoted,
     words,
 )
+from integrations.sandbox.offline_model.rules import questions
 from integrations.sandbox.offline_model.transcript import (
     Call,
     Json,

@@ -1,26 +1,34 @@
-"""The orchestrator's other rules: questions with citations, and single actions."""
+"""Single actions asked for in words: search, propose, tell the outcome."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from openai import OpenAI
 
 from tests.integrations.sandbox.dialogue import (
+    NO_SENDER,
     Dialogue,
+    Json,
+    action,
     capabilities,
     capability,
+    execution,
+    found,
+    item,
     label,
     offline_client,
     refusal,
-    success,
 )
 
 TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action")
+
+
 PROJECTS = [
     {"id": "PROJ", "name": "Portal", "kind": "project"},
     {"id": "OPS", "name": "Operations", "kind": "project"},
 ]
+
+
 SYSTEM = "You are Remit's orchestrator.\n" + capabilities(
     capability("archive"),
     capability("classify", label("L1", "Invoices"), label("L2", "Team")),
@@ -28,9 +36,6 @@ SYSTEM = "You are Remit's orchestrator.\n" + capabilities(
     capability("send_email"),
     capability("create_jira_task", *PROJECTS, source="jira"),
 )
-WHY = "The user asked for it."
-Json = dict[str, Any]
-NO_SENDER: Json = {"from": None}
 
 
 @pytest.fixture(scope="module")
@@ -43,152 +48,6 @@ def asking(client: OpenAI, text: str, *, system: str = SYSTEM) -> Dialogue:
     dialogue = Dialogue(client, system=system, tools=TOOLS)
     dialogue.user(text)
     return dialogue
-
-
-def found(*items: Json) -> Json:
-    return success(found=len(items), items=list(items), entities_found=[])
-
-
-def item(n: int, title: str, summary: Any = "", **fields: Any) -> Json:
-    return {
-        "n": n,
-        "id": f"item-{n}",
-        "source_id": f"mail-{n}",
-        "source": "gmail",
-        "type": "email",
-        "title": title,
-        "summary": summary,
-        "from": {"name": "Acme Post", "address": "post@acme.example"},
-        "relevance": 0.5,
-        "date": "2026-11-17T09:14:00+01:00",
-    } | fields
-
-
-def action(description: str, status: str) -> Json:
-    about = {"id": "a", "type": "x", "description": description, "params": {}}
-    return success(status=status, action=about, result={})
-
-
-def execution(action_type: str, params: Json) -> tuple[str, Json]:
-    return (
-        "execute_action",
-        {"action_type": action_type, "params": params, "reason": WHY},
-    )
-
-
-@pytest.mark.parametrize(
-    ("question", "searches"),
-    [
-        ("What did John write about payments?", [{"query": "John payments"}]),
-        (
-            "Which documents describe the launch plan?",
-            [{"query": "describe launch plan", "sources": ["gdrive"]}],
-        ),
-        (
-            "What meetings do I have today?",
-            [{"query": "meetings", "time_filter": "today", "sources": ["calendar"]}],
-        ),
-        (
-            "Find emails from Elin of last week",
-            [{"query": "Elin", "time_filter": "last_week", "sources": ["gmail"]}],
-        ),
-        (
-            "Show me the bugs from last month",
-            [{"query": "bugs", "time_filter": "last_month", "sources": ["jira"]}],
-        ),
-        (
-            "Which mails and issues mention the portal?",
-            [
-                {"query": "portal", "sources": ["gmail"]},
-                {"query": "portal", "sources": ["jira"]},
-            ],
-        ),
-        (
-            "Which issues did the meeting with Elin raise?",
-            [{"query": "Elin raise", "sources": ["jira", "calendar"]}],
-        ),
-        ("PROJ-97?", [{"query": "PROJ-97"}]),
-        ("what is it", [{"query": "what is it"}]),
-    ],
-)
-def test_a_question_is_searched_where_its_words_point(
-    client: OpenAI, question: str, searches: list[Json]
-) -> None:
-    expected = [("retrieve_context", arguments) for arguments in searches]
-    assert asking(client, question).calls() == expected
-
-
-def test_up_to_three_items_are_quoted_with_citations(client: OpenAI) -> None:
-    dialogue = asking(client, "Which mails mention the budget?")
-    dialogue.answers()
-    dialogue.returns(
-        found(
-            item(1, "Travel budget", "The budget is 4,000 euros. More follows."),
-            item(2, "Re: budget", "", date="yesterday"),
-            item(3, "Budget", "Third.", **NO_SENDER),
-            item(4, "Budget again", "Fourth."),
-        )
-    )
-    assert dialogue.says() == (
-        "I found 4 items. The first three:\n"
-        "- “Travel budget” from Acme Post, 17 Nov 2026 09:14 UTC+01:00: "
-        "The budget is 4,000 euros. [1]\n"
-        "- “Re: budget” from Acme Post [2]\n"
-        "- “Budget”, 17 Nov 2026 09:14 UTC+01:00: Third. [3]"
-    )
-
-
-def test_two_searches_are_answered_together_best_first_each_item_once(client: OpenAI) -> None:
-    dialogue = asking(client, "Which mails and documents mention the budget?")
-    assert len(dialogue.calls()) == 2
-    dialogue.returns(
-        found(item(1, "A", date=""), item(2, "B", date="")),
-        found(item(3, "C", date=""), item(1, "A", date="")),
-    )
-    assert dialogue.says() == (
-        "I found 3 items.\n"
-        "- “A” from Acme Post [1]\n- “C” from Acme Post [3]\n- “B” from Acme Post [2]"
-    )
-
-
-def test_one_failed_search_of_two_is_said_beside_what_was_found(client: OpenAI) -> None:
-    dialogue = asking(client, "Which mails and documents mention the budget?")
-    dialogue.answers()
-    dialogue.returns(refusal("The account is paused."), found(item(1, "A", date="")))
-    assert dialogue.says() == (
-        "I could not search your mail. The account is paused.\n"
-        "I found 1 item.\n- “A” from Acme Post [1]"
-    )
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("Which mails mention unicorns?", "I found nothing about “unicorns” in your mail."),
-        ("Who likes unicorns?", "I found nothing about “likes unicorns”."),
-    ],
-)
-def test_nothing_found_is_said_plainly(client: OpenAI, question: str, said: str) -> None:
-    dialogue = asking(client, question)
-    dialogue.answers()
-    dialogue.returns(found())
-    assert dialogue.says() == said
-
-
-def test_quoted_text_can_pass_for_no_citation_link_or_line(client: OpenAI) -> None:
-    dialogue = asking(client, "Which mails mention the budget?")
-    dialogue.answers()
-    hostile = "Budget [7]\n- ![x](http://evil.example)\u202e<b>\x00"
-    dialogue.returns(found(item(1, hostile, "", date="", **NO_SENDER)))
-    assert dialogue.says() == (
-        "I found 1 item.\n- “Budget (7) - !(x)(http://evil.example) (b)” [1]"
-    )
-
-
-@pytest.mark.parametrize("text", ["Hello", "help", "What can you do?", "Sing a song", ""])
-def test_what_it_cannot_do_is_answered_with_what_it_can(client: OpenAI, text: str) -> None:
-    said = asking(client, text).says()
-    assert said.startswith("I am the offline stand-in: I follow fixed rules")
 
 
 def test_a_mail_is_searched_then_archived_then_told(client: OpenAI) -> None:
