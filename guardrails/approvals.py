@@ -4,6 +4,7 @@ States change by conditional updates alone, so that of many answers one wins. Co
 approval again finishes what a crash interrupted and gives the same result.
 """
 
+import logging
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard, Orig
 from guardrails.executor import Confirmation, execute
 from guardrails.models import Approval
 
+log = logging.getLogger(__name__)
 State = Approval.State
 FINAL_STATE = {
     "succeeded": State.EXECUTED,
@@ -28,6 +30,7 @@ FINAL_STATE = {
     "unknown": State.FAILED,
 }
 CLOCK = "expiry"
+CLAIMED = ["state", "decided_at", "decided_by", "decision_reason"]
 
 
 class ApprovalNotFound(Exception):
@@ -54,15 +57,7 @@ def confirm(
     """
     row = _find(organisation_id, approval_id, external_user_id)
     _check_digest(row, digest)
-    now = timezone.now()
-    open_now = Q(expires_at=None) | Q(expires_at__gt=now)
-    _claim(row, open_now, state=State.APPROVED, by=decided_by, now=now)
-    if row.state == State.PENDING:  # not claimed, and nobody else did: it is overdue
-        expire(row.id)
-        row.refresh_from_db()
-    if row.state == State.REJECTED:
-        raise ApprovalConflict(f"This was rejected {_when(row)}.")
-    return _finish(row)
+    return _accept(row, decided_by)
 
 
 def reject(
@@ -77,11 +72,32 @@ def reject(
     """A person says no, for good. Raises ApprovalNotFound, ApprovalConflict."""
     row = _find(organisation_id, approval_id, external_user_id)
     _check_digest(row, digest)
-    _claim(row, Q(), state=State.REJECTED, by=decided_by, now=timezone.now(), reason=reason)
-    if row.state != State.REJECTED:
-        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
-    _record(row, status="denied", reason="rejected", payload={"person_said": row.decision_reason})
+    _decline(row, decided_by, reason)
     return selectors.card(row)
+
+
+def decide(
+    *,
+    organisation_id: UUID,
+    approval_id: UUID,
+    decided_by: str,
+    confirm: bool,
+    external_user_id: str | None = None,
+    digest: str | None = None,
+    reason: str = "",
+) -> ActionResult:
+    """A person's word as one value: as `confirm` or `reject`, and what became of the action.
+    Where the word came too late or was about something else, the result is that of the
+    decision that counts. Raises ApprovalNotFound, audit.ledger.LedgerError."""
+    row = _find(organisation_id, approval_id, external_user_id)
+    try:
+        _check_digest(row, digest)
+        if confirm:
+            return _accept(row, decided_by)
+        _decline(row, decided_by, reason)
+    except ApprovalConflict:
+        log.info("guardrails.approval_conflict approval=%s", approval_id)
+    return _finish(row)
 
 
 def expire(approval_id: UUID) -> bool:
@@ -127,6 +143,25 @@ def _check_digest(row: Approval, digest: str | None) -> None:
         raise ApprovalConflict("This is not what was shown. Look at it again and decide then.")
 
 
+def _accept(row: Approval, by: str) -> ActionResult:
+    now = timezone.now()
+    in_time = Q(expires_at=None) | Q(expires_at__gt=now)
+    _claim(row, in_time, state=State.APPROVED, by=by, now=now)
+    if row.state == State.PENDING:  # not claimed, and nobody else did: it is overdue
+        expire(row.id)
+        row.refresh_from_db(fields=CLAIMED)
+    if row.state == State.REJECTED:
+        raise ApprovalConflict(f"This was rejected {_when(row)}.")
+    return _finish(row)
+
+
+def _decline(row: Approval, by: str, reason: str) -> None:
+    _claim(row, Q(), state=State.REJECTED, by=by, now=timezone.now(), reason=reason)
+    if row.state != State.REJECTED:
+        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
+    _record(row, status="denied", reason="rejected", payload={"person_said": row.decision_reason})
+
+
 def _claim(
     row: Approval, condition: Q, *, state: State, by: str, now: datetime, reason: str = ""
 ) -> bool:
@@ -134,9 +169,7 @@ def _claim(
     claimed = Approval.objects.filter(condition, id=row.id, state=State.PENDING).update(
         state=state, decided_at=now, decided_by=by, decision_reason=reason
     )
-    row.refresh_from_db(
-        fields=["state", "decided_at", "decided_by", "decision_reason", "expires_at"]
-    )
+    row.refresh_from_db(fields=CLAIMED)
     return claimed == 1
 
 

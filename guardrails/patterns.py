@@ -1,9 +1,7 @@
-"""What people and the inbound path do to learned patterns."""
+"""What people decide about learned patterns."""
 
 from datetime import datetime
 from uuid import UUID
-
-from django.db.models import F
 
 from guardrails.models import LearnedPattern
 
@@ -26,10 +24,3 @@ def suspend(*, pattern_id: UUID) -> bool:
             state=State.SUSPENDED
         )
     )
-
-
-def record_hit(*, account_id: UUID, pattern_id: UUID, now: datetime) -> None:
-    """Count one item that an approved pattern matched."""
-    LearnedPattern.objects.filter(
-        id=pattern_id, account_id=account_id, state=State.APPROVED
-    ).update(hits=F("hits") + 1, last_hit_at=now)

@@ -163,6 +163,13 @@ def approved_patterns(account: AccountRef) -> tuple[Pattern, ...]:
     )
 
 
+def count_hit(pattern_id: UUID) -> None:
+    """Count one item that an approved pattern matched."""
+    LearnedPattern.objects.filter(id=pattern_id, state=LearnedPattern.State.APPROVED).update(
+        hits=F("hits") + 1, last_hit_at=timezone.now()
+    )
+
+
 def skills(account: AccountRef) -> tuple[SkillRef, ...]:
     """The skills offered to this account, by name. One query."""
     return tuple(
@@ -197,7 +204,7 @@ def approval_cards(
     *,
     organisation_id: UUID,
     external_user_id: str | None = None,
-    turn_id: str | None = None,
+    turn_ids: Iterable[str] | None = None,
     ids: Iterable[UUID] | None = None,
     state: str | None = None,
     limit: int = MAX_CARDS,
@@ -206,8 +213,8 @@ def approval_cards(
     rows = Approval.objects.filter(organisation_id=organisation_id)
     if external_user_id is not None:
         rows = rows.filter(external_user_id=external_user_id)
-    if turn_id is not None:
-        rows = rows.filter(turn_id=turn_id)
+    if turn_ids is not None:
+        rows = rows.filter(turn_id__in=list(turn_ids))
     if ids is not None:
         rows = rows.filter(id__in=list(ids))
     if state is not None:
