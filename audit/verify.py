@@ -17,12 +17,7 @@ from django.db.models import Exists, OuterRef
 from audit import chain, guards, selectors
 from audit.contracts import Artifact
 from audit.keys import tenant_key
-from audit.models import (
-    ActionArtifact,
-    ExecutedAgentAction,
-    LedgerPayload,
-    envelope,
-)
+from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +34,14 @@ class Finding:
 
 @dataclass
 class Verification:
-    """Iterate over it (once) for the findings; the rest is complete afterwards.
+    """Of one tenant, or of the whole ledger. Iterate over it (once) for the findings; the
+    rest is complete afterwards.
 
     The ledger is read as it stands now, in pages, so memory stays flat.
     `open_attempts` are no findings: nobody knows yet what became of them.
     """
 
+    tenant_id: UUID | None = None
     rows: int = 0
     actions: int = 0
     open_attempts: list[tuple[int, UUID, datetime]] = field(default_factory=list)
@@ -57,13 +54,15 @@ class Verification:
             yield Finding(sentence=sentence)
         now, _ = selectors.snapshot()
         rows = selectors.with_payload(now).prefetch_related("artifacts")
+        if self.tenant_id:
+            rows = rows.filter(tenant_id=self.tenant_id)
         in_order = concatenated.from_iterable(selectors.pages(rows))
         for _, group in groupby(in_order, key=lambda row: (row.tenant_id, row.action_id)):
             phases = list(group)
             self.rows += len(phases)
             self.actions += 1
             yield from self.of_action(phases)
-        yield from orphans()
+        yield from self.orphans()
 
     def of_action(self, phases: list[ExecutedAgentAction]) -> Iterator[Finding]:
         erased = {row.target_row for row in phases if row.phase == "redaction"}
@@ -81,6 +80,19 @@ class Verification:
         self.open_attempts += [
             (row.id, row.action_id, row.recorded_at) for row in attempts.values()
         ]
+
+    def orphans(self) -> Iterator[Finding]:
+        """Payloads and artifacts whose row is gone, or is another tenant's now."""
+        row = ExecutedAgentAction.objects.filter(
+            id=OuterRef("row_id"), tenant_id=OuterRef("tenant_id")
+        )
+        of_tenant = {"tenant_id": self.tenant_id} if self.tenant_id else {}
+        for name, model in (("payload", LedgerPayload), ("artifact", ActionArtifact)):
+            left = model.objects.filter(~Exists(row), **of_tenant).order_by("row_id")
+            for row_id in left.values_list("row_id", flat=True).iterator():
+                yield Finding(
+                    sentence=f"The row was removed: its {name} is still there.", row_id=row_id
+                )
 
 
 def altered(row: ExecutedAgentAction) -> Iterator[str]:
@@ -116,18 +128,3 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
 
 def appended_artifacts(row: ExecutedAgentAction) -> tuple[Artifact, ...]:
     return selectors.value(row).artifacts
-
-
-def orphans() -> Iterator[Finding]:
-    """Payloads and artifacts whose row is gone."""
-    row = ExecutedAgentAction.objects.filter(id=OuterRef("row_id"))
-    for payload in LedgerPayload.objects.filter(~Exists(row)).order_by("row_id").iterator():
-        yield Finding(
-            sentence="The row was removed: its payload is still there.", row_id=payload.row_id
-        )
-    for artifact in ActionArtifact.objects.filter(~Exists(row)).order_by("row_id").iterator():
-        yield Finding(
-            sentence="The row was removed: an artifact of it is still there.",
-            row_id=artifact.row_id,
-            action_id=artifact.action_id,
-        )

@@ -61,8 +61,8 @@ CREATE UNIQUE INDEX audit_action_phase_once ON audit_action (action_id, attempt_
     WHERE phase IN ('attempt', 'outcome', 'blocked');
 CREATE INDEX audit_action_timeline ON audit_action (action_id, id);
 CREATE INDEX audit_action_tenant ON audit_action (tenant_id, action_id, id);
-CREATE INDEX audit_action_account ON audit_action (tenant_id, account_id, action_id);
-CREATE INDEX audit_action_run ON audit_action (tenant_id, run_id, action_id) WHERE run_id <> '';
+CREATE INDEX audit_action_account ON audit_action (account_id, action_id, id);
+CREATE INDEX audit_action_run ON audit_action (run_id, action_id, id) WHERE run_id <> '';
 
 CREATE TABLE audit_payload (
     row_id bigint PRIMARY KEY,

@@ -1,0 +1,178 @@
+"""The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.paginator import InfinitePaginator
+
+from audit import admin_filters, ids, selectors, timeline
+from audit.downloads import download
+from audit.export import CONTENT_TYPES, Export
+from audit.models import ExecutedAgentAction
+
+
+@admin.register(ExecutedAgentAction)
+class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
+    list_display = (
+        "asked_at",
+        "action",
+        "state",
+        "verdict",
+        "actor",
+        "on_behalf_of",
+        "account_id",
+        "run_id",
+    )
+    list_filter = (
+        admin_filters.StatusFilter,
+        admin_filters.PeriodFilter,
+        admin_filters.ActionTypeFilter,
+        admin_filters.AccountFilter,
+        admin_filters.RunFilter,
+        admin_filters.OrganisationFilter,
+    )
+    list_filter_submit = True
+    list_per_page = 50
+    ordering = ("-action_id",)
+    sortable_by = ()
+    paginator = InfinitePaginator  # a count of the whole ledger would be read on every page
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    search_fields = ("action_id",)
+    search_help_text = "Id of an action, account or run"
+    actions = None
+    list_before_template = "audit/export_links.html"
+    change_form_outer_before_template = "audit/timeline.html"
+    fields = ("action_id", "tenant_id", "account_id", "agent", "run_id", "trace_id")
+    readonly_fields = fields
+
+    @display(description="asked for")  # type: ignore[untyped-decorator]
+    def asked_at(self, row: ExecutedAgentAction) -> str:
+        return timeline.moment(ids.moment(row.action_id))
+
+    @display(description="status", label=timeline.COLOURS)  # type: ignore[untyped-decorator]
+    def state(self, row: ExecutedAgentAction) -> str:
+        return row.status
+
+    @display(description="action")  # type: ignore[untyped-decorator]
+    def action(self, row: ExecutedAgentAction) -> str:
+        return row.action_type
+
+    @display(description="decision")  # type: ignore[untyped-decorator]
+    def verdict(self, row: ExecutedAgentAction) -> str:
+        return timeline.verdict(row.decision, row.decision_reason)
+
+    @display(description="who")  # type: ignore[untyped-decorator]
+    def actor(self, row: ExecutedAgentAction) -> str:
+        return timeline.who(row.actor_type, row.actor_id)
+
+    @display(description="agent")  # type: ignore[untyped-decorator]
+    def agent(self, row: ExecutedAgentAction) -> str:
+        parts = (row.agent_id, row.agent_version, row.model_id, row.skill_ref, row.pattern_id)
+        return " · ".join(part for part in parts if part) or "-"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> selectors.Rows:
+        return selectors.latest(selectors.phases())
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> ExecutedAgentAction | None:
+        """Any phase opens its action, so that an address stays good when phases follow."""
+        if not object_id.isdigit():
+            return None
+        return selectors.phases().filter(pk=object_id).first()
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: selectors.Rows, search_term: str
+    ) -> tuple[selectors.Rows, bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        key = admin_filters.uuid(term)
+        for name in ("action_id", "account_id") if key else ():
+            found = queryset.filter(**{name: key})
+            if found.exists():
+                return found, False
+        return queryset.filter(run_id=term), False
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.export_view)
+        return [
+            path("export/<str:format>/", view, name="audit_ledger_export"),
+            *super().get_urls(),
+        ]
+
+    def export_view(self, request: HttpRequest, format: str) -> HttpResponseBase:
+        if request.method != "GET":
+            return HttpResponseNotAllowed(["GET"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if format not in CONTENT_TYPES:
+            raise Http404
+        chosen = admin_filters.filters(request.GET)
+        if chosen is None:
+            messages.error(
+                request,
+                "Choose an organisation in the filters first: an export holds one only.",
+            )
+            back = reverse("admin:audit_executedagentaction_changelist")
+            return HttpResponseRedirect(f"{back}?{request.GET.urlencode()}")
+        export = Export(
+            filters=chosen,
+            format=format,
+            actor_type="admin",
+            actor_id=f"operator:{request.user.get_username()}",
+        )
+        return download(export, request=request)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if request.method != "GET":
+            return HttpResponseNotAllowed(["GET"])
+        query = request.GET.urlencode()
+        context = (extra_context or {}) | {
+            f"{format}_url": f"{reverse('admin:audit_ledger_export', args=[format])}?{query}"
+            for format in CONTENT_TYPES
+        }
+        response: HttpResponse = super().changelist_view(request, context)
+        return response
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        if request.method != "GET":
+            return HttpResponseNotAllowed(["GET"])
+        row = self.get_object(request, object_id)
+        phases = selectors.recorded(row.action_id) if row else ()
+        context = (extra_context or {}) | {
+            "title": row.action_type if row else "",
+            "timeline": [timeline.step(phase) for phase in phases],
+        }
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response

@@ -1,0 +1,209 @@
+"""The ledger over HTTP, for one organisation at a time.
+
+Who may call is said where the views are wired (`config.urls`), by
+`as_view(permission_classes=[…])`: without that nobody may.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+from uuid import UUID
+
+from django.http import Http404, HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit import selectors
+from audit.contracts import Filters, Status
+from audit.downloads import download
+from audit.export import CONTENT_TYPES, Export
+from audit.models import ExecutedAgentAction, choices
+
+
+class Caller(Protocol):
+    """What these views need of `request.auth`."""
+
+    @property
+    def organisation_id(self) -> UUID: ...
+    @property
+    def principal(self) -> str: ...
+    @property
+    def user_ids(self) -> frozenset[str]: ...
+    def allows_user(self, external_user_id: str) -> bool: ...
+
+
+class Nobody(BasePermission):
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return False
+
+
+class FilterFields(serializers.Serializer[Any]):
+    """Which actions: the parameters that list and export share."""
+
+    user_id = serializers.CharField(required=False, help_text="Actions on behalf of this user.")
+    account_id = serializers.UUIDField(required=False)
+    action_type = serializers.CharField(required=False)
+    status = serializers.ChoiceField(
+        choices=choices(Status), required=False, help_text="As of the action's latest phase."
+    )
+    run_id = serializers.CharField(required=False, help_text="The turn.")
+    since = serializers.DateTimeField(
+        required=False, help_text="Asked for from then on; UTC if it names no zone."
+    )
+    until = serializers.DateTimeField(required=False, help_text="Asked for before then.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if unknown := sorted(set(self.initial_data) - set(self.fields)):
+            raise ValidationError({unknown[0]: "There is no such parameter."})
+        return attrs
+
+
+class ListFields(FilterFields):
+    cursor = serializers.UUIDField(required=False, help_text="`next_cursor` of the page before.")
+    limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
+
+
+class ExportFields(FilterFields):
+    format = serializers.ChoiceField(choices=sorted(CONTENT_TYPES), default="jsonl")
+
+
+class ArtifactFields(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    provider = serializers.CharField()
+    external_id = serializers.CharField()
+    url = serializers.CharField(allow_blank=True)
+
+
+class PhaseFields(serializers.ModelSerializer[ExecutedAgentAction]):
+    """One phase of one action."""
+
+    payload = serializers.DictField(help_text="Parameters, decision, answers; empty if erased.")
+    resource_id = serializers.CharField(allow_blank=True)
+    target_id = serializers.CharField(allow_blank=True)
+    artifacts = ArtifactFields(many=True)
+
+    class Meta:
+        model = ExecutedAgentAction
+        fields: ClassVar = [
+            *selectors.COLUMNS,
+            "resource_id",
+            "target_id",
+            "payload",
+            "artifacts",
+        ]
+
+
+class LedgerPage(serializers.Serializer[Any]):
+    items = PhaseFields(many=True, help_text="Actions by their latest phase, newest first.")
+    next_cursor = serializers.UUIDField(allow_null=True)
+
+
+class LedgerTimeline(serializers.Serializer[Any]):
+    items = PhaseFields(many=True, help_text="Every phase, oldest first.")
+
+
+def asked(request: Request, kind: type[FilterFields]) -> tuple[Filters, Mapping[str, Any]]:
+    """The filters of a request within what its caller may see, and all its parameters."""
+    fields = kind(data=request.query_params.dict())
+    fields.is_valid(raise_exception=True)
+    chosen: Mapping[str, Any] = fields.validated_data
+    caller = caller_of(request)
+    user_id = chosen.get("user_id")
+    if user_id is not None and not caller.allows_user(user_id):
+        raise PermissionDenied("This token does not cover that user.")
+    names = ("account_id", "action_type", "status", "run_id", "since", "until")
+    return Filters(
+        tenant_id=caller.organisation_id,
+        on_behalf_of=frozenset({user_id}) if user_id is not None else caller.user_ids,
+        **{name: chosen[name] for name in names if name in chosen},
+    ), chosen
+
+
+def caller_of(request: Request) -> Caller:
+    caller: Caller = request.auth  # type: ignore[assignment]  # permitted requests have one
+    return caller
+
+
+class LedgerView(APIView):
+    permission_classes = [Nobody]
+
+    @extend_schema(
+        operation_id="ledger_list",
+        summary="List actions",
+        tags=["ledger"],
+        parameters=[ListFields],
+        responses=LedgerPage,
+    )
+    def get(self, request: Request) -> Response:
+        """Actions of the organisation, each by its latest phase, newest first."""
+        filters, chosen = asked(request, ListFields)
+        page = selectors.actions(
+            filters=filters, limit=chosen["limit"], before=chosen.get("cursor")
+        )
+        return Response(LedgerPage({"items": page.rows, "next_cursor": page.before}).data)
+
+
+class LedgerActionView(APIView):
+    permission_classes = [Nobody]
+
+    @extend_schema(
+        operation_id="ledger_action",
+        summary="One action's timeline",
+        tags=["ledger"],
+        responses=LedgerTimeline,
+    )
+    def get(self, request: Request, action_id: UUID) -> Response:
+        """Every phase of one action: attempt, outcome, refusal, approval."""
+        filters, _ = asked(request, FilterFields)
+        rows = selectors.recorded_of_tenant(action_id, filters=filters)
+        if not rows:
+            raise Http404
+        return Response(LedgerTimeline({"items": rows}).data)
+
+
+class LedgerExportView(APIView):
+    permission_classes = [Nobody]
+
+    def perform_content_negotiation(
+        self, request: Request, force: bool = False
+    ) -> tuple[BaseRenderer, str]:
+        """`format` chooses the file here, not the renderer of an answer in JSON."""
+        renderer = self.get_renderers()[0]
+        return renderer, str(renderer.media_type)
+
+    @extend_schema(
+        operation_id="ledger_export",
+        summary="Export the ledger",
+        tags=["ledger"],
+        parameters=[
+            ExportFields,
+            OpenApiParameter(
+                "X-Ledger-Export",
+                OpenApiTypes.UUID,
+                OpenApiParameter.HEADER,
+                response=True,
+                description="The export's own action in the ledger; it holds the manifest.",
+            ),
+        ],
+        responses={
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            (200, "text/csv"): OpenApiTypes.STR,
+        },
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """Every phase of the actions that match, streamed. The last line of JSON Lines is
+        the manifest (rows, SHA-256, filters). The export is recorded in the ledger."""
+        filters, chosen = asked(request, ExportFields)
+        export = Export(
+            filters=filters,
+            format=chosen["format"],
+            actor_type="user",
+            actor_id=caller_of(request).principal,
+        )
+        return download(export, request=request._request)

@@ -1,0 +1,109 @@
+"""An action's phases in words, as people's pages show them.
+
+What strangers wrote is plain text here: invisible characters are shown, and only an
+address of the web becomes a link.
+"""
+
+import json
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from audit.contracts import Recorded
+
+COLOURS = {
+    "pending": "info",
+    "waiting": "info",
+    "succeeded": "success",
+    "noop": "success",
+    "failed": "danger",
+    "blocked": "warning",
+    "denied": "warning",
+    "unknown": "danger",
+}
+# Characters without a shape of their own: some hide text, some reorder it.
+HIDDEN = {"Cc", "Cf", "Co", "Cn", "Zl", "Zp"}
+SHAPED = re.compile(r"[^\x20-\x7e\n]")
+
+
+def reveal(text: str) -> str:
+    """`text` with every invisible character shown as ⟨U+200B⟩."""
+    return SHAPED.sub(
+        lambda found: (
+            f"⟨U+{ord(found[0]):04X}⟩" if unicodedata.category(found[0]) in HIDDEN else found[0]
+        ),
+        text,
+    )
+
+
+def pretty(value: object) -> str:
+    return reveal(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True))
+
+
+def moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def who(actor_type: str, actor_id: str) -> str:
+    return f"{actor_type} {actor_id}".strip()
+
+
+def verdict(decision: str, reason: str) -> str:
+    words = reason.replace("_", " ")
+    if decision == "none":
+        return words or "-"
+    return f"{decision}: {words}" if words else decision
+
+
+def step(phase: Recorded) -> dict[str, Any]:
+    """One phase as the timeline shows it. Text of strangers is plain text here."""
+    decided = phase.payload.get("decision")
+    sentence = decided.get("sentence", "") if isinstance(decided, dict) else ""
+    return {
+        "phase": phase.phase,
+        "attempt_no": phase.attempt_no,
+        "status": phase.status,
+        "colour": COLOURS.get(phase.status, ""),
+        "row": phase.id,
+        "at": moment(phase.recorded_at),
+        "who": who(phase.actor_type, phase.actor_id),
+        "facts": [
+            (name, reveal(str(value)))
+            for name, value in (
+                ("Decision", verdict(phase.decision, phase.decision_reason)),
+                ("Why", sentence or phase.payload.get("sentence", "")),
+                ("On behalf of", phase.on_behalf_of),
+                ("Trigger", phase.trigger),
+                ("Approved by", phase.approved_by),
+                ("Approval", phase.approval_id),
+                ("Resource", f"{phase.resource_type} {phase.resource_id}".strip()),
+                ("Target", phase.target_id),
+                ("Error", phase.error_code),
+                ("Took", f"{phase.latency_ms} ms" if phase.latency_ms is not None else ""),
+                ("Policy", phase.policy_digest),
+                ("Idempotency key", phase.idempotency_key),
+            )
+            if value and value != "-"
+        ],
+        "artifacts": [
+            {
+                "kind": artifact.kind,
+                "provider": artifact.provider,
+                "id": reveal(artifact.external_id),
+                "url": reveal(artifact.url),
+                "link": is_web_address(artifact.url),
+            }
+            for artifact in phase.artifacts
+        ],
+        "payload": pretty(phase.payload) if phase.payload else "",
+    }
+
+
+def is_web_address(url: str) -> bool:
+    """Whether `url` may be a link: never javascript:, data: and the like."""
+    try:
+        return urlsplit(url).scheme in ("http", "https") and reveal(url) == url
+    except ValueError:
+        return False

@@ -1,0 +1,213 @@
+import re
+from uuid import UUID, uuid4
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import connections
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit import ledger, selectors
+from audit.contracts import Artifact
+from tests.audit.entries import append_action, entry
+
+pytestmark = [
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+    pytest.mark.urls("tests.audit.urls"),
+]
+
+LIST = "/admin/audit/executedagentaction/"
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("olga"))
+    return client
+
+
+def page(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def text(html: str) -> str:
+    """What a reader sees: tags out, blanks folded, entities left as they are."""
+    return " ".join(re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL).split())
+
+
+def address(action_id: UUID) -> str:
+    return f"{LIST}{selectors.recorded(action_id)[0].id}/change/"
+
+
+def test_the_list_has_one_line_an_action_with_its_latest_phase(operator: Client) -> None:
+    account_id = uuid4()
+    append_action(
+        tenant_id=uuid4(),
+        account_id=account_id,
+        actor_id="orchestrator",
+        on_behalf_of="maya",
+        decision_reason="option_listed",
+    )
+    html = page(operator, f"{LIST}?account_id={account_id}")
+    seen = text(html)
+    assert html.count(str(account_id)) >= 1
+    assert re.search(
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC archive succeeded allowed: option listed "
+        rf"agent orchestrator maya {account_id}",
+        seen,
+    )
+    assert seen.count("archive succeeded") == 1
+    assert "pending allowed" not in seen
+
+
+def test_filters_and_search_choose(operator: Client) -> None:
+    account_id = uuid4()
+    same = {"tenant_id": uuid4(), "account_id": account_id}
+    wanted = append_action(**same, run_id=f"turn-{account_id}", action_type="archive")
+    append_action(**same, status="failed", action_type="draft")
+    for query in (
+        f"account_id={account_id}&status=succeeded",
+        f"account_id={account_id}&action_type=archive&hours=1",
+        f"tenant_id={same['tenant_id']}&status=succeeded",
+        f"run_id=turn-{account_id}",
+        f"q={wanted}",
+        f"q=turn-{account_id}",
+    ):
+        seen = text(page(operator, f"{LIST}?{query}"))
+        assert seen.count("archive succeeded") == 1, query
+        assert "draft failed" not in seen, query
+    assert "draft failed" in text(page(operator, f"{LIST}?q={account_id}"))
+    assert "archive succeeded" not in text(page(operator, f"{LIST}?account_id=nonsense"))
+
+
+def test_the_list_takes_the_same_few_queries_whatever_the_ledger_holds(operator: Client) -> None:
+    tenant_id = uuid4()
+    numbers = []
+    for _ in range(2):
+        for _ in range(5):
+            append_action(tenant_id=tenant_id)
+        with CaptureQueriesContext(connections["ledger"]) as queries:
+            page(operator, f"{LIST}?tenant_id={tenant_id}")
+        numbers.append(len(queries))
+        assert not any("COUNT(" in query["sql"] for query in queries)
+    assert numbers[0] == numbers[1] <= 2
+
+
+def test_the_detail_shows_every_phase_with_payload_and_artifacts(operator: Client) -> None:
+    action_id = append_action(
+        tenant_id=uuid4(),
+        resource_type="email",
+        resource_id="mail-7",
+        payload={"decision": {"sentence": "The label is one of the options."}},
+    )
+    html = page(operator, address(action_id))
+    seen = text(html)
+    assert re.search(r"Attempt pending \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", seen)
+    assert re.search(r"Outcome succeeded \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", seen)
+    assert "The label is one of the options." in seen
+    assert "Resource email mail-7" in seen
+    assert "Draft gmail draft-1" in seen
+    assert 'href="https://mail.example/d/1"' in html
+
+
+def test_text_of_strangers_is_escaped_and_its_hidden_characters_are_shown(
+    operator: Client,
+) -> None:
+    hostile = "<script>alert(1)</script>\u202egnp.exe\u200b"
+    action_id = append_action(
+        tenant_id=uuid4(),
+        action_type=hostile,
+        resource_id=hostile,
+        payload={"subject": hostile, "decision": "text"},
+    )
+    ledger.append(
+        entry(
+            action_id=action_id,
+            phase="control",
+            status="recorded",
+            artifacts=(
+                Artifact(
+                    kind=hostile, provider="x", external_id=hostile, url="javascript:alert(1)"
+                ),
+            ),
+        )
+    )
+    html = page(operator, address(action_id))
+    assert "<script>alert" not in html
+    assert "⟨U+202E⟩gnp.exe⟨U+200B⟩" in html
+    assert 'href="javascript:' not in html
+    assert "<script>alert" not in page(operator, f"{LIST}?q={action_id}")
+
+
+def test_an_address_stays_good_when_phases_follow(operator: Client) -> None:
+    action_id = append_action(tenant_id=uuid4(), status="pending")
+    before = address(action_id)
+    ledger.append(entry(action_id=action_id, phase="outcome", status="succeeded"))
+    assert "Outcome" in text(page(operator, before))
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_pages_refuse_every_method_that_changes(operator: Client, method: str) -> None:
+    action_id = append_action(tenant_id=uuid4())
+    before = selectors.recorded(action_id)
+    row = address(action_id)
+    for target in (LIST, row, f"{LIST}export/csv/"):
+        assert getattr(operator, method)(target).status_code == 405, target
+    for target in (f"{LIST}add/", row.replace("change", "delete")):
+        assert getattr(operator, method)(target).status_code == 403, target
+    assert selectors.recorded(action_id) == before
+
+
+def test_no_page_offers_to_change_anything(operator: Client) -> None:
+    action_id = append_action(tenant_id=uuid4())
+    for html in (page(operator, LIST), page(operator, address(action_id))):
+        assert 'name="_save"' not in html
+        assert f"{LIST}add/" not in html
+        assert "/delete/" not in html
+
+
+def test_an_unknown_row_leads_back(operator: Client) -> None:
+    for row in ("999999999", "nonsense"):
+        assert operator.get(f"{LIST}{row}/change/").status_code == 302
+
+
+def test_export_links_carry_the_filters_and_the_export_obeys_them(operator: Client) -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    append_action(tenant_id=tenant_id, status="failed")
+    html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    (link,) = re.findall(r'href="([^"]*export/csv/[^"]*)"', html)
+    response = operator.get(link.replace("&amp;", "&"))
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert re.fullmatch(
+        r'attachment; filename="remit-ledger-\d{8}T\d{6}Z\.csv"', response["Content-Disposition"]
+    )
+    lines = response.getvalue().decode().splitlines()
+    assert len(lines) == 3
+    recorded = selectors.recorded(UUID(response["X-Ledger-Export"]))
+    assert [(row.status, row.actor_id) for row in recorded] == [
+        ("pending", "operator:olga"),
+        ("succeeded", "operator:olga"),
+    ]
+
+
+def test_an_export_asks_for_the_organisation_when_there_are_several(operator: Client) -> None:
+    append_action(tenant_id=uuid4())
+    append_action(tenant_id=uuid4())
+    response = operator.get(f"{LIST}export/jsonl/?status=failed", follow=True)
+    assert response.redirect_chain == [(f"{LIST}?status=failed", 302)]
+    assert "Choose an organisation in the filters first" in response.content.decode()
+
+
+def test_an_unknown_format_is_not_found(operator: Client) -> None:
+    assert operator.get(f"{LIST}export/parquet/?tenant_id={uuid4()}").status_code == 404
+
+
+def test_staff_without_the_permission_see_nothing(client: Client) -> None:
+    user = User.objects.create_user("sam", is_staff=True)
+    client.force_login(user)
+    for target in (LIST, f"{LIST}export/csv/?tenant_id={uuid4()}"):
+        assert client.get(target).status_code == 403
+    user.user_permissions.add(Permission.objects.get(codename="view_executedagentaction"))
+    assert client.get(LIST).status_code == 200

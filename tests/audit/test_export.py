@@ -1,0 +1,228 @@
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connections
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit import chain, export, ledger, selectors
+from audit.contracts import Filters
+from audit.ids import uuid7
+from tests.audit.entries import append_action, entry
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def make(format: export.Format = "jsonl", **filters: Any) -> export.Export:
+    return export.Export(
+        filters=Filters(**filters), format=format, actor_type="admin", actor_id="operator:olga"
+    )
+
+
+def lines_of(made: export.Export) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in b"".join(made).splitlines()]
+
+
+def read_csv(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode(), newline=""), strict=True))
+
+
+def fill(tenant_id: UUID, *, actions: int) -> None:
+    """Many rows at once, by copying one: appending each would take long."""
+    first = entry(tenant_id=tenant_id)
+    row_id = ledger.append(first)
+    columns = export.COLUMNS[2:-2]
+    names = ", ".join(f'"{name}"' for name in columns)
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute(
+            f"""
+            WITH copied AS (
+                INSERT INTO audit_action (action_id, {names})
+                SELECT unnest(%s::uuid[]), {names} FROM audit_action WHERE id = %s
+                RETURNING id, tenant_id
+            )
+            INSERT INTO audit_payload (row_id, tenant_id, salt, body)
+            SELECT copied.id, copied.tenant_id, salt, body
+            FROM copied, audit_payload WHERE row_id = %s
+            """,
+            [[uuid7() for _ in range(actions - 1)], row_id, row_id],
+        )
+
+
+def test_an_export_holds_every_phase_in_order_and_a_manifest() -> None:
+    tenant_id = uuid4()
+    actions = [append_action(tenant_id=tenant_id) for _ in range(3)]
+    append_action(tenant_id=uuid4())
+    made = make(tenant_id=tenant_id)
+    data = b"".join(made)
+    *rows, last = [json.loads(line) for line in data.splitlines()]
+    assert [(row["action_id"], row["phase"]) for row in rows] == [
+        (str(action_id), phase) for action_id in actions for phase in ("attempt", "outcome")
+    ]
+    before_manifest = data[: data.rindex(b"\n", 0, -1) + 1]
+    assert last["manifest"]["rows"] == 6
+    assert last["manifest"]["sha256"] == hashlib.sha256(before_manifest).hexdigest()
+    assert last["manifest"]["filters"] == {}
+
+
+def test_a_line_is_canonical_and_its_commitments_can_be_checked() -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, resource_id="mail-1")
+    *lines, _ = b"".join(make(tenant_id=tenant_id)).splitlines()
+    for line in lines:
+        row = json.loads(line)
+        assert chain.canonical_bytes(row) == line
+        body = chain.canonical_bytes({name: row[name] for name in export.CONTENT})
+        salt = bytes.fromhex(row["salt"])
+        assert chain.payload_commitment(salt, body) == row["payload_commitment"]
+
+
+def test_csv_holds_the_same_rows_by_rfc_4180() -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, payload={"text": 'a "quoted", text\r\nwith lines'})
+    data = b"".join(make("csv", tenant_id=tenant_id))
+    assert data.startswith(b"id,action_id,phase,")
+    assert data.endswith(b"\r\n")
+    rows = read_csv(data)
+    assert [row["phase"] for row in rows] == ["attempt", "outcome"]
+    assert json.loads(rows[0]["payload"]) == {"text": 'a "quoted", text\r\nwith lines'}
+
+
+@given(st.text() | st.sampled_from(export.FORMULA).flatmap(lambda c: st.text().map(c.__add__)))
+def test_no_cell_can_start_a_formula_and_no_text_is_lost(text: str) -> None:
+    (row,) = list(
+        csv.reader(
+            io.StringIO(export.csv_lines([[export.cell(text), "next"]]).decode(), newline="")
+        )
+    )
+    assert not row[0].startswith(export.FORMULA)
+    assert row[0].removeprefix("'") == text.removeprefix("'")
+    assert row[1] == "next"
+
+
+def test_a_formula_in_any_column_is_neutralised() -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, actor_id='=HYPERLINK("http://evil")', resource_id="@SUM(1)")
+    row = read_csv(b"".join(make("csv", tenant_id=tenant_id)))[0]
+    assert row["actor_id"] == '\'=HYPERLINK("http://evil")'
+    assert row["resource_id"] == "'@SUM(1)"
+
+
+def test_filters_choose_actions_and_all_their_phases() -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    failed = append_action(tenant_id=tenant_id, status="failed")
+    *rows, last = lines_of(make(tenant_id=tenant_id, status="failed"))
+    assert [(row["action_id"], row["status"]) for row in rows] == [
+        (str(failed), "pending"),
+        (str(failed), "failed"),
+    ]
+    assert last["manifest"]["filters"] == {"status": "failed"}
+
+
+def test_an_export_is_the_ledger_as_it_stood_when_it_was_asked_for() -> None:
+    tenant_id = uuid4()
+    waiting = append_action(tenant_id=tenant_id, status="pending")
+    everything, open_ones = make(tenant_id=tenant_id), make(tenant_id=tenant_id, status="pending")
+    ledger.append(entry(tenant_id=tenant_id, action_id=waiting, phase="outcome", status="failed"))
+    append_action(tenant_id=tenant_id)
+    assert [row["action_id"] for row in lines_of(everything)[:-1]] == [str(waiting)]
+    assert [row["phase"] for row in lines_of(open_ones)[:-1]][:1] == ["attempt"]
+
+
+def test_an_export_is_recorded_when_it_starts_and_when_it_ends() -> None:
+    made = make("csv", tenant_id=uuid4())
+    assert [row.status for row in selectors.recorded(made.id)] == ["pending"]
+    data = b"".join(made)
+    started, ended = selectors.recorded(made.id)
+    assert (ended.status, ended.action_type, ended.actor_id) == (
+        "succeeded",
+        "ledger.export",
+        "operator:olga",
+    )
+    assert ended.payload["manifest"]["sha256"] == hashlib.sha256(data).hexdigest()
+    assert started.payload["manifest"]["export_id"] == str(made.id)
+
+
+def test_an_export_whose_reader_goes_away_is_recorded_as_failed() -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    made = make("csv", tenant_id=tenant_id)
+    chunks: Iterator[bytes] = iter(made)
+    next(chunks)
+    chunks.close()  # type: ignore[attr-defined]  # it is a generator
+    last = selectors.recorded(made.id)[-1]
+    assert (last.status, last.error_code) == ("failed", "interrupted")
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_ten_thousand_rows_come_out_exactly_once_page_by_page(format: export.Format) -> None:
+    tenant_id = uuid4()
+    fill(tenant_id, actions=10_000)
+    made = make(format, tenant_id=tenant_id)
+    chunks = iter(made)
+    first = next(chunks)
+    with CaptureQueriesContext(connections["ledger"]) as queries:
+        second = next(chunks)
+    assert len(queries) <= 1
+    assert max(len(first), len(second)) < 3_000_000
+    data = b"".join([first, second, *chunks])
+    if format == "csv":
+        found = [row["action_id"] for row in read_csv(data)]
+    else:
+        found = [json.loads(line)["action_id"] for line in data.splitlines()[:-1]]
+    assert len(found) == len(set(found)) == made.manifest.rows == 10_000
+    assert found == sorted(found)
+
+
+def test_the_command_writes_a_file_and_its_manifest(tmp_path: Path) -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    append_action(tenant_id=tenant_id, action_type="draft")
+    target = tmp_path / "ledger.csv"
+    call_command(
+        "export_ledger",
+        "--format=csv",
+        f"--tenant={tenant_id}",
+        "--action-type=draft",
+        "--since=2020-01-01",
+        "--until=2100-01-01T00:00:00+02:00",
+        f"--output={target}",
+    )
+    manifest = json.loads((tmp_path / "ledger.csv.manifest.json").read_text())["manifest"]
+    assert manifest["rows"] == len(read_csv(target.read_bytes())) == 2
+    assert manifest["sha256"] == hashlib.sha256(target.read_bytes()).hexdigest()
+    assert manifest["filters"] == {
+        "action_type": "draft",
+        "since": "2020-01-01T00:00:00.000000Z",
+        "until": "2099-12-31T22:00:00.000000Z",
+    }
+
+
+def test_the_command_never_overwrites_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "ledger.jsonl"
+    target.write_text("precious")
+    with pytest.raises(CommandError, match="File exists"):
+        call_command("export_ledger", f"--tenant={uuid4()}", f"--output={target}")
+    assert target.read_text() == "precious"
+
+
+def test_the_command_asks_for_the_tenant_when_there_are_several() -> None:
+    append_action(tenant_id=uuid4())
+    append_action(tenant_id=uuid4())
+    with pytest.raises(CommandError, match="Name one with --tenant"):
+        call_command("export_ledger")
+
+
+def test_the_command_says_how_a_time_is_written() -> None:
+    with pytest.raises(CommandError, match="“yesterday” is no time"):
+        call_command("export_ledger", "--since=yesterday")
