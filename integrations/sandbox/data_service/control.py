@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from integrations.sandbox.data_service import cursors, objects, office, outbox, places, writing
+from integrations.sandbox.data_service import cursors, objects, office, operations, outbox, places
 from integrations.sandbox.data_service.errors import Refusal, invalid_body
 from integrations.sandbox.data_service.faults import FaultSettings
+from integrations.sandbox.data_service.operations import parsed_json
 from integrations.sandbox.data_service.serving import body_of, room
 from integrations.sandbox.data_service.store import Store
 from integrations.sandbox.data_service.values import EMAIL, KINDS, Kind, Value
-from integrations.sandbox.data_service.writing import parsed_json
 
 LARGEST_INTAKE = 64 * 1024 * 1024
 CALLS_PER_ANSWER = 1000
@@ -60,7 +60,7 @@ async def get_calls(request: Request) -> Response:
     after = request.query_params.get("after", "0")
     if not after.isascii() or not after.isdecimal() or len(after) > 15:
         raise Refusal(400, "bad_parameter", "after: give the id of a call.")
-    items = writing.calls(room(request).store, after=int(after), limit=CALLS_PER_ANSWER)
+    items = operations.calls(room(request).store, after=int(after), limit=CALLS_PER_ANSWER)
     return JSONResponse({"items": items, "has_more": len(items) == CALLS_PER_ANSWER})
 
 
@@ -144,7 +144,7 @@ async def deliver(request: Request) -> Response:
 async def get_history(request: Request) -> Response:
     store = room(request).store
     user = places.user(store, id=request.path_params["user_id"])
-    return JSONResponse({"items": writing.history(store, user_id=user.id)})
+    return JSONResponse({"items": operations.history(store, user_id=user.id)})
 
 
 async def reset(request: Request) -> Response:

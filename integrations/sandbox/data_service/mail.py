@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from integrations.sandbox.data_service import bodies, objects
 from integrations.sandbox.data_service.errors import Refusal
+from integrations.sandbox.data_service.operations import Outcome
 from integrations.sandbox.data_service.places import User, folder_name, label_ids, mail_folder_ids
 from integrations.sandbox.data_service.store import JsonObject, Store
 from integrations.sandbox.data_service.times import instant_text, now
 from integrations.sandbox.data_service.values import DRAFT, EMAIL, SYSTEM_LABELS, with_label
-from integrations.sandbox.data_service.writing import Outcome
 
 
 def send(store: Store, *, user: User, target: str, body: bodies.Send) -> Outcome:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from integrations.sandbox.data_service import objects, places, writing
+from integrations.sandbox.data_service import objects, operations, places
 from integrations.sandbox.data_service.serving import room
 from integrations.sandbox.data_service.store import JsonObject, Store
 from integrations.sandbox.data_service.times import instant, now
@@ -110,7 +110,7 @@ def _office(store: Store, *, people: list[places.User], user: places.User) -> st
             f"<nav aria-label='Users'>{''.join(links)}</nav>",
             f"<p>{escape(user.name)}, {escape(user.address)}</p>",
             _section(
-                "Recent writes", writing.latest_calls(store, user_id=user.id, limit=20), _call
+                "Recent writes", operations.latest_calls(store, user_id=user.id, limit=20), _call
             ),
             _section("Drafts", _latest(store, user, DRAFT, by="updated_at"), _draft),
             _section("Mail", received, mail),

@@ -4,11 +4,11 @@ import secrets
 
 from integrations.sandbox.data_service import bodies, objects
 from integrations.sandbox.data_service.errors import Refusal
+from integrations.sandbox.data_service.operations import Outcome
 from integrations.sandbox.data_service.places import User, folder_name, has_project
 from integrations.sandbox.data_service.store import Store
 from integrations.sandbox.data_service.times import instant_text, not_before, now
 from integrations.sandbox.data_service.values import DOCUMENT, EVENT, ISSUE
-from integrations.sandbox.data_service.writing import Outcome
 
 
 def create_event(store: Store, *, user: User, target: str, body: bodies.NewEvent) -> Outcome:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from integrations.sandbox.data_service import cursors, objects, places, writing
+from integrations.sandbox.data_service import cursors, objects, operations, places
 from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.serving import answer_read, room
@@ -151,7 +151,7 @@ def _correspondence(request: Request, store: Store, user: User) -> JsonObject:
 
 
 def _operation(request: Request, store: Store, user: User) -> JsonObject:
-    return writing.operation(store, user_id=user.id, key=request.path_params["id"])
+    return operations.operation(store, user_id=user.id, key=request.path_params["id"])
 
 
 def _page(

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from integrations.sandbox.data_service import writing
+from integrations.sandbox.data_service import operations
 from integrations.sandbox.data_service.delivery import Delivery
 from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.faults import Faults, Strike
+from integrations.sandbox.data_service.operations import Call, Outcome, Write
 from integrations.sandbox.data_service.settings import Settings
 from integrations.sandbox.data_service.store import JsonObject, Store
-from integrations.sandbox.data_service.writing import Call, Outcome, Write
 
 LARGEST_BODY = 2 * 1024 * 1024
 LONGEST_SILENCE = 120.0
@@ -95,10 +95,10 @@ async def answer_write(request: Request, write: Write[Any]) -> Response:
     )
     if strike in (Strike.RATE_LIMIT, Strike.TIMEOUT, Strike.ERROR):
         status = {Strike.RATE_LIMIT: 429, Strike.ERROR: 500}.get(strike)
-        writing.note_unperformed(here.store, call=call, status=status)
+        operations.note_unperformed(here.store, call=call, status=status)
         return await _unperformed(request, strike)
     instead = {Strike.ERROR_AFTER: 500, Strike.BREAK_AFTER: None}
-    outcome, replayed = writing.perform_once(
+    outcome, replayed = operations.perform_once(
         here.store,
         write=write,
         call=call,

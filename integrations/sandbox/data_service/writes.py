@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from integrations.sandbox.data_service import bodies, mail, paperwork
+from integrations.sandbox.data_service.operations import Perform, Write
 from integrations.sandbox.data_service.serving import answer_write
-from integrations.sandbox.data_service.writing import Perform, Write
 
 
 def _write(method: str, path: str, body: type[Any], perform: Perform[Any]) -> Write[Any]:
