@@ -4,6 +4,7 @@ Nothing of it exists for a real data service, and no agent has a way here: it is
 person does to try Remit out, such as letting a mail arrive.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,14 @@ def add_user(slug: str, *, external_user_id: str, address: str, name: str) -> No
     """Give the office one more user, with an empty mailbox. Again changes nothing."""
     path = f"/users/{segment(external_user_id)}"
     _control(slug, "POST", path, {"address": address, "name": name})
+
+
+def add_mails(slug: str, *, external_user_id: str, mails: Sequence[Mapping[str, Any]]) -> int:
+    """Put mails into a user's mailbox without webhooks, and say how many are new. A mail
+    whose id is there changes nothing. Raises ProviderError."""
+    path = f"/users/{segment(external_user_id)}/emails"
+    answer = _control(slug, "POST", path, {"items": list(mails), "notify": False})
+    return int(answer["added"])
 
 
 def _origin() -> str:

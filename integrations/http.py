@@ -35,17 +35,21 @@ ERRORS: dict[int, type[exceptions.ProviderError]] = {
 
 @lru_cache(maxsize=64)
 def _client(base_url: str, token: str) -> httpx.Client:
+    authorization = {"Authorization": f"Bearer {token}"} if token else {}
     return httpx.Client(
         base_url=base_url,
-        headers={"Authorization": f"Bearer {token}", "User-Agent": "remit"},
+        headers=authorization | {"User-Agent": "remit"},
         timeout=httpx.Timeout(settings.DATA_SERVICE_TIMEOUT_SECONDS, connect=5.0),
         limits=httpx.Limits(max_connections=64, max_keepalive_connections=32),
         follow_redirects=False,
     )
 
 
-def client(base_url: str, token: str) -> httpx.Client:
-    """The shared connection pool of one upstream. Safe to use from many threads."""
+def client(base_url: str, token: str = "") -> httpx.Client:
+    """The shared connection pool of one upstream. Safe to use from many threads.
+
+    Without a token requests carry no Authorization header.
+    """
     with _lock:
         return _client(base_url, token)
 
@@ -56,10 +60,11 @@ def request(
     path: str,
     *,
     params: Mapping[str, Any] | None = None,
-    body: Mapping[str, Any] | None = None,
+    body: Mapping[str, Any] | bytes | None = None,
     idempotency_key: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Any:
-    """The decoded JSON answer (None for 204).
+    """The decoded JSON answer (None for 204). A body of bytes is JSON already, sent as it is.
 
     Raises a ProviderError: retryable ones were already retried as often as the settings
     allow. Writes without an idempotency key are tried once.
@@ -67,7 +72,11 @@ def request(
     attempts = (
         settings.DATA_SERVICE_ATTEMPTS if method == "GET" or idempotency_key is not None else 1
     )
-    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+    sent = dict(headers or {})
+    if idempotency_key:
+        sent["Idempotency-Key"] = idempotency_key
+    if isinstance(body, bytes):
+        sent["Content-Type"] = "application/json"
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(attempts),
         retry=tenacity.retry_if_exception(_may_pass),
@@ -78,7 +87,7 @@ def request(
     for attempt in retrying:
         with attempt:
             try:
-                return _once(upstream, method, path, params, body, headers)
+                return _once(upstream, method, path, params, body, sent)
             except exceptions.ProviderError as error:
                 # One attempt that may have acted makes the whole call's outcome unknown,
                 # whatever the attempts after it were told.
@@ -92,11 +101,14 @@ def _once(
     method: str,
     path: str,
     params: Mapping[str, Any] | None,
-    body: Mapping[str, Any] | None,
+    body: Mapping[str, Any] | bytes | None,
     headers: Mapping[str, str],
 ) -> Any:
+    content, value = (body, None) if isinstance(body, bytes) else (None, body)
     try:
-        response = upstream.request(method, path, params=params, json=body, headers=headers)
+        response = upstream.request(
+            method, path, params=params, json=value, content=content, headers=headers
+        )
     except httpx.ConnectError as error:
         raise _Unreached("no connection") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:

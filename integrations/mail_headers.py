@@ -89,7 +89,7 @@ def normalised_subject(subject: str) -> str:
 
 
 def list_id(headers: Headers) -> str | None:
-    """The mailing list or bulk sender the mail came through, in lower case.
+    """The mailing list or bulk sender the mail came through, as <id> in lower case.
 
     From List-Id, else Mailing-List, else the host of List-Unsubscribe.
     """
@@ -102,8 +102,8 @@ def list_id(headers: Headers) -> str | None:
             text = header_text(value)
             match = pattern.search(text)
             found = match[1] if match else text if name == "list-id" else ""
-            if found.strip():
-                return found.strip().lower()[:255]
+            if identity := re.sub(r"[<>\s]", "", found).lower()[:250]:
+                return f"<{identity}>"
     return None
 
 
