@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -11,10 +12,12 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
-from rest_framework.views import APIView
 
 from integrations.models import Organisation, ServiceToken
 from integrations.models.tokens import PREFIX, digest
+
+if TYPE_CHECKING:  # DRF's views load this module through the settings: it would be a circle
+    from rest_framework.views import APIView
 
 USED_EVERY = timedelta(minutes=1)  # last_used_at is written at most this often
 
@@ -111,7 +114,7 @@ class TokenThrottle(SimpleRateThrottle):
 
     scope = "token"
 
-    def get_cache_key(self, request: Request, view: APIView) -> str | None:
+    def get_cache_key(self, request: Request, view: "APIView") -> str | None:
         if not isinstance(request.auth, Caller):
             return None
         return f"throttle:{request.auth.organisation_id}:{request.auth.throttle_key}"
@@ -123,7 +126,7 @@ def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
     class Holds(BasePermission):
         message = f"This token lacks the scope “{scope}”."
 
-        def has_permission(self, request: Request, view: APIView) -> bool:
+        def has_permission(self, request: Request, view: "APIView") -> bool:
             return isinstance(request.auth, Caller) and scope in request.auth.scopes
 
     return Holds
