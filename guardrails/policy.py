@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from guardrails import provenance, registry, snapshot
+from guardrails import registry, snapshot
 from guardrails.actions.base import Action, Effect
 from guardrails.conditions import Context, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
+from guardrails.provenance import Provenance, trace
 from guardrails.reasons import sentence
 from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
@@ -76,7 +77,7 @@ class _Case:
     targets: tuple[Target, ...] = ()
     listed: dict[str, Option] = field(default_factory=dict)  # by path
     authenticated: frozenset[str] = frozenset()  # paths
-    provenance: dict[str, provenance.Provenance] = field(default_factory=dict)
+    provenance: dict[str, Provenance] = field(default_factory=dict)
     rivals: tuple[Option, ...] = ()
 
     @property
@@ -142,7 +143,7 @@ def _examine(case: _Case) -> Iterator[Step]:
     case.mode, case.effect, case.targets = rule.mode, action.effect, action.targets(arguments)
     yield from _scope(case, action.object_id(arguments), facts)
     yield from _targets(case, action, facts)
-    case.provenance = provenance.trace(
+    case.provenance = trace(
         registry.canonical(arguments),
         words=request.origin.user_words,
         listed={path for path, option in case.listed.items() if option.kind != "recipient_domain"},
