@@ -1,4 +1,5 @@
 import re
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -63,7 +64,7 @@ def test_the_list_has_one_line_an_action_with_its_latest_phase(operator: Client)
 
 def test_filters_and_search_choose(operator: Client) -> None:
     account_id = uuid4()
-    same = {"tenant_id": uuid4(), "account_id": account_id}
+    same: dict[str, Any] = {"tenant_id": uuid4(), "account_id": account_id}
     wanted = append_action(**same, run_id=f"turn-{account_id}", action_type="archive")
     append_action(**same, status="failed", action_type="draft")
     for query in (

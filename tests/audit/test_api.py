@@ -5,6 +5,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
+from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from audit import selectors
@@ -32,10 +35,10 @@ def bearer(organisation: Organisation, **fields: Any) -> dict[str, str]:
 
 
 def ask(
-    organisation: Organisation, address: str = LEDGER, *, status: int = 200, **params: Any
+    organisation: Organisation, address: str = LEDGER, *, expect: int = 200, **params: Any
 ) -> Any:
     response = Client().get(address, params, headers=bearer(organisation))
-    assert response.status_code == status, response.content
+    assert response.status_code == expect, response.content
     return response.json()
 
 
@@ -110,8 +113,8 @@ def test_the_timeline_holds_every_phase_oldest_first(organisation: Organisation)
 def test_nothing_crosses_from_one_organisation_to_another(organisation: Organisation) -> None:
     other = append_action(tenant_id=uuid4())
     assert ids_of(ask(organisation)) == []
-    unknown = ask(organisation, f"{LEDGER}/{uuid7()}", status=404)
-    assert ask(organisation, f"{LEDGER}/{other}", status=404) == unknown
+    unknown = ask(organisation, f"{LEDGER}/{uuid7()}", expect=404)
+    assert ask(organisation, f"{LEDGER}/{other}", expect=404) == unknown
 
 
 def test_a_token_of_some_users_sees_only_their_actions(organisation: Organisation) -> None:
@@ -167,7 +170,7 @@ def test_an_export_as_csv(organisation: Organisation) -> None:
 
 
 def test_an_unknown_format_is_refused_and_nothing_is_recorded(organisation: Organisation) -> None:
-    answer = ask(organisation, f"{LEDGER}/export", status=400, format="parquet")
+    answer = ask(organisation, f"{LEDGER}/export", expect=400, format="parquet")
     assert list(answer["error"]["fields"]) == ["format"]
     assert ids_of(ask(organisation)) == []
 
@@ -178,8 +181,11 @@ def test_an_export_is_streamed_under_asgi_too(organisation: Organisation) -> Non
 
     async def fetch() -> bytes:
         response = await AsyncClient().get(f"{LEDGER}/export", headers=headers)
+        assert isinstance(response, StreamingHttpResponse)
         assert response.is_async
-        return b"".join([chunk async for chunk in response])
+        data = b"".join([chunk async for chunk in response])
+        await sync_to_async(connections.close_all)()  # those of the thread that read
+        return data
 
     lines = asyncio.run(fetch()).splitlines()
     assert json.loads(lines[-1])["manifest"]["rows"] == 2
