@@ -33,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Name the database before Django is set up, which pytest-django does after this."""
     sys.addaudithook(refuse_network)
     os.environ["REMIT_STATE_DIR"] = str(state.state_dir() / "test")
+    # Pages are served from the finders in tests; the folder only has to exist.
+    (Path(os.environ["REMIT_STATE_DIR"]) / "static").mkdir(parents=True, exist_ok=True)
     for outside in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "DATA_SERVICES", "DATA_SERVICE_KEYS"):
         os.environ.pop(outside, None)
     if not os.environ.get("DATABASE_URL"):
