@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from integrations.sandbox.data_service import Settings, build_app
+from integrations.sandbox.data_service.listening import listening_on
 
 KEY = "sandbox-key-for-tests"
 
@@ -60,11 +61,7 @@ def serving(app: object, *, port: int = 0) -> Iterator[str]:
 
     Raises RuntimeError when the application does not start.
     """
-    # asyncio turns Nagle's delay off only for a socket that says it is TCP: 40 ms a request.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen()
+    listener = listening_on(port)
     server = uvicorn.Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]

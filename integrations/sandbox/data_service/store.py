@@ -88,12 +88,16 @@ class Store:
             if path != ":memory:":
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, isolation_level=None)
-            self._connection.row_factory = sqlite3.Row
-            self._prepare()
+            try:
+                self._prepare()
+            except sqlite3.DatabaseError:
+                self.close()
+                raise
         except (OSError, sqlite3.DatabaseError) as error:
             raise SettingsError(f"The sandbox state {path} cannot be used: {error}.") from error
 
     def _prepare(self) -> None:
+        self._connection.row_factory = sqlite3.Row
         self._connection.execute("PRAGMA journal_mode = WAL")
         # A commit survives the end of the process; only a power cut could lose the last ones.
         self._connection.execute("PRAGMA synchronous = NORMAL")

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from integrations.sandbox.data_service import Settings, SettingsError
+from integrations.sandbox.data_service.listening import listening_on
 from integrations.sandbox.data_service.settings import settings_from
 from integrations.sandbox.data_service.store import Store
+from tests.integrations.sandbox.data_service.receiver import free_port
 
 COMPLETE = {
     "SANDBOX_PORT": "8099",
@@ -66,15 +68,33 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
         Store(path, records_webhooks=False)
 
 
-def test_a_process_that_cannot_start_says_why_in_one_sentence() -> None:
-    environment = {name: value for name, value in os.environ.items() if name not in COMPLETE}
-    ended = subprocess.run(
-        [sys.executable, "-m", "integrations.sandbox.data_service"],
-        env=environment,
-        cwd=Path(__file__).resolve().parents[4],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 1
-    assert ended.stderr == "Set DATA_SERVICE_KEY: the token that clients must send.\n"
+def test_a_process_that_cannot_start_says_why_in_one_sentence(tmp_path: Path) -> None:
+    other = tmp_path / "state.sqlite3"
+    other.write_bytes(b"This is not a database." * 100)
+    with listening_on(0) as taken:
+        port = taken.getsockname()[1]
+        for environment, sentence in (
+            ({}, "Set DATA_SERVICE_KEY: the token that clients must send."),
+            (
+                {"DATA_SERVICE_KEY": "key", "SANDBOX_PORT": str(port)},
+                f"Port {port} of 127.0.0.1 cannot be used (Address already in use)."
+                " Set SANDBOX_PORT to another one.",
+            ),
+            (
+                {
+                    "DATA_SERVICE_KEY": "key",
+                    "SANDBOX_PORT": str(free_port()),
+                    "SANDBOX_STATE": str(other),
+                },
+                f"The sandbox state {other} cannot be used: file is not a database.",
+            ),
+        ):
+            ended = subprocess.run(
+                [sys.executable, "-m", "integrations.sandbox.data_service"],
+                env={name: os.environ[name] for name in os.environ.keys() - COMPLETE} | environment,
+                cwd=Path(__file__).resolve().parents[4],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"{sentence}\n")
