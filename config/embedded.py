@@ -19,7 +19,7 @@ from pathlib import Path
 
 from config import place as places
 from config import ports, processes, state
-from config.place import EmbeddedDatabaseError, Place
+from config.place import EmbeddedDatabaseError, Place, failure, foreign
 
 __all__ = ["EmbeddedDatabaseError", "is_running", "remove", "start", "stop", "url"]
 
@@ -86,11 +86,18 @@ def start(state_dir: Path) -> str:
     with state.locked(state_dir / "postgres.lock"):
         connection = _connection(state_dir)
         place = places.settle(state_dir, connection.password)
-        if _postmaster(place) is None:
-            if not place.data.exists():
-                _initialise(place, connection)
-            connection = _launch(state_dir, place, connection)
-        _make_database(connection)
+        for last_try in (False, True):
+            if _postmaster(place) is None:
+                if not place.data.exists():
+                    _initialise(place, connection)
+                connection = _launch(state_dir, place, connection)
+            try:
+                _make_database(connection)
+                break
+            except EmbeddedDatabaseError:
+                # A server that was killed a moment ago still looked alive.
+                if last_try or _postmaster(place) is not None:
+                    raise
         return connection.url()
 
 
@@ -125,7 +132,7 @@ def _connection(state_dir: Path) -> Connection:
     try:
         return Connection(**json.loads(path.read_text()))
     except PermissionError as error:
-        raise _foreign(state_dir) from error
+        raise foreign(state_dir) from error
 
 
 def _save(state_dir: Path, connection: Connection, *, replace: bool) -> None:
@@ -145,7 +152,7 @@ def _postmaster(place: Place) -> int | None:
     try:
         pid = int((place.data / "postmaster.pid").read_text().splitlines()[0])
     except PermissionError as error:
-        raise _foreign(place.home) from error
+        raise foreign(place.home) from error
     except (OSError, IndexError, ValueError):
         return None
     command = processes.command(pid)
@@ -168,7 +175,7 @@ def _initialise(place: Place, connection: Connection) -> None:
     finally:
         password.unlink()
     if result.returncode:
-        raise _failure("The embedded database could not be set up.", result.stdout + result.stderr)
+        raise failure("The embedded database could not be set up.", result.stdout + result.stderr)
     with (draft / "postgresql.conf").open("a") as file:
         file.write("\ninclude 'remit.conf'\n")
     draft.rename(place.data)
@@ -188,8 +195,8 @@ def _launch(state_dir: Path, place: Place, connection: Connection) -> Connection
         if not log:
             return connection
         if "Address already in use" not in log:
-            raise _failure("The embedded database did not start.", log)
-    raise _failure("The embedded database found no free port.", log)
+            raise failure("The embedded database did not start.", log)
+    raise failure("The embedded database found no free port.", log)
 
 
 def _start_server(place: Place) -> str:
@@ -248,22 +255,8 @@ def _make_database(connection: Connection) -> None:
         except psycopg.Error as error:
             # A server whose starter was killed may still be recovering.
             if "starting up" not in str(error) or time.monotonic() > deadline:
-                raise _failure("The embedded database does not answer.", str(error)) from error
+                raise failure("The embedded database does not answer.", str(error)) from error
             time.sleep(0.1)
-
-
-def _failure(sentence: str, output: str) -> EmbeddedDatabaseError:
-    if "No space left on device" in output:
-        sentence += " The disk is full: free some space and try again."
-    last = "\n".join(f"  {line}" for line in output.strip().splitlines()[-12:])
-    return EmbeddedDatabaseError(f"{sentence} Its last words:\n{last}")
-
-
-def _foreign(folder: Path) -> EmbeddedDatabaseError:
-    return EmbeddedDatabaseError(
-        f"The database in {folder} belongs to another user. Work as that user, set "
-        "REMIT_STATE_DIR to another folder, or set DATABASE_URL."
-    )
 
 
 def main(arguments: list[str]) -> int:

@@ -23,6 +23,22 @@ class EmbeddedDatabaseError(RuntimeError):
     """The embedded database cannot be used. The message says why and what to do."""
 
 
+def failure(sentence: str, output: str) -> EmbeddedDatabaseError:
+    """An error that ends with what PostgreSQL said last."""
+    if "No space left on device" in output:
+        sentence += " The disk is full: free some space and try again."
+    last = "\n".join(f"  {line}" for line in output.strip().splitlines()[-12:])
+    return EmbeddedDatabaseError(f"{sentence} Its last words:\n{last}")
+
+
+def foreign(folder: Path) -> EmbeddedDatabaseError:
+    """The error for a database of another user."""
+    return EmbeddedDatabaseError(
+        f"The database in {folder} belongs to another user. Work as that user, set "
+        "REMIT_STATE_DIR to another folder, or set DATABASE_URL."
+    )
+
+
 @dataclass(frozen=True)
 class Place:
     """A server's folder and binaries. `user` and `group` are None for the present user."""

@@ -186,12 +186,6 @@ def test_a_failed_set_up_says_what_postgresql_said(
     assert "pg_reserved" in str(failure.value)
 
 
-def test_a_full_disk_is_named() -> None:
-    failure = embedded._failure("It failed.", "FATAL: could not write: No space left on device")
-
-    assert "The disk is full" in str(failure)
-
-
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
