@@ -177,7 +177,7 @@ def finish_call(
     """Store the one result of a call. A result that is there already stays."""
     wire = storable(result.wire())
     with lease.held():
-        ToolCall.objects.filter(id=call.id, result=None).update(
+        ToolCall.objects.filter(id=call.id, result__isnull=True).update(
             result=wire, latency_ms=latency_ms, finished_at=timezone.now()
         )
         _event(

@@ -52,7 +52,7 @@ def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
     if isinstance(error, RequestDataTooBig):
         error = TooLarge()
     if not isinstance(error, exceptions.APIException):
-        log.exception("api.error")
+        log.error("api.error", exc_info=error)
         if settings.TESTING:
             return None
         return Response(

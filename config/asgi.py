@@ -1,10 +1,19 @@
-"""The ASGI entrance of the web process."""
+"""The ASGI entrance of the web process: limits and event streams in front, Django behind."""
 
 import os
+from typing import cast
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("REMIT_PROCESS", "web")
 
-from django.core.asgi import get_asgi_application  # noqa: E402  # after the settings are named
+from django.conf import settings  # after the settings are named
+from django.core.asgi import get_asgi_application
 
-application = get_asgi_application()
+django = get_asgi_application()
+
+from agents.streams import App, with_streams  # noqa: E402  # needs the app registry
+from config.body_limit import with_body_limit  # noqa: E402
+
+application = with_body_limit(
+    with_streams(cast(App, django)), max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+)

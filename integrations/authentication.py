@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
@@ -39,6 +39,13 @@ class Caller:
 
     def allows_user(self, external_user_id: str) -> bool:
         return not self.user_ids or external_user_id in self.user_ids
+
+
+def caller_of(request: Request) -> Caller:
+    """Who calls. For views behind IsAuthenticated."""
+    if not isinstance(request.auth, Caller):
+        raise NotAuthenticated
+    return request.auth
 
 
 class ServiceTokenAuthentication(BaseAuthentication):

@@ -55,7 +55,7 @@ def verify(*, slug: str, body: bytes, headers: Mapping[str, str]) -> str:
     if secret is None:
         raise Refused(401, "bad_signature", "The signature does not fit, or is too old.")
     try:
-        Webhook(secret).verify(body, values)
+        Webhook(secret).verify(body, values, json_parse=False)
     except (WebhookVerificationError, ValueError, TypeError) as error:
         raise Refused(401, "bad_signature", "The signature does not fit, or is too old.") from error
     return values["webhook-id"]

@@ -1,0 +1,309 @@
+"""The chat API: `POST /api/v1/chat` and its streaming variant, turns and conversations."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.signing import TimestampSigner
+from django.db import transaction
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agents import turns
+from agents.answers import answer
+from agents.models import Conversation, Message, Turn
+from agents.roster import AGENTS
+from agents.streams import SALT
+from agents.tasks import queue_turn
+from guardrails import selectors
+from integrations.authentication import Caller, HasScope, caller_of
+from integrations.serializers import StrictCharField, StrictSerializer
+
+MESSAGE_MAX = 20_000
+PAGE = 50
+
+
+class Conflict(exceptions.APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "turn_running"
+    default_detail = "The last message of this session is still being worked on. Try again soon."
+
+
+class ChatRequest(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    session_id = serializers.UUIDField(required=False, allow_null=True)
+    message = StrictCharField(
+        max_length=MESSAGE_MAX,
+        allow_blank=True,
+        help_text="What the user typed. May be empty when actions are confirmed or rejected.",
+    )
+    confirm_actions = serializers.ListField(
+        child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
+    )
+    reject_actions = serializers.ListField(
+        child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        confirmed = attrs.get("confirm_actions") or []
+        rejected = attrs.get("reject_actions") or []
+        if set(confirmed) & set(rejected):
+            raise serializers.ValidationError(
+                {"confirm_actions": ["An action cannot be confirmed and rejected at once."]}
+            )
+        if not attrs["message"].strip() and not confirmed and not rejected:
+            raise serializers.ValidationError({"message": ["Write a message."]})
+        return attrs
+
+
+class ContextUsed(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    id = serializers.UUIDField()
+    source = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
+    title = serializers.CharField()
+    relevance = serializers.FloatField()
+
+
+class PendingAction(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    type = serializers.CharField()
+    description = serializers.CharField()
+    params = serializers.DictField()
+    digest = serializers.CharField()
+    provenance = serializers.DictField()
+    side_effects = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+
+
+class CompletedAction(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    type = serializers.CharField()
+    description = serializers.CharField()
+    params = serializers.DictField()
+    status = serializers.CharField()
+    sentence = serializers.CharField()
+    result = serializers.DictField()
+    artifacts = serializers.ListField(child=serializers.DictField())
+
+
+class Clarification(serializers.Serializer[Any]):
+    question = serializers.CharField()
+    options = serializers.ListField(child=serializers.CharField())
+    required_for = serializers.CharField()
+
+
+class ChatResponse(serializers.Serializer[Any]):
+    session_id = serializers.UUIDField()
+    turn_id = serializers.UUIDField()
+    message_id = serializers.CharField()
+    status = serializers.CharField(help_text="queued, running, finished or failed")
+    response = serializers.CharField()
+    context_used = ContextUsed(many=True)
+    pending_actions = PendingAction(many=True)
+    completed_actions = CompletedAction(many=True)
+    refused_actions = CompletedAction(many=True)
+    needs_clarification = serializers.BooleanField()
+    clarification = Clarification(allow_null=True)
+
+
+class StreamStarted(serializers.Serializer[Any]):
+    session_id = serializers.UUIDField()
+    turn_id = serializers.UUIDField()
+    stream_url = serializers.CharField(
+        help_text="Server-sent events; valid for an hour; resumes from Last-Event-ID."
+    )
+
+
+def caller(request: Request, external_user_id: str) -> Caller:
+    """The caller, when it may act for this user. Another user's id is as unknown as none."""
+    auth = caller_of(request)
+    if not auth.allows_user(external_user_id):
+        raise exceptions.NotFound("There is no such user.", code="unknown_user")
+    return auth
+
+
+def start(request: Request) -> UUID:
+    """Validate a chat request and store its turn."""
+    body = ChatRequest(data=request.data)
+    body.is_valid(raise_exception=True)
+    data = body.validated_data
+    auth = caller(request, data["user_id"])
+    decisions = [
+        {"id": str(id), "decision": decision}
+        for decision, field in (("confirmed", "confirm_actions"), ("rejected", "reject_actions"))
+        for id in dict.fromkeys(data.get(field) or [])
+    ]
+    if decisions:
+        ids = [UUID(decision["id"]) for decision in decisions]
+        known = selectors.approval_cards(
+            organisation_id=auth.organisation_id, external_user_id=data["user_id"], ids=ids
+        )
+        if len(known) != len(ids):
+            raise exceptions.NotFound("There is no such action.", code="unknown_action")
+    try:
+        return turns.start_turn(
+            organisation_id=auth.organisation_id,
+            external_user_id=data["user_id"],
+            conversation_id=data.get("session_id"),
+            message=data["message"],
+            decisions=decisions,
+            principal=auth.principal,
+        )
+    except turns.UnknownUser as error:
+        raise exceptions.NotFound("There is no such user.", code="unknown_user") from error
+    except turns.UnknownConversation as error:
+        raise exceptions.NotFound("There is no such session.", code="unknown_session") from error
+    except turns.TurnRunning as error:
+        raise Conflict from error
+
+
+class ChatView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
+    def post(self, request: Request) -> Response:
+        """Say something, answer a question, confirm or reject actions; wait for the answer."""
+        turn_id = start(request)
+        turns.run_turn(turn_id)
+        return Response(answer(turn_id))
+
+
+class ChatStreamView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=ChatRequest, responses={202: StreamStarted}, operation_id="chat_stream")
+    def post(self, request: Request) -> Response:
+        """The same as chat, worked through by the cluster and followed as events."""
+        with transaction.atomic():
+            turn_id = start(request)
+            queue_turn(turn_id)
+        turn = Turn.objects.only("conversation_id").get(id=turn_id)
+        token = TimestampSigner(salt=SALT).sign(str(turn_id))
+        return Response(
+            {
+                "session_id": str(turn.conversation_id),
+                "turn_id": str(turn_id),
+                "stream_url": f"/api/v1/turns/{turn_id}/events?token={token}",
+            },
+            status=status.HTTP_202_ACCEPTED,
+        )
+
+
+class TurnView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(responses=ChatResponse, operation_id="turn")
+    def get(self, request: Request, turn_id: UUID) -> Response:
+        """One turn as it stands now, for clients that lost the answer."""
+        turn = Turn.objects.filter(
+            id=turn_id,
+            kind=Turn.Kind.CHAT,
+            organisation_id=caller_of(request).organisation_id,
+        ).first()
+        if turn is None or not caller_of(request).allows_user(turn.external_user_id):
+            raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+        return Response(answer(turn.id))
+
+
+class ConversationRow(serializers.ModelSerializer[Conversation]):
+    class Meta:
+        model = Conversation
+        fields = ["id", "title", "created_at", "updated_at"]
+
+
+class MessageRow(serializers.ModelSerializer[Message]):
+    class Meta:
+        model = Message
+        fields = ["id", "turn_id", "role", "content", "created_at"]
+
+
+class ConversationsView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(
+        parameters=[OpenApiParameter("user_id", str, required=True)],
+        responses=ConversationRow(many=True),
+        operation_id="conversations",
+    )
+    def get(self, request: Request) -> Response:
+        """The user's newest sessions."""
+        user_id = request.query_params.get("user_id", "")
+        auth = caller(request, user_id)
+        rows = Conversation.objects.filter(
+            organisation_id=auth.organisation_id, external_user_id=user_id
+        ).order_by("-updated_at")[:PAGE]
+        return Response(ConversationRow(rows, many=True).data)
+
+
+class ConversationView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    def conversation(self, request: Request, conversation_id: UUID) -> Conversation:
+        row = Conversation.objects.filter(
+            id=conversation_id, organisation_id=caller_of(request).organisation_id
+        ).first()
+        if row is None or not caller_of(request).allows_user(row.external_user_id):
+            raise exceptions.NotFound("There is no such session.", code="unknown_session")
+        return row
+
+    @extend_schema(responses=MessageRow(many=True), operation_id="conversation")
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """The newest messages of a session, oldest first."""
+        row = self.conversation(request, conversation_id)
+        newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])
+        return Response(MessageRow(newest[::-1], many=True).data)
+
+    @extend_schema(responses={204: None}, operation_id="conversation_delete")
+    def delete(self, request: Request, conversation_id: UUID) -> Response:
+        """Delete a session with its messages and turns. The ledger keeps what was done."""
+        self.conversation(request, conversation_id).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ToolRow(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class AgentRow(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    max_steps = serializers.IntegerField()
+    tools = ToolRow(many=True)
+
+
+class StatusResponse(serializers.Serializer[Any]):
+    chat_model = serializers.CharField()
+    model_is_offline = serializers.BooleanField(
+        help_text="True: written rules answer, not a language model."
+    )
+    agents = AgentRow(many=True)
+
+
+class StatusView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(responses=StatusResponse, operation_id="status")
+    def get(self, request: Request) -> Response:
+        """The agents, their tools and limits, and which model answers."""
+        return Response(
+            {
+                "chat_model": settings.CHAT_MODEL,
+                "model_is_offline": settings.MODEL_IS_OFFLINE,
+                "agents": [
+                    {
+                        "name": agent.name,
+                        "max_steps": agent.limits().max_steps,
+                        "tools": [
+                            {"name": tool.name, "description": tool.description}
+                            for tool in agent.tools
+                        ],
+                    }
+                    for agent in AGENTS
+                ],
+            }
+        )

@@ -1,0 +1,115 @@
+"""The observation loop: ask the model, run its calls, look at what came back, repeat.
+
+What comes next is chosen by `steps.next_step`; this module only does it.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from agents import journal
+from agents.contracts import CallRecord, StepRecord, ToolResult
+from agents.journal import Lease
+from agents.prompts import Wire
+from agents.steps import CallModel, Limits, Question, Reply, RunCalls, Stop, next_step
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.dispatch import parse, run_calls
+from integrations import llm
+from integrations.llm import Completion
+
+TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
+Ending = Reply | Question | Stop
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One agent at work inside a turn: the turn's own agent, or a specialist below a call."""
+
+    lease: Lease
+    agent: str
+    parent_call: UUID | None
+    tools: Mapping[str, Tool[Arguments]]
+    limits: Limits
+    messages: Callable[[Sequence[StepRecord]], Sequence[Wire]]
+    context_for: Callable[[CallRecord], ToolContext]
+    model: str | None = None
+    stream: bool = False
+    steps: list[StepRecord] = field(default_factory=list)
+
+
+def run(run: Run) -> Ending:
+    """Work until a reply, a question or a limit. What stood in the rows is not done again.
+
+    Raises ModelError when the model does not answer, LeaseLost when another process has
+    taken the turn over; both leave rows that a later run goes on from.
+    """
+    started = time.monotonic()
+    while True:
+        match next_step(
+            steps=run.steps, elapsed_seconds=time.monotonic() - started, limits=run.limits
+        ):
+            case CallModel():
+                run.steps.append(_ask(run))
+            case RunCalls(calls=calls):
+                _observe(run, run_calls(calls, tools=run.tools, context_for=run.context_for))
+            case Question(call=call) as question:
+                problem = parse(call, run.tools[call.name]) if call.name in run.tools else None
+                if not isinstance(problem, ToolResult):
+                    return question
+                done = journal.finish_call(run.lease, call, problem, latency_ms=0)
+                _observe(run, {call.id: done})
+            case ending:
+                return ending
+
+
+def _ask(run: Run) -> StepRecord:
+    started = time.monotonic()
+    completion = llm.complete(
+        messages=run.messages(run.steps),
+        tools=[tool.schema for tool in run.tools.values()],
+        model=run.model,
+        on_text=_passing_on(run.lease) if run.stream else None,
+    )
+    return add_step(run, completion, latency_ms=int((time.monotonic() - started) * 1000))
+
+
+def add_step(run: Run, completion: Completion, *, latency_ms: int = 0) -> StepRecord:
+    return journal.add_step(
+        run.lease,
+        parent_call=run.parent_call,
+        agent=run.agent,
+        number=len(run.steps) + 1,
+        completion=completion,
+        latency_ms=latency_ms,
+    )
+
+
+def finish_open_calls(run: Run) -> None:
+    """Run what is still open of the last step, without asking a model afterwards."""
+    calls = [call for call in run.steps[-1].calls if call.result is None]
+    _observe(run, run_calls(calls, tools=run.tools, context_for=run.context_for))
+
+
+def _observe(run: Run, done: Mapping[UUID, CallRecord]) -> None:
+    last = run.steps[-1]
+    calls = tuple(done.get(call.id, call) for call in last.calls)
+    run.steps[-1] = StepRecord(
+        number=last.number, text=last.text, finish_reason=last.finish_reason, calls=calls
+    )
+
+
+def _passing_on(lease: Lease) -> Callable[[str], None]:
+    """Collects text and passes it on as `text.delta` events, several words at a time."""
+    waiting: list[str] = []
+    last = time.monotonic()
+
+    def on_text(text: str) -> None:
+        nonlocal last
+        waiting.append(text)
+        if time.monotonic() - last >= TEXT_EVENT_SECONDS:
+            journal.emit(lease, "text.delta", {"text": "".join(waiting)})
+            waiting.clear()
+            last = time.monotonic()
+
+    return on_text

@@ -1,0 +1,26 @@
+"""Whom a turn works for."""
+
+from uuid import UUID
+
+from agents.contracts import Person
+from guardrails import selectors
+from guardrails.contracts import Capability
+from integrations.models import Account
+
+
+def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
+    """The user with all their accounts, in one query. None where they have none."""
+    rows = Account.objects.select_related("organisation").filter(
+        organisation_id=organisation_id, external_user_id=external_user_id
+    )
+    accounts = tuple(row.ref() for row in rows.order_by("source"))
+    if not accounts:
+        return None
+    return Person(
+        organisation_id=organisation_id, external_user_id=external_user_id, accounts=accounts
+    )
+
+
+def capabilities(person: Person) -> list[Capability]:
+    found = selectors.capabilities(person.accounts)
+    return [c for account in person.accounts for c in found.get(account.id, ())]

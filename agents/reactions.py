@@ -1,0 +1,172 @@
+"""Inbound items: from an accepted delivery to what was done about it (MAIL-1).
+
+Every delivery ends as processed, skipped with a reason, or a dead letter with a reason.
+Running one twice changes nothing: the delivery is claimed, its turn is the same turn.
+"""
+
+import logging
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from pydantic import ValidationError
+
+from agents import inbound
+from agents.models import Turn
+from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
+from integrations.exceptions import ProviderError
+from integrations.llm import ModelError
+from integrations.models import Delivery
+from integrations.registry import BY_SOURCE
+from knowledge import ingest
+from knowledge.contracts import IngestOutcome
+
+log = logging.getLogger(__name__)
+MAX_ATTEMPTS = 5
+RETRY_WAIT = timedelta(seconds=5)  # times the square of the attempts so far
+
+
+class _InWork(Exception):
+    """The delivery's turn is being worked on by another process: look again later."""
+
+
+def react(delivery_id: UUID) -> bool:
+    """Work through one delivery. False when it was not to be had (finished, or in work).
+
+    What fails but may pass later goes back to the queue with a growing wait, and becomes a
+    dead letter after MAX_ATTEMPTS.
+    """
+    delivery = _claim(delivery_id)
+    if delivery is None:
+        return False
+    if delivery.attempts > MAX_ATTEMPTS:
+        _finish(delivery, Delivery.State.DEAD, "too_many_attempts")
+        return True
+    try:
+        state, reason = _work(delivery)
+    except _InWork:
+        _release(delivery, "in_work")
+        return False
+    except (ModelError, ProviderError) as error:
+        if error.retryable and delivery.attempts < MAX_ATTEMPTS:
+            _release(delivery, error.code)
+            return False
+        state, reason = Delivery.State.DEAD, error.code
+    _finish(delivery, state, reason)
+    return True
+
+
+def _claim(delivery_id: UUID) -> Delivery | None:
+    now = timezone.now()
+    taken = (
+        Delivery.objects.filter(id=delivery_id)
+        .filter(
+            Q(state=Delivery.State.QUEUED)
+            | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
+        )
+        .update(
+            state=Delivery.State.RUNNING,
+            lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_SECONDS),
+            attempts=F("attempts") + 1,
+        )
+    )
+    if not taken:
+        return None
+    return Delivery.objects.select_related("account__organisation", "organisation").get(
+        id=delivery_id
+    )
+
+
+def _release(delivery: Delivery, reason: str) -> None:
+    wait = RETRY_WAIT * delivery.attempts**2
+    Delivery.objects.filter(id=delivery.id, attempts=delivery.attempts).update(
+        state=Delivery.State.QUEUED, reason=reason, lease_expires_at=timezone.now() + wait
+    )
+    log.warning("delivery.postponed", extra={"delivery": str(delivery.id), "reason": reason})
+
+
+def _finish(delivery: Delivery, state: Delivery.State, reason: str) -> None:
+    # The attempt number is the fence: a slower process that lost its lease changes nothing.
+    Delivery.objects.filter(
+        id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING
+    ).update(state=state, reason=reason, lease_expires_at=None, finished_at=timezone.now())
+    log.info(
+        "delivery.finished",
+        extra={"delivery": str(delivery.id), "state": str(state), "reason": reason},
+    )
+
+
+def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
+    event = ItemEvent.model_validate(delivery.body)
+    row = delivery.account
+    if row is None:
+        return Delivery.State.SKIPPED, "unknown_account"
+    account = row.ref()
+    if event.kind == "deleted":
+        outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
+        return _accounted(outcome)
+    try:
+        item = parse_item(event)
+    except ValidationError as error:
+        fields = sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]})
+        log.info("delivery.malformed", extra={"delivery": str(delivery.id), "fields": fields})
+        return Delivery.State.DEAD, "malformed_item"
+    if item.id != event.source_id:
+        return Delivery.State.DEAD, "source_id_mismatch"
+    outcome = ingest.ingest(
+        account=account, source_id=event.source_id, item=item, now=timezone.now()
+    )
+    if event.kind == "created" and isinstance(item, Email):
+        reason = inbound.skip_reason(account, item, outcome)
+        if reason is None or Turn.objects.filter(delivery=delivery).exists():
+            return _run_turn(delivery, account, item)
+        if outcome.state == "created":
+            return Delivery.State.PROCESSED, reason
+    return _accounted(outcome)
+
+
+def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
+    if outcome.state in ("unchanged", "stale", "absent"):
+        return Delivery.State.SKIPPED, outcome.state
+    return Delivery.State.PROCESSED, ""
+
+
+def parse_item(event: ItemEvent) -> AnyItem:
+    """The provider object in an event. Raises pydantic's ValidationError."""
+    return BY_SOURCE[event.source].item_type.model_validate(event.data)
+
+
+def _run_turn(delivery: Delivery, account: AccountRef, email: Email) -> tuple[Delivery.State, str]:
+    turn_id = _turn_of(delivery, account)
+    inbound.run(turn_id, account=account, email=email)
+    turn = Turn.objects.only("state", "error_code").get(id=turn_id)
+    if turn.state == Turn.State.FINISHED:
+        return Delivery.State.PROCESSED, ""
+    if turn.state == Turn.State.FAILED:
+        return Delivery.State.DEAD, turn.error_code
+    raise _InWork
+
+
+def _turn_of(delivery: Delivery, account: AccountRef) -> UUID:
+    with transaction.atomic():
+        turn, _ = Turn.objects.get_or_create(
+            delivery=delivery,
+            defaults={
+                "organisation_id": account.organisation_id,
+                "external_user_id": account.external_user_id,
+                "kind": Turn.Kind.INBOUND,
+                "principal": "webhook",
+            },
+        )
+    return turn.id
+
+
+def due(*, now: datetime) -> list[UUID]:
+    """Unfinished deliveries whose lease or wait has run out, oldest first."""
+    rows = Delivery.objects.filter(
+        state__in=[Delivery.State.QUEUED, Delivery.State.RUNNING], lease_expires_at__lt=now
+    )
+    return list(rows.order_by("received_at").values_list("id", flat=True)[:500])

@@ -1,0 +1,89 @@
+"""From a model's wish to the guardrails: the only way any tool reaches an action."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agents import journal
+from agents.contracts import ToolResult, failure
+from agents.tools.base import ToolContext
+from guardrails import executor
+from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.registry import BY_NAME
+
+STATUS_WORDS = {"pending": "pending_confirmation", "succeeded": "executed", "noop": "already_so"}
+
+
+def act(
+    context: ToolContext,
+    *,
+    action_type: str,
+    params: Mapping[str, Any],
+    number: int = 0,
+    tighten: bool = False,
+    reason: str = "",
+) -> ActionResult:
+    """Hand one action request to the guardrails and keep what came of it."""
+    action = BY_NAME.get(action_type)
+    # An action that nobody knows, or that this turn has no account for, is still refused and
+    # recorded by the guardrails: under the user's first account.
+    account = (action and context.person.account(action.source)) or context.person.accounts[0]
+    result = executor.execute(
+        ActionRequest(
+            action_id=context.action_id(number),
+            account=account,
+            action_type=action_type,
+            arguments=params,
+            origin=Origin(
+                trigger=context.trigger,  # type: ignore[arg-type]  # set by turns and reactions
+                turn_id=str(context.lease.turn_id),
+                call_id=str(context.call.id),
+                agent=context.agent,
+                model=context.model,
+                pattern_id=context.pattern_id,
+                actor=context.principal,
+                user_words=context.user_words,
+                item_source_id=context.mail.email_id if context.mail else "",
+                thread_id=context.mail.thread_id if context.mail else "",
+                tighten=tighten,
+                reason=reason,
+            ),
+        )
+    )
+    journal.add_action(context.lease, shown(result))
+    return result
+
+
+def shown(result: ActionResult) -> dict[str, Any]:
+    """An action as clients and models see it. A pending one is named by its approval."""
+    return {
+        "id": str(result.approval_id or result.action_id),
+        "action_id": str(result.action_id),
+        "type": result.action_type,
+        "description": result.description,
+        "params": dict(result.arguments),
+        "status": result.status,
+        "reason": result.reason,
+        "sentence": result.sentence,
+        "result": dict(result.result),
+        "artifacts": [
+            {"kind": a.kind, "provider": a.provider, "id": a.external_id, "url": a.url}
+            for a in result.artifacts
+        ],
+    }
+
+
+def observed(result: ActionResult) -> ToolResult:
+    """What the model is told of one action."""
+    if result.status == "refused":
+        return failure("PERMISSION_DENIED", result.sentence)
+    if result.status in ("failed", "unknown"):
+        return failure("EXECUTION_FAILED", result.sentence)
+    action = shown(result)
+    return ToolResult(
+        success=True,
+        data={
+            "status": STATUS_WORDS[result.status],
+            "action": {key: action[key] for key in ("id", "type", "description", "params")},
+            "result": action["result"],
+        },
+    )

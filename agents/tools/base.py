@@ -1,0 +1,71 @@
+"""What a tool is: typed arguments, a description for the model, a function.
+
+Schemas are built once from the arguments' types; unknown arguments are refused.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.contracts import CallRecord, InboundMail, Person, ToolResult
+from agents.journal import Lease
+
+
+class Arguments(BaseModel):
+    """Base of every tool's arguments: closed and strict."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContext:
+    """What a tool may know of the turn it runs in. Nothing here comes from a model."""
+
+    lease: Lease
+    person: Person
+    agent: str
+    model: str
+    trigger: str  # chat, webhook, pattern
+    principal: str
+    user_words: str
+    mail: InboundMail | None
+    pattern_id: str
+    call: CallRecord
+    delegate: Callable[[str, str, Sequence[str], CallRecord], str]
+
+    def action_id(self, number: int) -> UUID:
+        """The id of this call's n-th action (from 0): the same whenever the call is run again.
+
+        Counting up the random tail keeps version, variant and time of the UUIDv7.
+        """
+        return UUID(int=self.call.action_id.int + number)
+
+
+@dataclass(frozen=True)
+class Tool(Generic[A]):
+    """`acts` says that it may change something outside: such calls run one after another."""
+
+    name: str
+    description: str
+    arguments: type[A]
+    run: Callable[[ToolContext, A], ToolResult]
+    acts: bool = False
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The tool in the form of the Chat Completions API."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self.arguments.model_json_schema(),
+            },
+        }

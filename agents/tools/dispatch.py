@@ -1,0 +1,130 @@
+"""Run the open calls of one step: every call gets exactly one result, whatever happens."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from functools import cache
+from uuid import UUID
+
+from django.conf import settings
+from django.db import close_old_connections, connections
+from pydantic import ValidationError
+
+from agents import journal
+from agents.contracts import CallRecord, ErrorCode, ToolResult, failure
+from agents.journal import LeaseLost
+from agents.tools.base import Arguments, Tool, ToolContext
+from integrations import strict_json
+from integrations.exceptions import ProviderError
+from integrations.llm import ModelError
+
+log = logging.getLogger(__name__)
+POOL_SIZE = 64
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=POOL_SIZE, thread_name_prefix="tools")
+
+
+def run_calls(
+    calls: Sequence[CallRecord],
+    *,
+    tools: Mapping[str, Tool[Arguments]],
+    context_for: Callable[[CallRecord], ToolContext],
+) -> dict[UUID, CallRecord]:
+    """Each call with its result, by id. Calls that only read run side by side; calls that act run
+    in the order the model gave them. One that fails does not lose the others.
+
+    Raises LeaseLost when another process has taken the turn over.
+    """
+    reading = [call for call in calls if not _acts(call, tools)]
+    acting = [call for call in calls if _acts(call, tools)]
+
+    def one(call: CallRecord) -> CallRecord:
+        started = time.monotonic()
+        context = context_for(call)
+        result = answer(call, tools=tools, context=context)
+        elapsed = int((time.monotonic() - started) * 1000)
+        return journal.finish_call(context.lease, call, result, latency_ms=elapsed)
+
+    done: dict[UUID, CallRecord] = {}
+    if len(reading) == 1:
+        done[reading[0].id] = one(reading[0])
+    elif reading:
+        futures = [(call, _pool().submit(_in_thread, one, call)) for call in reading]
+        done |= {call.id: _wait(future, call, context_for(call)) for call, future in futures}
+    for call in acting:
+        done[call.id] = one(call)
+    return done
+
+
+def _acts(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> bool:
+    return call.name in tools and tools[call.name].acts
+
+
+def _in_thread(one: Callable[[CallRecord], CallRecord], call: CallRecord) -> CallRecord:
+    close_old_connections()
+    try:
+        return one(call)
+    finally:
+        connections.close_all()
+
+
+def _wait(future: Future[CallRecord], call: CallRecord, context: ToolContext) -> CallRecord:
+    try:
+        return future.result(timeout=settings.TOOL_TIMEOUT_SECONDS)
+    except FutureTimeout:
+        slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
+        latency = int(settings.TOOL_TIMEOUT_SECONDS * 1000)
+        return journal.finish_call(context.lease, call, slow, latency_ms=latency)
+
+
+def answer(
+    call: CallRecord, *, tools: Mapping[str, Tool[Arguments]], context: ToolContext
+) -> ToolResult:
+    """The result of one call. What goes wrong becomes a short typed result; the exception's
+    text stays in the log."""
+    tool = tools.get(call.name)
+    if tool is None:
+        return failure(
+            "NOT_FOUND",
+            "There is no such tool.",
+            recoverable=True,
+            suggested_action=f"Use one of: {', '.join(sorted(tools))}.",
+        )
+    arguments = parse(call, tool)
+    if isinstance(arguments, ToolResult):
+        return arguments
+    try:
+        return tool.run(context, arguments)
+    except LeaseLost:
+        raise
+    except ModelError as error:
+        return failure("EXECUTION_FAILED", "The model did not answer.", recoverable=error.retryable)
+    except ProviderError as error:
+        code: ErrorCode = "NETWORK_ERROR" if error.retryable else "EXECUTION_FAILED"
+        return failure(code, "The provider did not answer as asked.", recoverable=error.retryable)
+    except Exception:
+        log.exception("tool.failed", extra={"tool": call.name, "call": str(call.id)})
+        return failure("EXECUTION_FAILED", "The tool broke. It is in the log.")
+
+
+def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:
+    """The call's typed arguments, or the result that says what is wrong with them."""
+    try:
+        return tool.arguments.model_validate(strict_json.load_object(call.arguments or "{}"))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:5]
+        )
+    except ValueError as error:
+        problems = f"The arguments are not a JSON object: {error}"
+    return failure(
+        "INVALID_INPUT",
+        problems,
+        recoverable=True,
+        suggested_action=f"Follow the schema: {tool.schema['function']['parameters']}",
+    )

@@ -1,0 +1,40 @@
+"""execute_action: propose one action. Whether it runs, waits or is refused is not its choice."""
+
+from typing import Any
+
+from pydantic import Field
+
+from agents.contracts import ToolResult
+from agents.tools.acting import act, observed
+from agents.tools.base import Arguments, Tool, ToolContext
+
+
+class ExecuteAction(Arguments):
+    action_type: str = Field(max_length=64, description="One of the capabilities' action types.")
+    params: dict[str, Any] = Field(description="The action's parameters, as its schema says.")
+    confirm_first: bool = Field(
+        default=False, description="Ask the user even where the limits would not."
+    )
+    reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
+
+
+def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
+    return observed(
+        act(
+            context,
+            action_type=arguments.action_type,
+            params=arguments.params,
+            tighten=arguments.confirm_first,
+            reason=arguments.reason,
+        )
+    )
+
+
+TOOL = Tool(
+    name="execute_action",
+    description="Propose one action (archive, label, draft, send, create a task …). It runs, "
+    "waits for the user's confirmation or is refused, as the limits say.",
+    arguments=ExecuteAction,
+    run=run,
+    acts=True,
+)

@@ -1,0 +1,29 @@
+"""load_skill: read a skill's full text. It advises; it grants nothing."""
+
+from pydantic import Field
+
+from agents.contracts import ToolResult, failure
+from agents.tools.base import Arguments, Tool, ToolContext
+from guardrails import selectors
+
+
+class LoadSkill(Arguments):
+    name: str = Field(min_length=1, max_length=100)
+
+
+def run(context: ToolContext, arguments: LoadSkill) -> ToolResult:
+    account = context.mail.account if context.mail else context.person.accounts[0]
+    skill = selectors.load_skill(account, name=arguments.name)
+    if skill is None:
+        return failure("NOT_FOUND", "There is no skill of this name.")
+    return ToolResult(
+        success=True, data={"name": skill.name, "version": skill.version, "content": skill.content}
+    )
+
+
+TOOL = Tool(
+    name="load_skill",
+    description="Load the full text of one of the listed skills.",
+    arguments=LoadSkill,
+    run=run,
+)

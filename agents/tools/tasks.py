@@ -1,0 +1,113 @@
+"""The task specialist's tools: extract tasks, find related ones, prepare their creation."""
+
+from typing import Any, Literal
+
+from django.utils import timezone
+from pydantic import Field, ValidationError
+
+from agents.contracts import ToolResult, failure
+from agents.prompts import TASK_EXTRACTION
+from agents.tools.acting import act, shown
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.retrieve_context import described
+from integrations import llm
+from knowledge import retrieval
+from knowledge.contracts import SearchRequest
+
+MAX_TASKS = 20
+MAX_SOURCE = 20_000
+
+
+class Task(Arguments):
+    summary: str = Field(min_length=1, max_length=255)
+    description: str = Field(default="", max_length=10_000)
+    type: Literal["task", "bug", "story", "epic"] = "task"
+    priority: Literal["highest", "high", "medium", "low", "lowest"] | None = None
+    labels: list[str] = Field(default_factory=list, max_length=10)
+
+
+class ExtractTasks(Arguments):
+    source_text: str = Field(min_length=1, max_length=MAX_SOURCE)
+    project_key: str | None = Field(default=None, max_length=32)
+
+
+def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
+    answer = llm.complete_json(system=TASK_EXTRACTION, user=arguments.source_text, max_tokens=4000)
+    listed = answer.get("tasks")
+    if not isinstance(listed, list):
+        return failure("EXECUTION_FAILED", "The text could not be turned into tasks.")
+    tasks = []
+    for entry in listed[:MAX_TASKS]:
+        try:
+            tasks.append(Task.model_validate(entry).model_dump(exclude_none=True))
+        except ValidationError:
+            continue  # one entry in a wrong form does not lose the others
+    return ToolResult(success=True, data={"tasks": tasks}, untrusted=True)
+
+
+class FindRelatedTasks(Arguments):
+    query: str = Field(min_length=1, max_length=1000)
+    project_key: str | None = Field(default=None, max_length=32)
+
+
+def find_related(context: ToolContext, arguments: FindRelatedTasks) -> ToolResult:
+    found = retrieval.search(
+        SearchRequest(
+            account_ids=tuple(account.id for account in context.person.accounts),
+            query=arguments.query,
+            sources=("jira",),
+            entity=arguments.project_key or "",
+            limit=10,
+        ),
+        now=timezone.now(),
+    )
+    return ToolResult(
+        success=True, data={"items": [described(item) for item in found.items]}, untrusted=True
+    )
+
+
+class PrepareTaskCreation(Arguments):
+    tasks: list[Task] = Field(min_length=1, max_length=MAX_TASKS)
+    project_key: str = Field(min_length=1, max_length=32)
+
+
+def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
+    """Propose one create_jira_task a task. One that is refused does not lose the others."""
+    prepared: list[dict[str, Any]] = []
+    refused: list[dict[str, Any]] = []
+    for number, task in enumerate(arguments.tasks):
+        result = act(
+            context,
+            action_type="create_jira_task",
+            params={"project_key": arguments.project_key, **task.model_dump(exclude_none=True)},
+            number=number,
+        )
+        action = shown(result)
+        entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}
+        (refused if result.status in ("refused", "failed") else prepared).append(entry)
+    if not prepared:
+        return failure("PERMISSION_DENIED", refused[0]["sentence"])
+    return ToolResult(
+        success=True, data={"prepared": len(prepared), "actions": prepared, "refused": refused}
+    )
+
+
+EXTRACT_TASKS = Tool(
+    name="extract_tasks",
+    description="Extract actionable tasks from a text.",
+    arguments=ExtractTasks,
+    run=extract,
+)
+FIND_RELATED_TASKS = Tool(
+    name="find_related_tasks",
+    description="Find existing issues about a topic.",
+    arguments=FindRelatedTasks,
+    run=find_related,
+)
+PREPARE_TASK_CREATION = Tool(
+    name="prepare_task_creation",
+    description="Propose the creation of tasks in a project.",
+    arguments=PrepareTaskCreation,
+    run=prepare,
+    acts=True,
+)

@@ -1,0 +1,271 @@
+"""Chat turns: start, run, answer. A turn's state is rows, so any process can go on with it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from agents import history, journal, loop, people, prompts, roster, specialists
+from agents.contracts import CallRecord, StepRecord, TurnRecord
+from agents.journal import Lease, LeaseLost
+from agents.models import Conversation, Message, ToolCall, Turn
+from agents.steps import ASK_USER, Question, Reply, Stop
+from agents.tools.acting import shown
+from agents.tools.base import ToolContext
+from guardrails import approvals
+from integrations.llm import ModelError
+
+log = logging.getLogger(__name__)
+MAX_ATTEMPTS = 5
+
+ERROR_SENTENCE = (
+    "I could not finish this because the model did not answer. Nothing more was done. "
+    "Please try again."
+)
+
+
+class TurnRunning(Exception):
+    """The conversation's last message is still being worked on."""
+
+
+class UnknownConversation(Exception):
+    """No such conversation for this user (another user's is as unknown as none)."""
+
+
+class UnknownUser(Exception):
+    """The organisation has no account of this user."""
+
+
+def start_turn(
+    *,
+    organisation_id: UUID,
+    external_user_id: str,
+    conversation_id: UUID | None,
+    message: str,
+    decisions: Sequence[Mapping[str, Any]],
+    principal: str,
+) -> UUID:
+    """Store the message and its turn, ready to be run. Nothing else happens here.
+
+    An open question of the conversation is answered by this message. Raises UnknownUser,
+    UnknownConversation or TurnRunning; then nothing is stored.
+    """
+    if people.person(organisation_id=organisation_id, external_user_id=external_user_id) is None:
+        raise UnknownUser
+    try:
+        with transaction.atomic():
+            conversation = _conversation(
+                organisation_id, external_user_id, conversation_id, message
+            )
+            question = _open_question(conversation)
+            turn = Turn.objects.create(
+                organisation_id=organisation_id,
+                external_user_id=external_user_id,
+                kind=Turn.Kind.CHAT,
+                conversation=conversation,
+                principal=principal,
+                lease_expires_at=journal.lease_end(),
+                decisions=[dict(decision) for decision in decisions],
+            )
+            answers = question is not None and bool(message)
+            Message.objects.create(
+                conversation=conversation,
+                turn=turn,
+                role=Message.Role.USER,
+                content=message,
+                metadata={"answers": str(question.id)} if question and answers else {},
+            )
+            if question and answers:
+                ToolCall.objects.filter(id=question.id, result__isnull=True).update(
+                    result={"success": True, "data": {"answer": message}},
+                    finished_at=timezone.now(),
+                )
+    except IntegrityError as error:
+        if "turn_one_open_a_conversation" in str(error):
+            raise TurnRunning from error
+        raise
+    return turn.id
+
+
+def _conversation(
+    organisation_id: UUID, external_user_id: str, conversation_id: UUID | None, message: str
+) -> Conversation:
+    if conversation_id is None:
+        return Conversation.objects.create(
+            organisation_id=organisation_id,
+            external_user_id=external_user_id,
+            title=message.strip()[:120],
+        )
+    found = (
+        Conversation.objects.select_for_update()
+        .filter(
+            id=conversation_id,
+            organisation_id=organisation_id,
+            external_user_id=external_user_id,
+        )
+        .first()
+    )
+    if found is None:
+        raise UnknownConversation
+    found.save(update_fields=["updated_at"])
+    return found
+
+
+def _open_question(conversation: Conversation) -> ToolCall | None:
+    last = Turn.objects.filter(conversation=conversation).order_by("-created_at", "-id").first()
+    if last is None or last.ending != Turn.Ending.QUESTION:
+        return None
+    return last.calls.filter(name=ASK_USER, result__isnull=True).first()
+
+
+def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
+    """Work through one chat turn until it is finished. False when it was not to be had
+    (finished already, or another process works on it)."""
+    lease = journal.claim(turn_id)
+    if lease is None:
+        return False
+    turn = Turn.objects.select_related("conversation", "organisation").get(id=turn_id)
+    if turn.attempts > MAX_ATTEMPTS:
+        finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code="too_many_attempts")
+        return True
+    try:
+        _work(lease, turn, stream=stream)
+    except LeaseLost:
+        log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
+        return False
+    except ModelError as error:
+        log.warning("turn.model_failed", extra={"turn": str(turn_id), "code": error.code})
+        finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code=error.code)
+    return True
+
+
+def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
+    person = people.person(
+        organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
+    )
+    if person is None:
+        finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code="unknown_user")
+        return
+    _decide(lease, turn)
+    past, own_steps = history.load(turn)
+    words = history.user_words(turn)
+    capabilities = people.capabilities(person)
+    name = person.accounts[0].display_name or person.external_user_id
+    system = prompts.orchestrator(
+        capabilities=capabilities, user=name, today=timezone.now().date().isoformat()
+    )
+    present = past[-1]
+
+    def messages(steps: Sequence[StepRecord]) -> Sequence[prompts.Wire]:
+        now = TurnRecord(
+            user_text=present.user_text,
+            decisions=present.decisions,
+            steps=tuple(steps),
+            reply=None,
+        )
+        return prompts.build_messages(
+            system=system, turns=[*past[:-1], now], max_bytes=settings.HISTORY_MAX_BYTES
+        )
+
+    run = loop.Run(
+        lease=lease,
+        agent=roster.ORCHESTRATOR.name,
+        parent_call=None,
+        tools=roster.ORCHESTRATOR.toolbox,
+        limits=roster.ORCHESTRATOR.limits(),
+        messages=messages,
+        context_for=lambda call: ToolContext(
+            lease=lease,
+            person=person,
+            agent=roster.ORCHESTRATOR.name,
+            model=settings.CHAT_MODEL,
+            trigger="chat",
+            principal=turn.principal,
+            user_words=words,
+            mail=None,
+            pattern_id="",
+            call=call,
+            delegate=specialists.delegate_for(lease, person, turn, words),
+        ),
+        stream=stream,
+        steps=own_steps,
+    )
+    match loop.run(run):
+        case Reply(text=text):
+            finish_turn(lease, text=text, ending=Turn.Ending.REPLY)
+        case Question(call=call, text=text):
+            finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)
+        case Stop(limit=limit):
+            finish_turn(lease, text=prompts.LIMIT_SENTENCES[limit], ending=Turn.Ending.LIMIT)
+
+
+def _decide(lease: Lease, turn: Turn) -> None:
+    """Carry out the user's decisions about pending actions, each once."""
+    for index, decision in enumerate(turn.decisions):
+        if "status" in decision:
+            continue
+        result = approvals.decide(
+            organisation_id=turn.organisation_id,
+            external_user_id=turn.external_user_id,
+            approval_id=UUID(decision["id"]),
+            confirm=decision["decision"] == "confirmed",
+            digest=decision.get("digest"),
+            decided_by=turn.principal,
+            reason=decision.get("reason", ""),
+        )
+        action = shown(result) | {"id": decision["id"]}
+        turn.decisions[index] = decision | {
+            key: action[key] for key in ("type", "description", "status", "result", "sentence")
+        }
+        with lease.held():
+            Turn.objects.filter(id=turn.id).update(decisions=journal.storable(turn.decisions))
+        journal.add_action(lease, action)
+
+
+def _question(call: CallRecord) -> str:
+    return str(clarification(call.arguments).get("question", ""))
+
+
+def clarification(arguments: str) -> dict[str, Any]:
+    """An open question as the API shows it. Its arguments were validated before it was asked."""
+    asked = roster.ORCHESTRATOR.toolbox[ASK_USER].arguments.model_validate_json(arguments)
+    return dict(asked.model_dump())
+
+
+def finish_turn(lease: Lease, *, text: str, ending: Turn.Ending, code: str = "") -> None:
+    """Store the one assistant message and end the turn. Raises LeaseLost."""
+    with lease.held():
+        turn = Turn.objects.get(id=lease.turn_id)
+        if turn.conversation_id:
+            Message.objects.create(
+                conversation_id=turn.conversation_id,
+                turn=turn,
+                role=Message.Role.ASSISTANT,
+                content=journal.storable(text),
+            )
+        journal.emit(lease, "turn.finished", {"ending": ending, "code": code})
+        failed = ending == Turn.Ending.ERROR
+        Turn.objects.filter(id=turn.id).update(
+            state=Turn.State.FAILED if failed else Turn.State.FINISHED,
+            ending=ending,
+            error_code=code,
+            lease_owner=None,
+            lease_expires_at=None,
+            finished_at=timezone.now(),
+        )
+    log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})
+
+
+def due(*, now: datetime) -> list[UUID]:
+    """Unfinished chat turns that nobody has taken, or whose process died, oldest first."""
+    rows = Turn.objects.filter(
+        kind=Turn.Kind.CHAT,
+        state__in=[Turn.State.QUEUED, Turn.State.RUNNING],
+        lease_expires_at__lt=now,
+    )
+    return list(rows.order_by("created_at").values_list("id", flat=True)[:500])
