@@ -7,7 +7,7 @@ ECMAScript writes them. What cannot be written that way without loss is refused.
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -35,34 +35,29 @@ def canonical_bytes(value: object) -> bytes:
     ±(2^53 - 1), which readers in other languages round, and for lone surrogates.
     """
     try:
-        return "".join(pieces(value)).encode()
+        return canonical(value).encode()
     except UnicodeEncodeError as error:
         raise NotCanonical("The text holds half of a surrogate pair.") from error
 
 
-def pieces(value: object) -> Iterator[str]:
+def canonical(value: object) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
     if value is None:
-        yield "null"
-    elif isinstance(value, bool):
-        yield "true" if value else "false"
-    elif isinstance(value, str):
-        yield encode_basestring(value)
-    elif isinstance(value, int | float):
-        yield number(value)
-    elif isinstance(value, Mapping):
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise NotCanonical("A key is not text.")
-        for index, key in enumerate(sorted(value, key=utf16)):
-            yield f"{',' if index else '{'}{encode_basestring(key)}:"
-            yield from pieces(value[key])
-        yield "}" if value else "{}"
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield "," if index else "["
-            yield from pieces(item)
-        yield "]" if value else "[]"
-    else:
-        raise NotCanonical(f"A {type(value).__name__} has no form in JSON.")
+        keys = sorted(value) if "".join(value).isascii() else sorted(value, key=utf16)
+        pairs = [f"{encode_basestring(key)}:{canonical(value[key])}" for key in keys]
+        return f"{{{','.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(canonical, value))}]"
+    raise NotCanonical(f"A {type(value).__name__} has no form in JSON.")
 
 
 def utf16(key: str) -> bytes:
@@ -95,10 +90,10 @@ def storable(value: object, *, depth: int = 0) -> Any:
 
     Raises TypeError for objects that are no data: that is a mistake of the caller.
     """
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, str):
         return visible(value)
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, int | float):
         return value if survives(value) else str(value)
     if isinstance(value, datetime):
@@ -116,6 +111,8 @@ def storable(value: object, *, depth: int = 0) -> Any:
 
 def visible(text: str) -> str:
     """`text` with what PostgreSQL or UTF-8 cannot hold written as ⟨U+0000⟩."""
+    if text.isascii() and "\0" not in text:
+        return text
     return UNSTORABLE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 

@@ -15,7 +15,6 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from audit import chain, guards, selectors
-from audit.contracts import Artifact
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
 
@@ -108,6 +107,8 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
     if chain.payload_commitment(bytes(row.stored.salt), body) != row.payload_commitment:
         yield "Its payload is not the one that was appended."
         return
+    if not row.artifacts_digest:
+        return
     appended = [
         (
             number,
@@ -117,14 +118,10 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
             chain.keyed(key, artifact.url),
             chain.artifact_digest(artifact),
         )
-        for number, artifact in enumerate(appended_artifacts(row), start=1)
+        for number, artifact in enumerate(selectors.value(row).artifacts, start=1)
     ]
     stored = [
         (a.ordinal, a.kind, a.provider, a.external_id, a.url_key, a.digest) for a in artifacts
     ]
     if stored != appended:
         yield "A column of its artifacts is not what was appended."
-
-
-def appended_artifacts(row: ExecutedAgentAction) -> tuple[Artifact, ...]:
-    return selectors.value(row).artifacts
