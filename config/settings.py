@@ -218,6 +218,7 @@ SPECTACULAR_SETTINGS = {
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = ["config.formats"]  # times show their zone
 STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
@@ -264,6 +265,7 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.dashboard.context",
+    "SIDEBAR": {"navigation": "agents.dashboard.navigation"},
 }
 
 # --- Queue and logs --------------------------------------------------------------------
