@@ -136,14 +136,15 @@ def closed(
     artifacts: tuple[Artifact, ...] = (),
     error_code: str = "",
     latency_ms: int | None = None,
+    stopped: bool = False,
 ) -> Entry:
-    """The outcome of this attempt."""
+    """The outcome of this attempt. `stopped` says that our own switch ended it."""
     kept = {name: attempt.payload[name] for name in KEPT if name in attempt.payload}
     return replace(
         attempt,
         phase="outcome",
         status=status,
-        decision="blocked" if status == "blocked" else attempt.decision,
+        decision="blocked" if stopped else attempt.decision,
         decision_reason=reason,
         occurred_at=now,
         error_code=error_code,

@@ -174,7 +174,7 @@ def _perform(
     if action is None or not selectors.still_permitted(
         account_id=request.account.id, rule_id=decision.rule_id
     ):
-        return _close(attempt, status="blocked", reason="paused")
+        return _close(attempt, status="failed", reason="paused", stopped=True)
     release_connections()
     started = time.monotonic()
     try:

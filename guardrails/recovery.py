@@ -12,9 +12,13 @@ from integrations.models import Account
 
 log = logging.getLogger(__name__)
 GIVE_UP_AFTER = timedelta(hours=24)
+# Longer than a provider call takes with all its repeats, so that calls under way are left alone.
+SETTLED_AFTER_SECONDS = 120.0
 
 
-def recover_open_attempts(*, older_than_seconds: float, now: datetime, limit: int = 100) -> int:
+def recover_open_attempts(
+    *, now: datetime, older_than_seconds: float = SETTLED_AFTER_SECONDS, limit: int = 100
+) -> int:
     """Ask the provider about attempts without an outcome; how many were closed.
 
     What the provider performed is closed as succeeded. What it did not perform is left to

@@ -14,9 +14,7 @@ RESULT_OF: Mapping[Status, ResultStatus] = {
     "succeeded": "succeeded",
     "noop": "noop",
     "failed": "failed",
-    "blocked": "refused",
     "denied": "refused",
-    "recorded": "refused",
 }
 
 
@@ -51,7 +49,7 @@ def is_final(phase: Recorded) -> bool:
 
 def result(phase: Entry | Recorded) -> ActionResult:
     """What became of an action, by its last phase. An attempt without an outcome is unknown."""
-    status = RESULT_OF.get(phase.status, "unknown")
+    status = "refused" if phase.decision == "blocked" else RESULT_OF.get(phase.status, "unknown")
     is_open = phase.phase == "attempt"
     reason = "outcome_unknown" if is_open else phase.decision_reason
     return ActionResult(

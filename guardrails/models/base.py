@@ -1,7 +1,7 @@
 """What all policy rows share: nothing invalid is stored, whichever door it comes through."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -11,7 +11,9 @@ from guardrails import conditions
 M = TypeVar("M", bound=models.Model)
 
 
-class ValidatedQuerySet(models.QuerySet[M]):
+class ValidatedManager(models.Manager[M]):
+    """Validates rows that are written in bulk, where `save()` is not called."""
+
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
         for row in rows:
@@ -25,13 +27,10 @@ class ValidatedQuerySet(models.QuerySet[M]):
         return super().bulk_update(rows, *args, **kwargs)
 
 
-ValidatedManager = models.Manager.from_queryset(ValidatedQuerySet)
-
-
 class ValidatedModel(models.Model):
     """`save()` raises ValidationError instead of storing a row that is not valid."""
 
-    objects = ValidatedManager()
+    objects: ClassVar[ValidatedManager[Self]] = ValidatedManager()
 
     class Meta:
         abstract = True

@@ -1,0 +1,32 @@
+"""The office for tests that go through the database and over HTTP.
+
+pytest loads this file before Django is set up when this folder is named on its command
+line, so what needs models is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.sandbox_server import RunningSandbox, running_sandbox
+
+if TYPE_CHECKING:
+    from tests.guardrails.office import Office
+
+
+@pytest.fixture(scope="session")
+def provider() -> Iterator[RunningSandbox]:
+    with running_sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def office(provider: RunningSandbox, settings: Any) -> Iterator[Office]:
+    from tests.guardrails.office import settle
+
+    found = settle(provider, settings)
+    yield found
+    found.faults()

@@ -1,0 +1,163 @@
+"""A mailbox and an issue tracker at the real sandbox, with policy rows, for one test."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from audit.ids import uuid7
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.models import AllowedAction, AllowedActionOption
+from integrations.contracts import AccountRef
+from integrations.models import Account, Organisation
+from tests.sandbox_server import RunningSandbox
+
+CHAT = Origin(trigger="chat", turn_id="turn-1", call_id="call-1", agent="orchestrator")
+PASSED = {"spf": "pass", "dkim": "pass", "dmarc": "pass"}
+
+
+@dataclass(kw_only=True)
+class Office:
+    """One user, with accounts in Remit and rooms in the sandbox."""
+
+    sandbox: RunningSandbox
+    organisation: Organisation
+    user_id: str
+    mailbox: Account
+    tracker: Account
+    seen: int = 0  # the last call in the sandbox's journal before this test
+
+    # --- the provider's side -----------------------------------------------------------
+
+    def control(self, method: str, path: str, body: object = None) -> Any:
+        answer = httpx.request(
+            method, f"{self.sandbox.control}{path}", json=body, headers=self.sandbox.headers
+        )
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    def receive(self, **fields: Any) -> str:
+        """Puts one mail into the mailbox; returns its id."""
+        mail = {
+            "id": f"mail-{uuid4().hex[:12]}",
+            "from": "ada@client.com",
+            "to": [self.mailbox.address],
+            "subject": "Lunch on Friday?",
+            "body_text": "Shall we?",
+            "date": datetime.now(UTC).isoformat(),
+            "authentication": PASSED,
+        } | fields
+        self.control("POST", f"/users/{self.user_id}/emails", {"items": [mail], "notify": False})
+        return str(mail["id"])
+
+    def email(self, email_id: str) -> dict[str, Any]:
+        answer = httpx.get(
+            f"{self.sandbox.url}/users/{self.user_id}/emails/{email_id}",
+            headers=self.sandbox.headers,
+        )
+        return dict(answer.json())
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Every write that reached the provider for this user, oldest first."""
+        items = self.control("GET", f"/calls?after={self.seen}")["items"]
+        return [call for call in items if call["user"] == self.user_id]
+
+    def faults(self, **faults: Any) -> None:
+        self.control("PUT", "/faults", faults)
+
+    # --- Remit's side ------------------------------------------------------------------
+
+    def permit(
+        self,
+        action_type: str,
+        mode: str = "auto",
+        *,
+        conditions: Sequence[dict[str, Any]] = (),
+        **fields: Any,
+    ) -> AllowedAction:
+        return AllowedAction.objects.create(
+            account=self._account_for(action_type),
+            action_type=action_type,
+            approval_mode=mode,
+            conditions=list(conditions),
+            **fields,
+        )
+
+    def list_target(
+        self, action_type: str, kind: str, external_id: str, name: str = "", **fields: Any
+    ) -> AllowedActionOption:
+        account = self._account_for(action_type)
+        return AllowedActionOption.objects.create(
+            account=account,
+            action_type=action_type,
+            source=account.source,
+            kind=kind,
+            external_id=external_id,
+            name=name or external_id,
+            **fields,
+        )
+
+    def request(self, action_type: str, arguments: Any, **changes: Any) -> ActionRequest:
+        values: dict[str, Any] = {
+            "action_id": uuid7(),
+            "account": self.ref(self._account_for(action_type)),
+            "action_type": action_type,
+            "arguments": arguments,
+            "origin": CHAT,
+        }
+        return ActionRequest(**(values | changes))
+
+    def ref(self, account: Account) -> AccountRef:
+        return Account.objects.select_related("organisation").get(pk=account.pk).ref()
+
+    def _account_for(self, action_type: str) -> Account:
+        return self.tracker if action_type == "create_jira_task" else self.mailbox
+
+
+def settle(sandbox: RunningSandbox, settings: Any) -> Office:
+    """A new organisation with one user, known on both sides; no policy."""
+    slug, user_id = f"org-{uuid4().hex[:8]}", f"user-{uuid4().hex[:8]}"
+    settings.DATA_SERVICES = {slug: sandbox.url}
+    settings.DATA_SERVICE_KEYS = {slug: sandbox.key}
+    settings.DATA_SERVICE_ATTEMPTS = 1
+    organisation = Organisation.objects.create(slug=slug, name="Company")
+    mailbox, tracker = (
+        Account.objects.create(
+            organisation=organisation,
+            external_user_id=user_id,
+            source=source,
+            address=f"{user_id}@company.com",
+            display_name="Maya Lindqvist",
+        )
+        for source in ("gmail", "jira")
+    )
+    office = Office(
+        sandbox=sandbox,
+        organisation=organisation,
+        user_id=user_id,
+        mailbox=mailbox,
+        tracker=tracker,
+    )
+    office.control("POST", f"/users/{user_id}", {"address": mailbox.address})
+    calls = office.control("GET", "/calls?after=0")["items"]
+    office.seen = calls[-1]["id"] if calls else 0
+    return office
+
+
+def webhook(email_id: str, thread_id: str, **changes: Any) -> Origin:
+    """An inbound turn about one mail."""
+    values: dict[str, Any] = {
+        "trigger": "webhook",
+        "turn_id": f"turn-{email_id}",
+        "agent": "mail reader",
+        "item_source_id": email_id,
+        "thread_id": thread_id,
+    }
+    return Origin(**(values | changes))
+
+
+def minutes_ago(minutes: int) -> str:
+    return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
