@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from guardrails import presets
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
@@ -21,13 +22,13 @@ from guardrails.models import (
     Skill,
     TargetGroup,
 )
+from integrations.contracts import Named
 from integrations.models import Account, Organisation
 
 SLUG = "default"
 # Tells the demo's organisation from somebody's own one of the same slug.
 ORGANISATION_ID = UUID("6a1f6d3e-8f0c-4c1b-9f7e-de3000ff1ce0")
 REPLAY_USER = "replay"
-THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
 
 
 class NotTheDemo(Exception):
@@ -92,7 +93,7 @@ RESIDENTS = (
                 ],
             ),
         ),
-        labels=THREAD_STATUS,
+        labels=presets.THREAD_STATUS,
     ),
     Resident(
         user_id=REPLAY_USER,
@@ -186,12 +187,15 @@ def _settle(
 
 def _list_labels(account: Account, labels: Mapping[str, str]) -> None:
     """The labels as targets: the thread status one at a time, all others side by side."""
-    single, multi = TargetGroup.Cardinality.SINGLE, TargetGroup.Cardinality.MULTI
-    status = TargetGroup.objects.create(account=account, name="Thread status", cardinality=single)
-    topics = TargetGroup.objects.create(account=account, name="Topics", cardinality=multi)
+    presets.thread_status(
+        account_id=account.id, labels=[Named(id=id, name=name) for name, id in labels.items()]
+    )
+    topics = TargetGroup.objects.create(
+        account=account, name="Topics", cardinality=TargetGroup.Cardinality.MULTI
+    )
     for name, id in labels.items():
-        group = status if name in THREAD_STATUS else topics
-        _list(account, "classify", "label", id, name, group)
+        if name not in presets.THREAD_STATUS:
+            _list(account, "classify", "label", id, name, topics)
 
 
 def _list(

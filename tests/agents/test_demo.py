@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from agents import demo
 from guardrails import selectors
 from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, Skill
+from guardrails.presets import THREAD_STATUS
 from integrations.models import Account, Organisation
 from tests.sandbox_server import RunningSandbox, running_sandbox
 
@@ -70,7 +70,7 @@ def test_the_office_has_its_users_and_their_limits() -> None:
         "company.com": "Anyone at company.com",
     }
     assert targets("omar", "gmail", "send_email") == {}
-    assert sorted(targets("omar", "gmail", "classify").values()) == sorted(demo.THREAD_STATUS)
+    assert sorted(targets("omar", "gmail", "classify").values()) == sorted(THREAD_STATUS)
     assert len(targets("replay", "gmail", "classify")) == 8
 
 
@@ -81,7 +81,7 @@ def test_the_thread_status_is_one_at_a_time_and_topics_are_not() -> None:
         account__external_user_id="maya", action_type="classify"
     )
     assert set(options.filter(group__cardinality="single").values_list("name", flat=True)) == set(
-        demo.THREAD_STATUS
+        THREAD_STATUS
     )
     assert options.filter(group__cardinality="multi").count() == 4
 

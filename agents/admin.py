@@ -1,0 +1,199 @@
+"""Admin of deliveries, conversations and turns. They only show; a dead letter can be queued
+again."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import action, display
+
+from agents import turn_page
+from agents.dead_letters import queue_again
+from agents.models import Conversation, Message, Turn
+from audit import timeline
+from integrations.models import Delivery
+from integrations.read_only_admin import ReadOnlyAdmin
+
+NEWEST = 200
+LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+DELIVERY_COLOURS = {
+    "Queued": "info",
+    "Running": "info",
+    "Processed": "success",
+    "Skipped": "warning",
+    "Dead letter": "danger",
+}
+TURN_COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Failed": "danger"}
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin):
+    list_display = (
+        "received_at",
+        "kind",
+        "source",
+        "account",
+        "standing",
+        "reason",
+        "attempts",
+        "finished_at",
+    )
+    list_filter = ("state", "source", "kind", "organisation")
+    list_select_related = ("account",)
+    search_fields = ("webhook_id", "source_id", "id")
+    search_help_text = "The whole id of the webhook, the item or the delivery"
+    actions = ("queue_again",)
+    fields = (
+        "received_at",
+        "organisation",
+        "account",
+        "kind",
+        "source",
+        "source_id",
+        "webhook_id",
+        "standing",
+        "reason",
+        "attempts",
+        "lease_expires_at",
+        "finished_at",
+        "worked_through_by",
+        "event",
+    )
+
+    @display(description="State", label=DELIVERY_COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, delivery: Delivery) -> str:
+        return delivery.get_state_display()
+
+    @display(description="Turn")  # type: ignore[untyped-decorator]
+    def worked_through_by(self, delivery: Delivery) -> SafeString | str:
+        turn = Turn.objects.filter(delivery=delivery).first()
+        return format_html(LINK, turn_page.turn_link(turn.id), turn) if turn else "none"
+
+    @display(description="Event as it was sent")  # type: ignore[untyped-decorator]
+    def event(self, delivery: Delivery) -> SafeString:
+        return preformatted(timeline.pretty(delivery.body))
+
+    @action(description="Queue again (dead letters)")  # type: ignore[untyped-decorator]
+    def queue_again(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        chosen = list(queryset.values_list("id", flat=True))
+        count = queue_again(chosen)
+        if count:
+            messages.success(request, f"{count} dead letters wait in the queue again.")
+        if count < len(chosen):
+            messages.warning(
+                request, f"{len(chosen) - count} of the chosen deliveries are no dead letters."
+            )
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnlyAdmin):
+    list_display = ("title", "external_user_id", "organisation", "created_at", "updated_at")
+    list_filter = ("organisation",)
+    list_select_related = ("organisation",)
+    search_fields = ("external_user_id", "id")
+    search_help_text = "The whole id of the user or the conversation"
+    fields = ("organisation", "external_user_id", "title", "created_at", "updated_at")
+    change_form_outer_after_template = "agents/conversation.html"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        newest = row.messages.order_by("-created_at")[:NEWEST] if row else ()
+        context = (extra_context or {}) | {
+            "said": [
+                {
+                    "role": message.get_role_display(),
+                    "text": timeline.reveal(message.content),
+                    "at": timeline.moment(message.created_at),
+                    "turn": turn_page.turn_link(message.turn_id),
+                }
+                for message in reversed(newest)
+            ]
+        }
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
+
+
+@admin.register(Message)
+class MessageAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "role", "beginning", "conversation")
+    list_filter = ("role",)
+    list_select_related = ("conversation",)
+    ordering = ("-created_at",)
+    search_fields = ("id", "conversation", "turn")
+    search_help_text = "The whole id of the message, its conversation or its turn"
+    fields = ("created_at", "role", "conversation", "turn", "text")
+
+    @display(description="Text")  # type: ignore[untyped-decorator]
+    def beginning(self, message: Message) -> str:
+        return timeline.reveal(message.content[:80])
+
+    @display(description="Text")  # type: ignore[untyped-decorator]
+    def text(self, message: Message) -> SafeString:
+        return preformatted(timeline.reveal(message.content))
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "kind",
+        "external_user_id",
+        "standing",
+        "ending",
+        "error_code",
+        "tokens",
+        "finished_at",
+    )
+    list_filter = ("state", "ending", "kind", "organisation")
+    ordering = ("-id",)  # ids are in order of time, and their index is there
+    search_fields = ("id", "conversation", "delivery")
+    search_help_text = "The whole id of the turn, its conversation or its delivery"
+    fields = (
+        "created_at",
+        "organisation",
+        "external_user_id",
+        "kind",
+        "conversation",
+        "delivery",
+        "principal",
+        "standing",
+        "ending",
+        "error_code",
+        "attempts",
+        "tokens",
+        "finished_at",
+    )
+    change_form_outer_after_template = "agents/turn.html"
+
+    @display(description="State", label=TURN_COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, turn: Turn) -> str:
+        return turn.get_state_display()
+
+    @display(description="Tokens (in + out)")  # type: ignore[untyped-decorator]
+    def tokens(self, turn: Turn) -> str:
+        return f"{turn.prompt_tokens} + {turn.completion_tokens}"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = (extra_context or {}) | (turn_page.context(row) if row else {})
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
+
+
+def preformatted(text: str) -> SafeString:
+    return format_html('<pre class="whitespace-pre-wrap break-all">{}</pre>', text)

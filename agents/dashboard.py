@@ -1,0 +1,270 @@
+"""The admin's first page and its sidebar: what happened in the last day, and where to look."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import Count
+from django.db.models.functions import TruncHour
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from agents.models import Turn
+from audit import timeline
+from audit.selectors import counts_by_status
+from guardrails import selectors
+from integrations.models import Delivery, Organisation
+from knowledge.models import SyncSource
+
+HOURS = 24
+MANY = 100  # how far open things are counted: beyond, “more than” is enough
+CARDS = 5
+PLOT_HEIGHT, BAR_WIDTH, BAR_STEP = 100, 20, 24
+STATES = tuple(Delivery.State)
+
+
+def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The dashboard of one organisation, for operators. A fixed number of queries."""
+    context["model_is_offline"] = settings.MODEL_IS_OFFLINE
+    if getattr(request.user, "is_superuser", False):
+        organisations = list(Organisation.objects.order_by("slug")[:MANY])
+        wanted = request.GET.get("organisation", "default")
+        chosen = next((row for row in organisations if row.slug == wanted), None)
+        context["organisations"] = organisations
+        context["organisation"] = chosen or next(iter(organisations), None)
+        if context["organisation"]:
+            context |= figures(context["organisation"], now=timezone.now())
+    return context
+
+
+def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
+    since = now - timedelta(hours=HOURS)
+    hourly = Counter(
+        {
+            (row["hour"], row["state"]): row["number"]
+            for row in Delivery.objects.filter(organisation=organisation, received_at__gte=since)
+            .annotate(hour=TruncHour("received_at"))
+            .values("hour", "state")
+            .annotate(number=Count("id"))
+            .order_by()
+        }
+    )
+    cards = selectors.approval_cards(
+        organisation_id=organisation.id, state="pending", limit=MANY + 1
+    )
+    return {
+        "since": timeline.moment(since),
+        "deliveries": delivery_rows(hourly, organisation),
+        "received": sum(hourly.values()),
+        "plot": plot(hourly, now=now),
+        "actions": action_rows(organisation, since),
+        "waiting": [
+            {
+                "description": timeline.reveal(card.description),
+                "user": card.external_user_id,
+                "link": reverse("admin:guardrails_approval_change", args=[card.id]),
+            }
+            for card in cards[:CARDS]
+        ],
+        "open_things": open_things(organisation, since, waiting=len(cards)),
+    }
+
+
+def delivery_rows(
+    hourly: Counter[tuple[datetime, str]], organisation: Organisation
+) -> list[dict[str, Any]]:
+    totals: Counter[str] = Counter()
+    for (_, state), number in hourly.items():
+        totals[state] += number
+    address = reverse("admin:integrations_delivery_changelist")
+    return [
+        {
+            "state": state.value,
+            "label": state.label,
+            "number": totals[state.value],
+            "link": f"{address}?"
+            + urlencode({"state__exact": state.value, "organisation__id__exact": organisation.id}),
+        }
+        for state in STATES
+    ]
+
+
+def action_rows(organisation: Organisation, since: datetime) -> list[dict[str, Any]]:
+    address = reverse("admin:audit_executedagentaction_changelist")
+    return [
+        {
+            "status": status,
+            "number": number,
+            "colour": timeline.COLOURS.get(status, ""),
+            "link": f"{address}?"
+            + urlencode({"status": status, "tenant_id": organisation.id, "hours": HOURS}),
+        }
+        for status, number in counts_by_status(tenant_id=organisation.id, since=since).items()
+    ]
+
+
+def open_things(
+    organisation: Organisation, since: datetime, *, waiting: int
+) -> list[dict[str, Any]]:
+    failed = Turn.objects.filter(
+        organisation=organisation, created_at__gte=since, state=Turn.State.FAILED
+    )
+    syncing = SyncSource.objects.filter(
+        run__organisation=organisation, state__in=["queued", "running"]
+    )
+    return [
+        _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
+        _tile(
+            "Failed turns",
+            failed[: MANY + 1].count(),
+            "agents_turn",
+            state__exact="failed",
+            organisation__id__exact=organisation.id,
+        ),
+        _tile("Syncs in progress", syncing[: MANY + 1].count(), "knowledge_syncsource"),
+        _tile("Tasks in the queue", OrmQ.objects.all()[: MANY + 1].count(), "django_q_ormq"),
+    ]
+
+
+def _tile(label: str, number: int, name: str, **filters: Any) -> dict[str, Any]:
+    address = reverse(f"admin:{name}_changelist")
+    return {
+        "label": label,
+        "number": str(number) if number <= MANY else f"more than {MANY}",
+        "link": f"{address}?{urlencode(filters)}" if filters else address,
+    }
+
+
+def plot(hourly: Counter[tuple[datetime, str]], *, now: datetime) -> dict[str, Any]:
+    """Stacked bars, one an hour, as rectangles of an SVG."""
+    last = now.replace(minute=0, second=0, microsecond=0)
+    hours = [last - timedelta(hours=HOURS - index) for index in range(HOURS + 1)]
+    sums = [sum(hourly[hour, state.value] for state in STATES) for hour in hours]
+    highest = max(sums)
+    bars = []
+    for index, hour in enumerate(hours):
+        top = float(PLOT_HEIGHT)
+        for state in STATES:
+            height = PLOT_HEIGHT * hourly[hour, state.value] / highest if highest else 0.0
+            top -= height
+            if height:
+                bars.append(
+                    {
+                        "x": index * BAR_STEP,
+                        "y": f"{top:.2f}",
+                        "height": f"{height:.2f}",
+                        "state": state.value,
+                    }
+                )
+    busiest = hours[sums.index(highest)]
+    return {
+        "bars": bars,
+        "width": BAR_STEP * len(hours),
+        "height": PLOT_HEIGHT,
+        "bar_width": BAR_WIDTH,
+        "highest": highest,
+        "first": f"{hours[0]:%H:%M} UTC",
+        "last": f"{hours[-1]:%H:%M} UTC",
+        "summary": f"{sum(sums)} deliveries, at most {highest} in the hour from "
+        f"{busiest:%H:%M} UTC."
+        if highest
+        else "No deliveries.",
+    }
+
+
+@dataclass(frozen=True)
+class Page:
+    """One list in the sidebar: model, title, icon of the theme."""
+
+    app: str
+    model: str
+    title: str
+    icon: str
+
+
+SIDEBAR = (
+    (
+        "Inbox",
+        (
+            Page("guardrails", "approval", "Approvals", "how_to_reg"),
+            Page("integrations", "delivery", "Deliveries", "inbox"),
+        ),
+    ),
+    (
+        "Agent",
+        (
+            Page("agents", "turn", "Turns", "forum"),
+            Page("agents", "conversation", "Conversations", "chat"),
+        ),
+    ),
+    (
+        "Limits",
+        (
+            Page("guardrails", "allowedaction", "Allowed actions", "rule"),
+            Page("guardrails", "allowedactionoption", "Targets", "target"),
+            Page("guardrails", "targetgroup", "Groups", "category"),
+            Page("guardrails", "learnedpattern", "Patterns", "pattern"),
+            Page("guardrails", "skill", "Skills", "school"),
+        ),
+    ),
+    ("Proof", (Page("audit", "executedagentaction", "Ledger", "verified"),)),
+    (
+        "Data",
+        (
+            Page("knowledge", "item", "Items", "article"),
+            Page("knowledge", "entity", "Entities", "hub"),
+            Page("knowledge", "syncsource", "Syncs", "sync"),
+            Page("integrations", "providerresource", "Resources", "link"),
+        ),
+    ),
+    (
+        "People",
+        (
+            Page("integrations", "account", "Accounts", "account_circle"),
+            Page("integrations", "organisation", "Organisations", "apartment"),
+            Page("integrations", "servicetoken", "Tokens", "key"),
+            Page("auth", "user", "Users", "person"),
+            Page("auth", "group", "Groups of users", "group"),
+        ),
+    ),
+    (
+        "Queue",
+        (
+            Page("django_q", "ormq", "Waiting tasks", "pending_actions"),
+            Page("django_q", "failure", "Failed tasks", "error"),
+            Page("django_q", "schedule", "Schedules", "schedule"),
+        ),
+    ),
+)
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sidebar: what this person may see, grouped in plain words."""
+    permitted = {
+        (app["app_label"], model["object_name"].lower()): model["admin_url"]
+        for app in admin.site.get_app_list(request)
+        for model in app["models"]
+    }
+    groups = [{"title": "", "items": list(_start(request))}]
+    for title, pages in SIDEBAR:
+        items = [
+            {"title": page.title, "icon": page.icon, "link": permitted[page.app, page.model]}
+            for page in pages
+            if (page.app, page.model) in permitted
+        ]
+        if items:
+            groups.append({"title": title, "items": items})
+    return groups
+
+
+def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
+    yield {"title": "Dashboard", "icon": "space_dashboard", "link": reverse("admin:index")}
+    if getattr(request.user, "is_superuser", False):
+        yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

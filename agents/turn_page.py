@@ -1,0 +1,130 @@
+"""A turn as its admin page shows it: steps, tool calls, actions, what still waits.
+
+What strangers wrote is plain text here, with its invisible characters shown.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.urls import reverse
+
+from agents.models import Step, ToolCall, Turn
+from audit import timeline
+from audit.selectors import actions_of_run
+from guardrails import selectors
+
+Calls = Mapping[int, Sequence[ToolCall]]
+Steps = Mapping[UUID | None, Sequence[Step]]
+
+
+def context(turn: Turn) -> dict[str, Any]:
+    """The page's values. Six queries, however long the turn was."""
+    calls: dict[int, list[ToolCall]] = {}
+    for call in ToolCall.objects.filter(turn=turn).order_by("step_id", "position"):
+        calls.setdefault(call.step_id, []).append(call)
+    steps: dict[UUID | None, list[Step]] = {}
+    for row in Step.objects.filter(turn=turn).order_by("number"):
+        steps.setdefault(row.parent_call_id, []).append(row)
+    waiting = selectors.approval_cards(
+        organisation_id=turn.organisation_id, turn_ids=[str(turn.id)], state="pending"
+    )
+    return {
+        "messages_said": [
+            (message.get_role_display(), timeline.reveal(message.content))
+            for message in turn.messages.order_by("created_at")
+        ],
+        "steps": [step(row, steps, calls) for row in steps.get(None, ())],
+        "actions_done": actions(turn),
+        "waiting": [
+            {
+                "description": timeline.reveal(card.description),
+                "link": reverse("admin:guardrails_approval_change", args=[card.id]),
+            }
+            for card in waiting
+        ],
+        "shown": [
+            {
+                "n": item.get("n"),
+                "title": timeline.reveal(str(item.get("title", ""))),
+                "source": item.get("source", ""),
+            }
+            for item in turn.context
+        ],
+    }
+
+
+def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
+    return {
+        "agent": row.agent,
+        "number": row.number,
+        "text": timeline.reveal(row.text),
+        "facts": " · ".join(
+            fact
+            for fact in (
+                row.model,
+                f"{row.prompt_tokens} + {row.completion_tokens} tokens",
+                f"{row.latency_ms} ms",
+                row.finish_reason,
+            )
+            if fact
+        ),
+        "calls": [tool_call(call, steps, calls) for call in calls.get(row.id, ())],
+    }
+
+
+def tool_call(call: ToolCall, steps: Steps, calls: Calls) -> dict[str, Any]:
+    state, colour = "open", "info"
+    if call.result is not None:
+        success = bool(call.result.get("success"))
+        code = call.result.get("error", {}).get("code") or "failed"
+        state, colour = ("done", "success") if success else (code, "danger")
+    return {
+        "name": timeline.reveal(call.name),
+        "state": state,
+        "colour": colour,
+        "latency_ms": call.latency_ms,
+        "arguments": pretty_text(call.arguments),
+        "result": timeline.pretty(call.result) if call.result is not None else "",
+        "untrusted": bool(call.result and call.result.get("untrusted")),
+        "steps": [step(row, steps, calls) for row in steps.get(call.id, ())],
+    }
+
+
+def pretty_text(text: str) -> str:
+    """JSON with line breaks; text that is no JSON as it stands."""
+    try:
+        return timeline.pretty(json.loads(text))
+    except ValueError:
+        return timeline.reveal(text)
+
+
+def actions(turn: Turn) -> list[dict[str, Any]]:
+    """What the ledger says of this turn's actions, with the words the user was told."""
+    told = {action.get("action_id"): action for action in turn.actions}
+    found = []
+    for row in actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id)):
+        words = told.get(str(row.action_id), {})
+        found.append(
+            {
+                "description": timeline.reveal(words.get("description") or row.action_type),
+                "sentence": timeline.reveal(words.get("sentence") or ""),
+                "status": row.status,
+                "colour": timeline.COLOURS.get(row.status, ""),
+                "verdict": timeline.verdict(row.decision, row.decision_reason),
+                "link": ledger_link(row.action_id),
+            }
+        )
+    return found
+
+
+def ledger_link(action_id: UUID | str) -> str:
+    """The ledger's page of one action."""
+    query = urlencode({"q": str(action_id)})
+    return f"{reverse('admin:audit_executedagentaction_changelist')}?{query}"
+
+
+def turn_link(turn_id: UUID | str) -> str:
+    return reverse("admin:agents_turn_change", args=[turn_id])

@@ -1,0 +1,251 @@
+"""Admin of tenants, accounts and tokens; and users, groups and the queue in the theme."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
+from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.models import Group, User
+from django.contrib.postgres.forms import SimpleArrayField
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django_q.models import Failure, OrmQ, Schedule, Success
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
+
+from integrations.models import Account, Organisation, ProviderResource, ServiceToken
+from integrations.read_only_admin import ReadOnlyAdmin
+
+POLICY = (
+    ("guardrails_allowedaction", "Allowed actions"),
+    ("guardrails_allowedactionoption", "Targets"),
+    ("guardrails_targetgroup", "Groups"),
+    ("guardrails_learnedpattern", "Patterns"),
+)
+
+
+@admin.register(Organisation)
+class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+    list_display = ("name", "slug", "paused", "created_at")
+    list_per_page = 50
+    search_fields = ("name", "slug")
+    fields = ("name", "slug", "paused", "created_at")
+    readonly_fields = ("created_at",)
+    prepopulated_fields = {"slug": ("name",)}
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Organisation | None = None
+    ) -> tuple[str, ...]:
+        # Keys and addresses in the environment are kept by slug.
+        return ("created_at", "slug") if obj else ("created_at",)
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: Organisation | None = None
+    ) -> dict[str, Any]:
+        return {} if obj else {"slug": ("name",)}
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False  # pausing stops it; its ledger must stay explainable
+
+
+@admin.register(Account)
+class AccountAdmin(ModelAdmin):  # type: ignore[misc]
+    list_display = ("display_name", "external_user_id", "source", "address", "paused", "policy")
+    list_display_links = ("display_name", "external_user_id")
+    list_filter = ("source", "paused", "organisation")
+    list_per_page = 50
+    search_fields = ("external_user_id", "address", "display_name")
+    fields = (
+        "organisation",
+        "external_user_id",
+        "source",
+        "address",
+        "display_name",
+        "time_zone",
+        "paused",
+        "policy",
+        "created_at",
+    )
+    readonly_fields = ("policy", "created_at")
+
+    @display(description="Limits")  # type: ignore[untyped-decorator]
+    def policy(self, account: Account) -> str:
+        if account._state.adding:
+            return "Save the account first. Until then, and without limits, nothing is allowed."
+        links = (
+            (f"{reverse(f'admin:{name}_changelist')}?account__id__exact={account.pk}", title)
+            for name, title in POLICY
+        )
+        link = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+        return format_html_join(" · ", link, links)
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Account | None = None
+    ) -> tuple[str, ...]:
+        # An account is one user's one source for good: items and ledger rows belong to it.
+        identity = ("organisation", "external_user_id", "source")
+        return (*self.readonly_fields, *identity) if obj else self.readonly_fields
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False  # pausing stops it; items, turns and limits hang on it
+
+
+class TokenForm(forms.ModelForm):
+    scopes = forms.MultipleChoiceField(
+        choices=ServiceToken.Scope.choices,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="What its holder may do.",
+    )
+    user_ids = SimpleArrayField(
+        forms.CharField(max_length=200),
+        required=False,
+        label="Users",
+        widget=UnfoldAdminTextInputWidget,
+        help_text="The users it may act for, with commas between. Empty: every user of the "
+        "organisation.",
+    )
+
+    class Meta:
+        model = ServiceToken
+        fields = ("organisation", "name", "scopes", "user_ids", "expires_at")
+
+
+@admin.register(ServiceToken)
+class ServiceTokenAdmin(ModelAdmin):  # type: ignore[misc]
+    form = TokenForm
+    list_display = ("name", "organisation", "may", "users", "expires_at", "last_used_at", "state")
+    list_filter = ("organisation",)
+    list_per_page = 50
+    list_select_related = ("organisation",)
+    search_fields = ("name",)
+    fields = ("organisation", "name", "scopes", "user_ids", "expires_at")
+    actions = ("revoke",)
+
+    @display(description="May")  # type: ignore[untyped-decorator]
+    def may(self, token: ServiceToken) -> str:
+        return ", ".join(token.scopes)
+
+    @display(description="For users")  # type: ignore[untyped-decorator]
+    def users(self, token: ServiceToken) -> str:
+        return ", ".join(token.user_ids) or "every user"
+
+    @display(  # type: ignore[untyped-decorator]
+        description="State", label={"active": "success", "expired": "warning", "revoked": "danger"}
+    )
+    def state(self, token: ServiceToken) -> str:
+        if token.revoked_at:
+            return "revoked"
+        return "expired" if token.expires_at and token.expires_at <= timezone.now() else "active"
+
+    @action(description="Revoke", permissions=["change"])  # type: ignore[untyped-decorator]
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ServiceToken]) -> None:
+        count = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
+        messages.success(request, f"{count} of the chosen tokens stopped working just now.")
+
+    def get_fields(self, request: HttpRequest, obj: ServiceToken | None = None) -> tuple[str, ...]:
+        return (*self.fields, "last_used_at", "revoked_at", "created_at") if obj else self.fields
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: ServiceToken | None = None
+    ) -> tuple[str, ...]:
+        return ("organisation", "last_used_at", "revoked_at", "created_at") if obj else ()
+
+    def save_model(
+        self, request: HttpRequest, obj: ServiceToken, form: TokenForm, change: bool
+    ) -> None:
+        if change:
+            obj.save()
+        else:
+            _, vars(obj)["plain"] = ServiceToken.issue(id=obj.id, **form.cleaned_data)
+
+    def response_add(
+        self, request: HttpRequest, obj: ServiceToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """The one page that shows the token. It is in no message, session or redirect."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Token for {obj.name}",
+            "plain": vars(obj)["plain"],
+            "back": reverse("admin:integrations_servicetoken_changelist"),
+        }
+        response = TemplateResponse(request, "admin/token_created.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+
+@admin.register(ProviderResource)
+class ProviderResourceAdmin(ReadOnlyAdmin):
+    list_display = ("name", "resource_type", "external_id", "account", "created_at")
+    list_filter = ("resource_type",)
+    list_select_related = ("account",)
+    search_fields = ("external_id",)
+    search_help_text = "The whole id at the provider"
+    fields = ("account", "resource_type", "external_id", "name", "details", "created_at")
+
+    @display(description="Metadata")  # type: ignore[untyped-decorator]
+    def details(self, resource: ProviderResource) -> str:
+        return json.dumps(resource.metadata, ensure_ascii=True, sort_keys=True)
+
+
+for model in (User, Group, Failure, OrmQ, Schedule, Success):
+    admin.site.unregister(model)
+
+
+@admin.register(User)
+class UserAdmin(BaseUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+
+
+@admin.register(Group)
+class GroupAdmin(BaseGroupAdmin, ModelAdmin):  # type: ignore[misc]
+    pass
+
+
+@admin.register(Success, Failure)
+class TaskAdmin(ReadOnlyAdmin):
+    list_display = ("func", "started", "stopped", "attempt_count")
+    ordering = ("-stopped",)
+    search_fields = ("id",)
+    search_help_text = "The whole task id"
+    fields = ("id", "func", "arguments", "started", "stopped", "attempt_count", "outcome")
+
+    @display(description="Arguments")  # type: ignore[untyped-decorator]
+    def arguments(self, task: Success | Failure) -> str:
+        return repr(task.args)
+
+    @display(description="Result")  # type: ignore[untyped-decorator]
+    def outcome(self, task: Success | Failure) -> str:
+        return str(task.result)
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(ReadOnlyAdmin):
+    """Read-only: a schedule names any function of Python, and Remit's code makes its own."""
+
+    list_display = ("name", "func", "schedule_type", "minutes", "next_run")
+    fields = ("name", "func", "args", "kwargs", "schedule_type", "minutes", "repeats", "next_run")
+
+
+@admin.register(OrmQ)
+class QueueAdmin(ReadOnlyAdmin):
+    list_display = ("id", "work", "arguments", "lock")
+    ordering = ("id",)
+    fields = ("id", "work", "arguments", "lock")
+
+    @display(description="Task")  # type: ignore[untyped-decorator]
+    def work(self, row: OrmQ) -> str:
+        return str(row.func())
+
+    @display(description="Arguments")  # type: ignore[untyped-decorator]
+    def arguments(self, row: OrmQ) -> str:
+        return repr(row.args())

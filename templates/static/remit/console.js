@@ -1,0 +1,264 @@
+// The chat console: the same API as every frontend, with the operator's session.
+
+import { contextUsed, el, finished, link, message, pending, question, visible } from "./cards.js";
+
+const root = document.getElementById("console");
+const [log, status, title, box, send, user, sessions] =
+  ["log", "status", "title", "message", "send", "user", "sessions"].map((id) => document.getElementById(id));
+const words = JSON.parse(root?.dataset.provenance ?? "{}");
+const DELIVERY_LOOKS = 120;
+
+let session = null; // the id of the open session; null until its first message
+let busy = false;
+let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
+
+class Refused extends Error {}
+
+/** The API's answer. Throws Refused with a sentence for people. */
+async function call(url, body = null) {
+  const headers = { "X-Remit-Organisation": root.dataset.organisation };
+  if (body) Object.assign(headers, { "Content-Type": "application/json", "X-CSRFToken": root.dataset.csrf });
+  let response;
+  try {
+    response = await fetch(url, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
+  } catch {
+    throw new Refused("The server cannot be reached. Check that Remit runs, then try again.");
+  }
+  if (response.redirected || response.status === 403 && !isJson(response)) {
+    throw new Refused("You are not logged in any more. Reload this page.");
+  }
+  const answer = isJson(response) ? await response.json() : {};
+  if (!response.ok) throw new Refused(answer.error?.message ?? `The server answered ${response.status}.`);
+  return answer;
+}
+
+const isJson = (response) => (response.headers.get("Content-Type") ?? "").includes("json");
+
+function say(text) {
+  status.textContent = text;
+}
+
+function setBusy(value) {
+  busy = value;
+  send.disabled = value;
+  log.ariaBusy = String(value);
+  for (const button of log.querySelectorAll("button")) button.disabled = value;
+}
+
+function add(element) {
+  log.append(element);
+  log.scrollTop = log.scrollHeight;
+  return element;
+}
+
+/** Send a message or decisions, follow the turn, show its answer. */
+async function talk({ text = "", confirm = [], reject = [] }) {
+  if (busy) return;
+  setBusy(true);
+  const mine = shown;
+  say("Sending");
+  try {
+    const started = await call(root.dataset.stream, {
+      user_id: user.value, session_id: session, message: text,
+      confirm_actions: confirm, reject_actions: reject,
+    });
+    box.value = "";
+    clearOpen();
+    if (text) add(message("user", text));
+    if (!session) loadSessions(started.session_id);
+    open(started.session_id);
+    const answer = await follow(started);
+    if (mine === shown) show(answer);
+  } catch (error) {
+    complain(error);
+  } finally {
+    setBusy(false);
+    box.focus();
+  }
+}
+
+/** Read the turn's events until it is finished. Resolves with its answer. */
+function follow({ stream_url, turn_id }) {
+  const item = add(message("assistant", ""));
+  item.ariaBusy = "true";
+  const text = item.querySelector(".text");
+  const calls = el("ul", { className: "plain calls" });
+  item.append(calls);
+  say("The agent works");
+  return new Promise((resolve, reject) => {
+    const source = new EventSource(stream_url);
+    const on = (type, act) => source.addEventListener(type, (event) => act(JSON.parse(event.data)));
+    const end = (settle, value) => {
+      source.close();
+      item.remove();
+      settle(value);
+    };
+    on("text.delta", (data) => { text.textContent += visible(data.text); });
+    on("tool.started", (data) => {
+      const line = el("li", {}, `${visible(data.tool)} (${visible(data.agent)})`);
+      line.dataset.call = data.call_id;
+      calls.append(line);
+      say(`The agent uses ${visible(data.tool)}`);
+    });
+    on("tool.finished", (data) => {
+      const line = [...calls.children].find((one) => one.dataset.call === data.call_id);
+      line?.append(data.success ? ` done in ${data.latency_ms} ms` : ` ${data.code ?? "failed"}`);
+    });
+    on("turn.finished", (data) => end(resolve, data.answer));
+    source.onerror = () => {
+      if (source.readyState !== EventSource.CLOSED) return say("The connection was lost. Connecting again");
+      call(`${root.dataset.turns}/${turn_id}`).then((answer) => end(resolve, answer), (error) => end(reject, error));
+    };
+  });
+}
+
+/** The end of a turn: answer, context, question, actions done, refused and pending. */
+function show(answer, { withText = true } = {}) {
+  const ledger = root.dataset.ledger;
+  const item = withText ? add(message("assistant", answer.response)) : log.lastElementChild ?? add(message("assistant", ""));
+  const parts = [
+    contextUsed(answer.context_used),
+    ...answer.completed_actions.map((action) => finished(action, ledger)),
+    ...answer.refused_actions.map((action) => finished(action, ledger)),
+    answer.clarification && question(answer.clarification, (option) => talk({ text: option })),
+    ...answer.pending_actions.map((action) => pending(action, words, decide)),
+    answer.pending_actions.length > 1 && decideAll(answer.pending_actions),
+  ];
+  item.append(...parts.filter(Boolean));
+  log.scrollTop = log.scrollHeight;
+  const waiting = answer.pending_actions.length;
+  if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
+  else if (answer.needs_clarification) say("The agent asks a question.");
+  else say(waiting ? `${waiting} ${waiting === 1 ? "action waits" : "actions wait"} for your decision.` : "Finished.");
+}
+
+function decide(ids, confirm) {
+  return talk(confirm ? { confirm: ids } : { reject: ids });
+}
+
+function decideAll(actions) {
+  const ids = actions.map((action) => action.id);
+  const button = (text, className, confirm) =>
+    el("button", { type: "button", className, onclick: () => decide(ids, confirm) }, text);
+  return el("div", { className: "buttons all" },
+    button(`Confirm all ${ids.length}`, "primary", true), button(`Reject all ${ids.length}`, "", false));
+}
+
+/** Questions and pending cards belong to the newest answer only: it repeats what still waits. */
+function clearOpen() {
+  for (const old of log.querySelectorAll(".question .buttons, .pending, .buttons.all")) old.remove();
+}
+
+function complain(error) {
+  if (!(error instanceof Refused)) throw error;
+  say("");
+  add(el("li", { className: "message problem", role: "alert" }, error.message));
+}
+
+function open(id) {
+  session = id;
+  history.replaceState(null, "", `#${encodeURIComponent(user.value)}/${id ?? ""}`);
+  for (const button of sessions.querySelectorAll("button")) button.ariaCurrent = String(button.dataset.id === id);
+}
+
+function startSession() {
+  shown += 1;
+  log.replaceChildren();
+  title.textContent = "New session";
+  say("");
+  open(null);
+  box.focus();
+}
+
+async function loadSessions(current = session) {
+  try {
+    const rows = await call(`${root.dataset.conversations}?user_id=${encodeURIComponent(user.value)}`);
+    sessions.replaceChildren(...rows.map((row) => {
+      const button = el("button", { type: "button", onclick: () => openSession(row) }, visible(row.title) || "Untitled");
+      button.dataset.id = row.id;
+      button.ariaCurrent = String(row.id === current);
+      return el("li", {}, button);
+    }));
+    if (!rows.length) sessions.replaceChildren(el("li", {}, "No session yet."));
+    const row = rows.find((one) => one.id === current);
+    if (row) title.textContent = visible(row.title) || "Untitled";
+    return row;
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** A session as it stands: its messages, and what its last answer left open. */
+async function openSession(row) {
+  if (busy) return;
+  startSession();
+  open(row.id);
+  title.textContent = visible(row.title) || "Untitled";
+  const mine = shown;
+  try {
+    const said = await call(`${root.dataset.conversations}/${row.id}`);
+    if (mine !== shown) return;
+    log.append(...said.filter((one) => one.content).map((one) => message(one.role, one.content)));
+    const last = said.at(-1);
+    if (!last) return;
+    const answer = await call(`${root.dataset.turns}/${last.turn_id}`);
+    if (mine === shown) show(answer, { withText: last.role === "user" });
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Let a scripted mail arrive and watch what the agent makes of it. */
+async function deliver(button) {
+  button.disabled = true;
+  const who = user.value;
+  const item = add(el("li", { className: "message mail" }, el("h3", {}, "Mail")));
+  const line = item.appendChild(el("p", {}, `Delivering “${button.dataset.name}” to ${who}`));
+  try {
+    const { organisation } = root.dataset;
+    const mail = await call(root.dataset.deliver, { organisation, user_id: who, name: button.dataset.name });
+    const query = new URLSearchParams({ organisation, user_id: who, source_id: mail.source_id });
+    for (let look = 0; look < DELIVERY_LOOKS; look += 1) {
+      const found = await call(`${root.dataset.delivered}?${query}`);
+      line.textContent = visible(`“${mail.subject}” to ${who}: ${found.state}${found.reason ? ` (${found.reason})` : ""}.`);
+      if (found.finished || look === DELIVERY_LOOKS - 1) {
+        item.append(
+          el("ul", { className: "plain" }, ...found.actions.map((action) =>
+            el("li", {}, visible(`${action.description || action.type}: ${action.status}. ${action.sentence ?? ""}`)))),
+          el("p", { className: "links" }, ...found.links.flatMap((one) => [link(one.title, one.url), " "])));
+        if (!found.finished) item.append(el("p", {}, "It is still being worked on. The delivery's page shows what becomes of it."));
+        return say(`The mail is ${found.state}.`);
+      }
+      await new Promise((resolve) => { setTimeout(resolve, 500); });
+    }
+  } catch (error) {
+    item.remove();
+    complain(error);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function start() {
+  const [who, id] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  if ([...user.options].some((option) => option.value === who)) user.value = who;
+  const row = await loadSessions(id || null);
+  if (row) await openSession(row);
+}
+
+if (root) {
+  document.getElementById("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (box.value.trim()) talk({ text: box.value });
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      send.click();
+    }
+  });
+  user.addEventListener("change", () => { startSession(); loadSessions(); });
+  document.getElementById("new-session").addEventListener("click", startSession);
+  for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button));
+  start();
+}
