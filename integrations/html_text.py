@@ -30,11 +30,13 @@ _VOID = {
     *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"),
     *("track", "wbr"),
 }
+# Elements that stand on lines of their own, and those with an empty line around them.
 _BLOCKS = {
-    *("address", "article", "aside", "blockquote", "body", "br", "center", "dd", "div", "dl"),
-    *("dt", "fieldset", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
-    *("header", "hr", "li", "main", "nav", "ol", "option", "p", "pre", "section", "table"),
-    *("tr", "ul"),
+    *("address", "body", "center", "dd", "div", "dl", "dt", "fieldset", "figure", "footer"),
+    *("form", "header", "hr", "li", "main", "nav", "ol", "option", "section", "tr", "ul"),
+}
+_PARAGRAPHS = {
+    *("article", "aside", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "p", "pre", "table"),
 }
 _HIDING_STYLE = re.compile(
     r"display:none|visibility:hidden|mso-hide:all|opacity:0(?:\.0*)?(?:;|!|$)"
@@ -85,6 +87,36 @@ class _Elements:
             self._around_hidden = None
 
 
+class _Page:
+    """The text so far, and the line breaks due before whatever comes next."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._breaks = 0
+
+    def write(self, text: str) -> None:
+        if text.strip() or not self._breaks:
+            self._parts.append("\n" * self._breaks + text)
+            self._breaks = 0
+
+    def step_over(self, name: str) -> None:
+        """Pass the beginning or the end of an element. Breaks of neighbours don't add up."""
+        if name == "br":
+            self._parts.append("\n" * (self._breaks + 1))
+            self._breaks = 0
+        elif name in {"td", "th"}:
+            self.write(" ")
+        elif name in _PARAGRAPHS:
+            self._breaks = 2
+        elif name in _BLOCKS:
+            self._breaks = max(self._breaks, 1)
+
+    def text(self) -> str:
+        whole = clean_text("".join(self._parts))
+        lines = (_BLANKS.sub(" ", line).strip() for line in whole.split("\n"))
+        return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
 def html_to_text(html: str) -> str:
     """The visible text of `html`, one line per block, at most one blank line in a row.
 
@@ -93,21 +125,20 @@ def html_to_text(html: str) -> str:
     images are left out too. Only the first 500,000 characters are read, in linear time.
     Never raises.
     """
-    parts: list[str] = []
+    page = _Page()
     elements = _Elements()
     for kind, value, hidden in _tokens(html[:MAX_HTML_CHARS]):
-        if kind == "text":
-            shown = value if elements.is_open("pre") else _WHITE_SPACE.sub(" ", value)
+        if elements.hidden:
+            pass
+        elif kind == "text":
+            page.write(value if elements.is_open("pre") else _WHITE_SPACE.sub(" ", value))
         else:
-            shown = "\n" if value in _BLOCKS else " " if value in {"td", "th"} else ""
-        if not elements.hidden:
-            parts.append(shown)
+            page.step_over(value)
         if kind == "open" and value not in _VOID:
             elements.open(value, hidden=hidden)
         elif kind == "close":
             elements.close(value)
-    lines = (_BLANKS.sub(" ", line).strip() for line in clean_text("".join(parts)).split("\n"))
-    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+    return page.text()
 
 
 def _tokens(html: str) -> Iterator[_Token]:

@@ -9,7 +9,7 @@ from email.parser import BytesHeaderParser
 from itertools import islice
 from typing import cast
 
-from integrations.mail_text import clean_line, clean_text, decode, header_text
+from integrations.mail_text import clean_line, clean_text, decode, header_text, unfolded
 
 MAX_TEXT_CHARS = 100_000
 MAX_DEPTH = 20
@@ -19,6 +19,7 @@ MAX_BOUNDARIES = 200
 
 _END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
 _BARE_CR = re.compile(rb"\r(?!\n)")
+_BLANK_BEFORE_COLON = re.compile(rb"^([!-9;-~]+)[ \t]+:", re.MULTILINE)
 _BOUNDARY = re.compile(rb"boundary[\s*\d]{0,20}=", re.IGNORECASE)
 _MIME_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
 _NAME_TROUBLE = re.compile(r'[<>:"|?*\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]')
@@ -49,11 +50,12 @@ def read_message(raw: bytes) -> tuple[Message, bool]:
     If not, all that follows the headers is one plain text.
     """
     # NUL is not allowed in mail. A lone CR is no line end to a mail server, but is one to
-    # the parser, which would take the rest of the line for another header.
+    # the parser, which would take the rest of the line for another header. A blank before
+    # the colon is allowed in old mail, and the parser takes such a header for the body.
     raw = raw.replace(b"\x00", b"").lstrip(b"\r\n")
     end = _END_OF_HEADERS.search(raw)
     head = raw[: end.start()] if end else raw
-    raw = _BARE_CR.sub(b" ", head) + raw[len(head) :]
+    raw = _BLANK_BEFORE_COLON.sub(rb"\1:", _BARE_CR.sub(b" ", head)) + raw[len(head) :]
     # The parser compares every line with every open boundary: their number bounds the work.
     boundaries = sum(1 for _ in islice(_BOUNDARY.finditer(raw), MAX_BOUNDARIES + 1))
     if boundaries <= MAX_BOUNDARIES:
@@ -73,6 +75,7 @@ def read_body(message: Message) -> Body:
     texts: list[str] = []
     pages: list[str] = []
     for part in _leaves(message, body):
+        _decode_raw_bytes(part)
         kind = _content_type(part)
         name, attached = _file_name(part), _disposition(part) == "attachment"
         is_text = kind in {"text/plain", "text/html"} or kind.startswith("multipart/")
@@ -109,6 +112,13 @@ def _leaves(message: Message, body: Body) -> Iterator[Message]:
             stack += [(child, depth + 1) for child in reversed(children)]
         else:
             body.notes.add("mime_too_deep")
+
+
+def _decode_raw_bytes(part: Message) -> None:
+    """Raw 8-bit in the headers that describe a part would be lost when they are taken apart."""
+    for name, value in part.raw_items():
+        if name.lower() in ("content-type", "content-disposition") and not str(value).isascii():
+            part.replace_header(name, unfolded(str(value)))
 
 
 def _attach(body: Body, *, name: str, kind: str, size: int) -> None:

@@ -27,7 +27,7 @@ def decode(data: bytes, charset: str | None) -> tuple[str, bool]:
     """
     try:
         name = codecs.lookup(charset.strip().strip("\"'")).name if charset else "ascii"
-        if name not in _REFUSED_CODECS and name not in _WESTERN:
+        if name.replace("-", "_") not in _REFUSED_CODECS and name not in _WESTERN:
             return data.decode(name), False
     except (LookupError, ValueError):
         name = ""
