@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from integrations.contracts import Source
+
 TimeFilter = Literal["today", "yesterday", "last_week", "last_month", "custom"]
 
 
@@ -78,3 +80,38 @@ class IngestOutcome:
     state: IngestState
     item_id: UUID | None
     summary: str = ""
+
+
+SyncState = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceProgress:
+    """How far the sync of one account is. received = processed + skipped + failed.
+
+    `reasons` counts the skipped and failed items by reason. `error` is a sentence for people
+    about why a failed sync stopped; started again within a day it goes on where it stopped.
+    """
+
+    source: Source
+    account_id: UUID
+    state: SyncState
+    received: int
+    processed: int
+    skipped: int
+    failed: int
+    reasons: dict[str, int]
+    started_at: datetime | None
+    finished_at: datetime | None
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncProgress:
+    """How far one sync is. `state` is failed or cancelled when the sync of a source is."""
+
+    id: UUID
+    external_user_id: str
+    state: SyncState
+    created_at: datetime
+    sources: tuple[SourceProgress, ...]

@@ -73,6 +73,7 @@ class Item(models.Model):
                 name="item_recent",
                 condition=models.Q(deleted_at=None),
             ),
+            models.Index(fields=["-occurred_at"], name="item_newest"),
             GinIndex(fields=["search"], name="item_words"),
             GinIndex(fields=["identifiers"], name="item_identifiers"),
         ]
@@ -94,7 +95,7 @@ class Chunk(models.Model):
     digest = models.CharField(max_length=64)
 
     class Meta:
-        ordering = ["item", "position"]
+        ordering = ["item_id", "position"]
         constraints = [models.UniqueConstraint(fields=["item", "position"], name="chunk_once")]
 
     def __str__(self) -> str:
@@ -241,13 +242,16 @@ class SyncSource(models.Model):
         default=0, help_text="How often the window was read from its start again."
     )
     attempt = models.PositiveIntegerField(default=0)
+    stalls = models.PositiveIntegerField(
+        default=0, help_text="How often it was begun again since the last page was finished."
+    )
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     error = models.CharField(max_length=500, blank=True)
 
     class Meta:
-        ordering = ["run", "account"]
+        ordering = ["run_id", "account_id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["account"],

@@ -1,0 +1,121 @@
+"""Syncs over HTTP: start one, see how far it is, cancel it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotAuthenticated, NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from integrations.authentication import Caller, HasScope
+from integrations.registry import source_choices
+from integrations.serializers import StrictCharField, StrictSerializer
+from knowledge import sync_runs
+from knowledge.contracts import SyncProgress
+from knowledge.tasks import start_sync
+
+PERMISSIONS = [HasScope("sync")]
+
+
+class SyncRequest(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    sources = serializers.ListField(
+        child=serializers.ChoiceField(choices=source_choices()),
+        required=False,
+        allow_empty=False,
+        max_length=50,
+        help_text="Leave it out for all sources the user has connected.",
+    )
+
+
+class SourceFields(serializers.Serializer[Any]):
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    account_id = serializers.UUIDField()
+    state = serializers.CharField(help_text="queued, running, done, failed or cancelled")
+    received = serializers.IntegerField(help_text="processed + skipped + failed")
+    processed = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    reasons = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Skipped and failed items by reason."
+    )
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField(allow_blank=True)
+
+
+class SyncFields(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    user_id = serializers.CharField(source="external_user_id")
+    state = serializers.CharField(help_text="queued, running, done, failed or cancelled")
+    created_at = serializers.DateTimeField()
+    sources = SourceFields(many=True)
+
+
+class SyncsView(APIView):
+    permission_classes = PERMISSIONS
+
+    @extend_schema(
+        operation_id="start_sync",
+        request=SyncRequest,
+        responses={202: SyncFields, 200: SyncFields},
+        description="Starts a sync (202). One that is running already is answered as it is (200).",
+    )
+    def post(self, request: Request) -> Response:
+        asked = SyncRequest(data=request.data)
+        asked.is_valid(raise_exception=True)
+        user_id = asked.validated_data["user_id"]
+        caller = _caller(request)
+        if not caller.allows_user(user_id):
+            raise NotFound("There is no such user.", code="unknown_user")
+        requested = start_sync(
+            organisation_id=caller.organisation_id,
+            external_user_id=user_id,
+            sources=asked.validated_data.get("sources", ()),
+        )
+        if requested is None:
+            raise NotFound("This user has connected no such account.", code="unknown_account")
+        code = status.HTTP_202_ACCEPTED if requested.queued else status.HTTP_200_OK
+        return Response(SyncFields(_visible(request, requested.run_id)).data, status=code)
+
+
+class SyncView(APIView):
+    permission_classes = PERMISSIONS
+
+    @extend_schema(operation_id="read_sync", responses=SyncFields)
+    def get(self, request: Request, sync_id: UUID) -> Response:
+        return Response(SyncFields(_visible(request, sync_id)).data)
+
+
+class CancelSyncView(APIView):
+    permission_classes = PERMISSIONS
+
+    @extend_schema(
+        operation_id="cancel_sync",
+        request=None,
+        responses=SyncFields,
+        description="Stops what still runs. Items that are stored already stay.",
+    )
+    def post(self, request: Request, sync_id: UUID) -> Response:
+        _visible(request, sync_id)
+        sync_runs.cancel(sync_id, now=timezone.now())
+        return Response(SyncFields(_visible(request, sync_id)).data)
+
+
+def _caller(request: Request) -> Caller:
+    if not isinstance(request.auth, Caller):
+        raise NotAuthenticated
+    return request.auth
+
+
+def _visible(request: Request, sync_id: UUID) -> SyncProgress:
+    """The sync, if the caller may see it. Raises NotFound, whatever the reason."""
+    caller = _caller(request)
+    found = sync_runs.progress(organisation_id=caller.organisation_id, run_id=sync_id)
+    if found is None or not caller.allows_user(found.external_user_id):
+        raise NotFound("There is no such sync.", code="unknown_sync")
+    return found

@@ -1,0 +1,337 @@
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from integrations import llm, reads
+from integrations.contracts import AccountRef, Email, Page
+from integrations.exceptions import CursorExpired, Unavailable
+from knowledge import ingest as ingest_module
+from knowledge import sync, sync_runs
+from knowledge.models import Item, SyncFailure, SyncSource
+from tests.knowledge.answers import READER, summarised
+from tests.knowledge.office import account, email
+from tests.model_server import Failure, ScriptedModel, scripted_model
+from tests.offline_model_server import running_offline_model
+from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Mailbox:
+    """A provider's list of mails, two a page. `before` may raise when a page is asked for."""
+
+    def __init__(self, count: int) -> None:
+        self.mails = [email(id=f"m{n}", subject=f"Mail {n}", body_text="x") for n in range(count)]
+        self.asked: list[str | None] = []
+        self.before: Callable[[str | None], None] = lambda cursor: None
+
+    def emails(self, *, since: Any, cursor: str | None, limit: int) -> Page[Email]:
+        self.asked.append(cursor)
+        self.before(cursor)
+        start = int(cursor or 0)
+        following = str(start + 2) if start + 2 < len(self.mails) else None
+        return Page(items=tuple(self.mails[start : start + 2]), next_cursor=following)
+
+
+@pytest.fixture
+def mailbox(monkeypatch: pytest.MonkeyPatch) -> Mailbox:
+    box = Mailbox(5)
+    monkeypatch.setattr(reads, "reader", lambda account: box)
+    return box
+
+
+def started(owner: AccountRef) -> SyncSource:
+    requested = sync_runs.request_sync(
+        organisation_id=owner.organisation_id,
+        external_user_id=owner.external_user_id,
+        now=timezone.now(),
+    )
+    assert requested is not None
+    [sync_id] = requested.queued
+    return SyncSource.objects.get(pk=sync_id)
+
+
+def advance(row: SyncSource, *, seconds: float = 60.0) -> str:
+    result = sync.advance(row.pk, clock=timezone.now, seconds=seconds)
+    row.refresh_from_db()
+    return result
+
+
+def counts(row: SyncSource) -> tuple[int, int, int, int]:
+    return row.received, row.processed, row.skipped, row.failed
+
+
+def test_every_page_is_read_and_every_item_counted(mailbox: Mailbox, model: ScriptedModel) -> None:
+    row = started(account())
+
+    assert advance(row) == "finished"
+
+    assert (row.state, row.error, row.cursor) == ("done", "", "")
+    assert counts(row) == (5, 5, 0, 0)
+    assert mailbox.asked == [None, "2", "4"]
+    assert Item.objects.count() == 5
+
+
+def test_a_second_sync_skips_what_is_known_and_asks_no_model(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    owner = account()
+    advance(started(owner))
+    asked = len(model.requests)
+    again = started(owner)
+
+    advance(again)
+
+    assert counts(again) == (5, 0, 5, 0)
+    assert again.reasons == {"unchanged": 5}
+    assert len(model.requests) == asked
+
+
+def test_after_its_share_of_time_it_lets_others_work_and_goes_on_at_the_next_page(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+
+    assert advance(row, seconds=-1) == "more"
+    assert (row.state, row.cursor, row.received) == ("running", "2", 2)
+    assert advance(row) == "finished"
+    assert mailbox.asked == [None, "2", "4"]
+    assert counts(row) == (5, 5, 0, 0)
+
+
+def test_a_sync_whose_worker_died_goes_on_at_its_last_page(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+
+    def die(cursor: str | None) -> None:
+        if cursor == "2":
+            raise SystemExit
+
+    mailbox.before = die
+    with pytest.raises(SystemExit):
+        advance(row)
+    mailbox.before = lambda cursor: None
+    row.refresh_from_db()
+
+    assert (row.state, row.cursor, row.received) == ("running", "2", 2)
+    assert advance(row) == "not_mine"  # the dead one's lease still holds
+    assert list(sync.abandoned(now=timezone.now())) == []
+    SyncSource.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    assert list(sync.abandoned(now=timezone.now())) == [row.pk]
+    assert advance(row) == "finished"
+    assert counts(row) == (5, 5, 0, 0)
+    assert mailbox.asked == [None, "2", "2", "4"]
+
+
+def test_a_page_that_kills_its_worker_again_and_again_ends_the_sync(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+
+    def die(cursor: str | None) -> None:
+        raise SystemExit
+
+    mailbox.before = die
+    for _crash in range(sync.MAX_STALLS):
+        with pytest.raises(SystemExit):
+            advance(row)
+        SyncSource.objects.update(lease_expires_at=timezone.now())
+
+    assert advance(row) == "finished"
+    assert row.state == "failed"
+    assert row.error == "It was begun again and again and never finished a page. See the log."
+
+
+def test_one_sync_is_worked_on_by_one_worker_only(mailbox: Mailbox, model: ScriptedModel) -> None:
+    row = started(account())
+    seen: list[str] = []
+    mailbox.before = lambda cursor: seen.append(sync.advance(row.pk, clock=timezone.now))
+
+    assert advance(row) == "finished"
+    assert seen == ["not_mine"] * 3
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing_more(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+
+    def lose(cursor: str | None) -> None:
+        if cursor == "2":
+            SyncSource.objects.update(attempt=row.attempt + 10)
+
+    mailbox.before = lose
+
+    assert advance(row) == "not_mine"
+    assert (row.state, row.cursor, row.received) == ("running", "2", 2)
+
+
+def test_a_cancelled_sync_stops_at_the_page_it_reads(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+
+    def stop(cursor: str | None) -> None:
+        if cursor == "2":
+            sync_runs.cancel(row.run_id, now=timezone.now())
+
+    mailbox.before = stop
+
+    assert advance(row) == "not_mine"
+    assert (row.state, row.received) == ("cancelled", 2)
+    assert row.finished_at is not None
+
+
+def test_an_expired_cursor_reads_the_window_again_and_loses_nothing(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+
+    def expire(cursor: str | None) -> None:
+        if cursor == "4" and mailbox.asked.count("4") == 1:
+            raise CursorExpired
+
+    mailbox.before = expire
+
+    assert advance(row) == "finished"
+    assert mailbox.asked == [None, "2", "4", None, "2", "4"]
+    assert counts(row) == (9, 5, 4, 0)
+    assert (row.state, row.restarts) == ("done", 1)
+
+
+def test_a_cursor_that_always_expires_ends_the_sync(mailbox: Mailbox, model: ScriptedModel) -> None:
+    row = started(account())
+
+    def expire(cursor: str | None) -> None:
+        if cursor == "2":
+            raise CursorExpired
+
+    mailbox.before = expire
+
+    assert advance(row) == "finished"
+    assert (row.state, row.restarts) == ("failed", sync.MAX_RESTARTS)
+
+
+def test_a_data_service_that_does_not_answer_ends_the_sync_and_the_next_goes_on_there(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    owner = account()
+    row = started(owner)
+
+    def fail(cursor: str | None) -> None:
+        if cursor == "2":
+            raise Unavailable
+
+    mailbox.before = fail
+    advance(row)
+    mailbox.before = lambda cursor: None
+    following = started(owner)
+    advance(following)
+
+    assert row.state == "failed"
+    assert row.error == "The data service did not answer. Start the sync again later."
+    assert following.since == row.since
+    assert mailbox.asked == [None, "2", "2", "4"]
+    assert (following.state, counts(following)) == ("done", (3, 3, 0, 0))
+
+
+def test_an_item_that_fails_is_tried_again_then_counted_with_its_reason(
+    mailbox: Mailbox, settings: Any
+) -> None:
+    tries: list[str] = []
+
+    def reply(body: dict[str, Any]) -> Any:
+        shown = body["messages"][1]["content"]
+        if "Title: Mail 1\n" in shown:
+            tries.append(shown)
+            return Failure(503)
+        return summarised(body)
+
+    row = started(account())
+    with scripted_model(settings, {READER: reply}):
+        advance(row)
+
+    [failure] = SyncFailure.objects.all()
+    assert (failure.sync_id, failure.source_id, failure.reason) == (
+        row.pk,
+        "m1",
+        "model_status_503",
+    )
+    assert (row.state, counts(row)) == ("done", (5, 4, 0, 1))
+    assert row.reasons == {"model_status_503": 1}
+    assert len(tries) == sync.ITEM_TRIES
+
+
+def test_a_model_that_answers_nothing_at_all_ends_the_sync_and_counts_nothing(
+    mailbox: Mailbox, settings: Any
+) -> None:
+    row = started(account())
+    with scripted_model(settings, {READER: lambda body: Failure(503)}):
+        advance(row)
+
+    assert (row.state, counts(row)) == ("failed", (0, 0, 0, 0))
+    assert row.error == "The model did not answer. Start the sync again later."
+
+
+def test_an_item_that_breaks_our_own_code_does_not_stop_the_others(
+    mailbox: Mailbox, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ingest(*, source_id: str, **rest: Any) -> Any:
+        if source_id == "m3":
+            raise RuntimeError("a fault")
+        return real(source_id=source_id, **rest)
+
+    real = ingest_module.ingest
+    monkeypatch.setattr(sync, "ingest", ingest)
+    row = started(account())
+    advance(row)
+
+    assert counts(row) == (5, 4, 0, 1)
+    assert SyncFailure.objects.get().reason == "unexpected_error"
+
+
+def test_a_few_items_are_taken_side_by_side(mailbox: Mailbox, settings: Any) -> None:
+    both_are_here = threading.Barrier(2, timeout=10)
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        if "Mail 4" not in body["messages"][1]["content"]:  # alone on the last page
+            both_are_here.wait()
+        return summarised(body)
+
+    row = started(account())
+    with scripted_model(settings, {READER: reply}):
+        assert advance(row) == "finished"
+
+    assert counts(row) == (5, 5, 0, 0)
+
+
+@pytest.fixture
+def sandbox(settings: Any) -> Iterator[RunningSandbox]:
+    with running_sandbox() as running, running_offline_model() as url:
+        settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "offline", url
+        llm._client.cache_clear()
+        yield running
+        llm._client().close()
+        llm._client.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("source", "least"), [("gmail", 60), ("gdrive", 40), ("calendar", 20), ("jira", 60)]
+)
+def test_the_office_is_read_over_http_with_the_offline_model(
+    sandbox: RunningSandbox, settings: Any, source: str, least: int
+) -> None:
+    owner = account(source=source)
+    settings.DATA_SERVICES = {owner.organisation_slug: sandbox.url}
+    settings.DATA_SERVICE_KEYS = {owner.organisation_slug: KEY}
+    row = started(owner)
+
+    assert advance(row) == "finished"
+    assert (row.state, row.error, row.reasons) == ("done", "", {})
+    assert row.received == row.processed == Item.objects.count()
+    assert row.received >= least
