@@ -135,9 +135,9 @@ Remit runs at {plan.address}
   The model    {model if plan.own_model else "the one that your environment names"}
 
 Three things to try:
-  1. Chat at {plan.address}/chat/ and ask: Create Jira tasks from John's proposal email
-  2. Deliver a mail in the office, the poisoned one too, and see what the agent may do
-  3. Read the ledger in the admin: every action that was taken, asked for or refused
+  1. Ask in the console, {plan.address}/console/: Create Jira tasks from John's proposal email
+  2. Let a mail arrive there, the poisoned one too, and see what is done and what is refused
+  3. Read the ledger in the admin: every action with the reasons of its decision
 
 Ctrl-C stops everything. Logs: {plan.folder / "logs"}
 """
