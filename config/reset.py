@@ -18,7 +18,16 @@ from config.children import end_leftovers
 
 STOP_SECONDS = 60.0
 # By name: a folder that REMIT_STATE_DIR names by mistake keeps everything else in it.
-OURS = ("logs", "static", "test", "secrets.env", "run.json", "postgres.lock", "setup.lock")
+OURS = (
+    "logs",
+    "static",
+    "test",
+    "secrets.env",
+    "operator-password",
+    "run.json",
+    "postgres.lock",
+    "setup.lock",
+)
 
 
 class ResetError(RuntimeError):
