@@ -17,7 +17,8 @@ Role = Literal["to", "cc", "bcc", "target"]
 MAX_ADDRESS = 254
 MAX_LOCAL = 64
 MAX_DOMAIN = 253
-ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+# Without ! and %, which some servers route by, and ?, which encoded words need.
+ATOM = r"[A-Za-z0-9#$&'*+/=^_`{|}~-]+"
 LOCAL = re.compile(rf"{ATOM}(?:\.{ATOM})*")
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 TOP_LEVEL = re.compile(r"[a-z]{2,63}")

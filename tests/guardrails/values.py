@@ -1,0 +1,119 @@
+"""Requests, policies and facts as plain values, for tests of what is pure."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from guardrails import conditions
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.facts import Facts
+from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
+from integrations.contracts import AccountRef, Authentication, Correspondence, Email
+
+ACCOUNT_ID = UUID("00000000-0000-4000-8000-000000000001")
+ACTION_ID = UUID("01900000-0000-7000-8000-000000000001")
+NOW = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)  # a Monday
+ME, ADA, STRANGER = "maya@company.com", "ada@client.com", "mallory@evil.example"
+LABELS = {"label_fyi": "FYI", "label_to_reply": "To Reply"}
+PROJECTS = {"PROJ": "Customer Portal"}
+
+
+def account(**changes: Any) -> AccountRef:
+    values: dict[str, Any] = {
+        "id": ACCOUNT_ID,
+        "organisation_id": UUID(int=7),
+        "organisation_slug": "default",
+        "external_user_id": "maya",
+        "source": "gmail",
+        "address": ME,
+        "display_name": "Maya",
+        "time_zone": "UTC",
+        "paused": False,
+    }
+    return AccountRef(**(values | changes))
+
+
+def chat(user_words: str = "", **changes: Any) -> Origin:
+    return Origin(trigger="chat", turn_id="turn-1", user_words=user_words, **changes)
+
+
+def inbound(**changes: Any) -> Origin:
+    values: dict[str, Any] = {
+        "trigger": "webhook",
+        "turn_id": "turn-1",
+        "item_source_id": "mail-1",
+        "thread_id": "thread-1",
+    }
+    return Origin(**(values | changes))
+
+
+def request(action_type: str, arguments: Any, origin: Origin | None = None) -> ActionRequest:
+    source = "jira" if action_type == "create_jira_task" else "gmail"
+    return ActionRequest(
+        action_id=ACTION_ID,
+        account=account(source=source),
+        action_type=action_type,
+        arguments=arguments,
+        origin=origin or chat(),
+    )
+
+
+def rule(action_type: str, mode: Mode = "auto", *raw: dict[str, Any], **changes: Any) -> Rule:
+    values: dict[str, Any] = {
+        "id": f"rule-{action_type}",
+        "action_type": action_type,
+        "resource_type": "",
+        "enabled": True,
+        "mode": mode,
+        "conditions": conditions.read_all(list(raw)),
+    }
+    return Rule(**(values | changes))
+
+
+def option(action_type: str, kind: str, external_id: str, **changes: Any) -> Option:
+    values: dict[str, Any] = {
+        "id": f"option-{external_id}",
+        "action_type": action_type,
+        "resource_type": "",
+        "source": "jira" if action_type == "create_jira_task" else "gmail",
+        "kind": kind,
+        "external_id": external_id,
+        "name": (LABELS | PROJECTS).get(external_id, external_id),
+    }
+    return Option(**(values | changes))
+
+
+def policy_of(*rows: Rule | Option, paused: bool = False) -> PolicySnapshot:
+    return PolicySnapshot(
+        account_id=ACCOUNT_ID,
+        paused=paused,
+        rules=tuple(row for row in rows if isinstance(row, Rule)),
+        options=tuple(row for row in rows if isinstance(row, Option)),
+    )
+
+
+def email(**changes: Any) -> Email:
+    values: dict[str, Any] = {
+        "id": "mail-1",
+        "thread_id": "thread-1",
+        "from": ADA,
+        "to": (ME,),
+        "subject": "Lunch on Friday?",
+        "date": NOW,
+        "labels": ("INBOX", "UNREAD"),
+        "authentication": Authentication(dmarc="pass"),
+    }
+    return Email.model_validate(values | changes)
+
+
+def facts(mail: Email | None = None, **changes: Any) -> Facts:
+    mail = mail or email()
+    values: dict[str, Any] = {
+        "email": mail,
+        "thread": (mail,),
+        "correspondence": Correspondence(address=mail.sender, received=1, sent=0),
+        "labels": LABELS,
+        "projects": PROJECTS,
+        "own_address": ME,
+    }
+    return Facts(**(values | changes))
