@@ -11,6 +11,10 @@ from guardrails.contracts import ApprovalCard
 
 CONTEXT_SHOWN = 5
 DONE = frozenset({"succeeded", "noop"})
+COMPLETED = (
+    *("id", "action_id", "type", "description", "params"),
+    *("status", "sentence", "result", "artifacts"),
+)
 
 
 def answer(turn_id: UUID) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def answer(turn_id: UUID) -> dict[str, Any]:
             {key: shown.get(key) for key in ("n", "id", "source", "title", "relevance")}
             for shown in turn.context[:CONTEXT_SHOWN]
         ],
-        "pending_actions": [pending_action(card) for card in pending],
+        "pending_actions": [pending_action(card) for card in reversed(pending)],
         "completed_actions": [
             _completed(action) for action in turn.actions if action["status"] in DONE
         ],
@@ -76,5 +80,4 @@ def pending_action(card: ApprovalCard) -> dict[str, Any]:
 
 
 def _completed(action: dict[str, Any]) -> dict[str, Any]:
-    keys = ("id", "type", "description", "params", "status", "sentence", "result", "artifacts")
-    return {key: action.get(key) for key in keys}
+    return {key: action.get(key) for key in COMPLETED}

@@ -81,7 +81,8 @@ class PendingAction(serializers.Serializer[Any]):
 
 
 class CompletedAction(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
+    id = serializers.UUIDField(help_text="As it was named while it was pending.")
+    action_id = serializers.UUIDField(help_text="Its id in the ledger.")
     type = serializers.CharField()
     description = serializers.CharField()
     params = serializers.DictField()
