@@ -12,6 +12,7 @@ from typing import Any
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
 
 from config import embedded
 
@@ -225,6 +226,7 @@ STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # pages are styled without a collectstatic run
 WHITENOISE_AUTOREFRESH = DEBUG
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -262,6 +264,9 @@ UNFOLD = {
     "SITE_TITLE": "Remit",
     "SITE_HEADER": "Remit",
     "SITE_SYMBOL": "verified_user",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("remit/icon.svg")}
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.dashboard.context",

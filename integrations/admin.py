@@ -98,7 +98,7 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         return False  # pausing stops it; items, turns and limits hang on it
 
 
-class TokenForm(forms.ModelForm):
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
     scopes = forms.MultipleChoiceField(
         choices=ServiceToken.Scope.choices,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,

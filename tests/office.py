@@ -5,8 +5,8 @@
         office.deliver("newsletter")
         office.drain()
 
-The fixture needs committed rows (`transactional_db`), because the web server works in other
-threads with connections of their own. Nothing runs in the background unless a test asks:
+It needs committed rows (`django_db(databases=["default", "ledger"], transaction=True)`),
+because the web server works in other threads with connections of their own. Nothing runs in the background unless a test asks:
 tasks wait until `drain()`, or are worked off while `with office.worker()` lasts.
 """
 
@@ -23,13 +23,12 @@ from typing import Any
 from unittest import mock
 
 import httpx
-import pytest
 from asgiref.sync import SyncToAsync
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connections
 from django_q.models import OrmQ
 
-from integrations import llm
+from integrations import http, llm
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
 from tests.offline_model_server import running_offline_model
@@ -63,7 +62,7 @@ class Office:
         if sources:
             accounts = accounts.filter(source__in=sources)
         for account in accounts:
-            call_command("first_sync", account=[str(account.id)], inline=True, verbosity=0)
+            call_command("first_sync", account=account.id, inline=True, verbosity=0)
 
     def control(self, method: str, path: str, **options: Any) -> Any:
         """One call of the sandbox's control API; its decoded answer."""
@@ -170,7 +169,7 @@ def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
         settings.OPENAI_BASE_URL = stack.enter_context(running_offline_model())
         settings.OPENAI_API_KEY = "offline"
         llm._client.cache_clear()
-        stack.callback(forget_model_client)
+        stack.callback(forget_clients, sandbox)
         stack.callback(close_stream_connections)
         stack.enter_context(mock.patch.dict(os.environ, {"OPERATOR_PASSWORD": PASSWORD}))
         call_command("load_demo", verbosity=0)
@@ -184,18 +183,15 @@ def entrance() -> Any:
         return importlib.import_module("config.asgi").application
 
 
-def forget_model_client() -> None:
+def forget_clients(sandbox: RunningSandbox) -> None:
+    """Close the connections that Remit's shared clients keep to servers of this test."""
     llm._client().close()
     llm._client.cache_clear()
+    for upstream in (sandbox.url, sandbox.control):
+        http.client(upstream, sandbox.key).close()
+    http._client.cache_clear()
 
 
 def close_stream_connections() -> None:
     """Event streams read in one thread of their own, which keeps its connection."""
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
-
-
-@pytest.fixture
-def office(transactional_db: None, settings: Any, tmp_path: Path) -> Iterator[Office]:
-    with running_office(settings, state_dir=tmp_path) as running:
-        yield running
-    connection.close()

@@ -100,7 +100,7 @@ export function finished(action, ledger) {
   if (!places.length && action.result?.url) places.push({ kind: "result", id: action.result.task_key, url: action.result.url });
   return el("section", { className: `card ${done ? "done" : "refused"}`, ariaLabel: done ? "Done" : "Not done" },
     el("h4", {}, `${done ? "Done" : "Not done"}: ${visible(action.description || action.type)}`),
-    action.sentence ? el("p", {}, visible(action.sentence)) : null,
+    action.status !== "succeeded" && action.sentence ? el("p", {}, visible(action.sentence)) : null,
     el("p", { className: "links" },
       ...places.flatMap((place) => [link(visible(place.id || place.kind), place.url ?? ""), " "]),
       link("Ledger", `${ledger}?q=${encodeURIComponent(action.action_id)}`)));

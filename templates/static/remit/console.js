@@ -64,7 +64,7 @@ async function talk({ text = "", confirm = [], reject = [] }) {
     });
     box.value = "";
     clearOpen();
-    if (text) add(message("user", text));
+    add(message("user", text || decided(confirm, reject)));
     if (!session) loadSessions(started.session_id);
     open(started.session_id);
     const answer = await follow(started);
@@ -73,8 +73,13 @@ async function talk({ text = "", confirm = [], reject = [] }) {
     complain(error);
   } finally {
     setBusy(false);
-    box.focus();
+    box.focus({ preventScroll: true });
   }
+}
+
+function decided(confirm, reject) {
+  const count = confirm.length + reject.length;
+  return `${confirm.length ? "Confirmed" : "Rejected"} ${count} ${count === 1 ? "action" : "actions"}.`;
 }
 
 /** Read the turn's events until it is finished. Resolves with its answer. */
@@ -125,7 +130,7 @@ function show(answer, { withText = true } = {}) {
     answer.pending_actions.length > 1 && decideAll(answer.pending_actions),
   ];
   item.append(...parts.filter(Boolean));
-  log.scrollTop = log.scrollHeight;
+  item.scrollIntoView({ block: "start" });
   const waiting = answer.pending_actions.length;
   if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
   else if (answer.needs_clarification) say("The agent asks a question.");

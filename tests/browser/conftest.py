@@ -1,0 +1,75 @@
+"""A real Chromium, logged in as the operator."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from tests.office import Office
+
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+)
+
+
+@pytest.fixture
+def office(transactional_db: None, settings: Any, tmp_path: Path) -> "Iterator[Office]":
+    from tests.office import running_office  # this conftest is read before Django is set up
+
+    with running_office(settings, state_dir=tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: Path) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # Playwright runs an event loop in this thread, and Django refuses queries there.
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+        launched = playwright.chromium.launch(
+            executable_path=str(chromium_path), args=list(SWITCHES)
+        )
+        yield launched
+        launched.close()
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def context(browser: Browser, office: "Office") -> Iterator[BrowserContext]:
+    opened = browser.new_context(base_url=office.origin, viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    """What the browser complained about: errors of scripts, policies and requests."""
+    return []
+
+
+@pytest.fixture
+def page(context: BrowserContext, problems: list[str]) -> Page:
+    """A page of the admin, logged in."""
+    from tests.office import PASSWORD
+
+    opened = context.new_page()
+
+    def complain(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            problems.append(f"{opened.url}: {message.text}")
+
+    opened.on("console", complain)
+    opened.on("pageerror", lambda error: problems.append(f"{opened.url}: {error}"))
+    opened.goto("/admin/login/")
+    opened.get_by_label("Username").fill("operator")
+    opened.get_by_label("Password").fill(PASSWORD)
+    opened.get_by_role("button", name="Log in").click()
+    opened.wait_for_url("**/admin/")
+    return opened
