@@ -17,6 +17,7 @@ from guardrails import selectors
 from guardrails.contracts import PatternMatch
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
+from integrations.html_text import html_to_text
 from integrations.llm import ModelError
 from integrations.reads import reader
 from knowledge.contracts import IngestOutcome
@@ -82,13 +83,20 @@ def minimal_context(account: AccountRef, email: Email) -> InboundMail:
         to=email.to,
         cc=email.cc,
         subject=email.subject,
-        text=(email.body_text or email.snippet)[:TEXT_LIMIT],
+        text=readable(email)[:TEXT_LIMIT],
         list_id=email.list_id or "",
         first_contact=first_contact,
         authenticated=email.authentication.dmarc == "pass",
         date=email.date.isoformat(),
         thread_messages=thread_messages,
     )
+
+
+def readable(email: Email) -> str:
+    """The words a person would read in the mail."""
+    if email.body_text.strip():
+        return email.body_text
+    return html_to_text(email.body_html) if email.body_html else email.snippet
 
 
 def _work(lease: Lease, mail: InboundMail) -> None:

@@ -13,7 +13,8 @@ django = get_asgi_application()
 
 from agents.streams import App, with_streams  # noqa: E402  # needs the app registry
 from config.body_limit import with_body_limit  # noqa: E402
+from config.lifespan import with_lifespan  # noqa: E402
 
-application = with_body_limit(
-    with_streams(cast(App, django)), max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+application = with_lifespan(
+    with_body_limit(with_streams(cast(App, django)), max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 )

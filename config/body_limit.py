@@ -5,14 +5,8 @@ written to a temporary file first.
 """
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from config.lifespan import App, Message, Receive, Scope, Send
 
 ANSWER = json.dumps(
     {"error": {"code": "too_large", "message": "The request body is too large."}}

@@ -3,7 +3,6 @@
 from typing import TypeVar
 from urllib.parse import quote
 
-import httpx
 from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
@@ -14,7 +13,7 @@ from integrations.exceptions import Malformed, NotFound, NotPermitted
 M = TypeVar("M", bound=BaseModel)
 
 
-def upstream(account: AccountRef) -> httpx.Client:
+def upstream(account: AccountRef) -> http.Upstream:
     """The connection pool of the organisation's data service.
 
     Raises NotPermitted when no address or key is configured for the organisation.

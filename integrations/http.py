@@ -20,6 +20,7 @@ from django.conf import settings
 from integrations import exceptions
 
 log = logging.getLogger(__name__)
+Upstream = httpx.Client
 MAX_WAIT_SECONDS = 20.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
@@ -45,7 +46,7 @@ def _client(base_url: str, token: str) -> httpx.Client:
     )
 
 
-def client(base_url: str, token: str = "") -> httpx.Client:
+def client(base_url: str, token: str = "") -> Upstream:
     """The shared connection pool of one upstream. Safe to use from many threads.
 
     Without a token requests carry no Authorization header.
@@ -55,7 +56,7 @@ def client(base_url: str, token: str = "") -> httpx.Client:
 
 
 def request(
-    upstream: httpx.Client,
+    upstream: Upstream,
     method: str,
     path: str,
     *,
@@ -97,7 +98,7 @@ def request(
 
 
 def _once(
-    upstream: httpx.Client,
+    upstream: Upstream,
     method: str,
     path: str,
     params: Mapping[str, Any] | None,

@@ -30,8 +30,9 @@ _NAMED = """
 """
 
 # Candidates by words (all of them; if too few, any of them), by exact identifier and by
-# vector, or the newest items where the query has no words; joined by reciprocal rank fusion
-# into a share of what the first place in every list would give; read with their best passage.
+# vector, and the newest items where the query has no words or names whose items are wanted;
+# joined by reciprocal rank fusion into a share of what the first place in every list would
+# give; read with their best passage.
 #
 # Vectors: up to %(exact_vectors)s every one is compared, and `+ 0` keeps the index out; above,
 # the index answers. The planner chooses wrongly between the two, so the statement does.
@@ -104,7 +105,7 @@ WITH {_NAMED},
     newest AS (
         SELECT id, NULL::bigint AS chunk_id,
                row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
-        FROM eligible WHERE %(any_term)s = ''
+        FROM eligible WHERE %(any_term)s = '' OR %(by_entity)s
         ORDER BY rank LIMIT %(limit)s
     ),
     hits AS (

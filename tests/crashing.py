@@ -19,23 +19,28 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-passed = 0
-kill_at = 0
+
+@dataclass
+class Way:
+    """How far this process has come, and where it dies (0: nowhere)."""
+
+    passed: int = 0
+    kill_at: int = 0
+
+    def cross(self) -> None:
+        self.passed += 1
+        if self.passed == self.kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
-def cross() -> None:
-    """Pass one point: the process dies here if it is the chosen one."""
-    global passed
-    passed += 1
-    if passed == kill_at:
-        os.kill(os.getpid(), signal.SIGKILL)
+WAY = Way()
 
 
 def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     def inner(*args: Any, **kwargs: Any) -> Any:
-        cross()
+        WAY.cross()
         result = function(*args, **kwargs)
-        cross()
+        WAY.cross()
         return result
 
     return inner
@@ -118,14 +123,13 @@ def main() -> None:
 
 def run(work: Callable[[Any], object], command: dict[str, Any], write: int) -> None:
     """In the child: work, report, end."""
-    global kill_at
-    kill_at = command["kill_at"]
+    WAY.kill_at = command["kill_at"]
     answer: dict[str, Any] = {}
     try:
         work(command)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # reported to the test
         answer["error"] = repr(error)
-    os.write(write, json.dumps(answer | {"passed": passed}).encode())
+    os.write(write, json.dumps(answer | {"passed": WAY.passed}).encode())
     os._exit(0)
 
 
