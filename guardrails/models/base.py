@@ -44,6 +44,8 @@ class ConditionsField(models.JSONField):
     """A list of conditions. Parsed on the way into the database by every path of the ORM,
     fixtures and `update()` included, because each of them asks the field."""
 
+    empty_values = [[]]  # nothing else stands for “no conditions”
+
     def validate(self, value: Any, model_instance: models.Model | None) -> None:
         super().validate(value, model_instance)
         check_conditions(value)

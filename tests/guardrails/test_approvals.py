@@ -125,15 +125,15 @@ def test_what_belongs_to_others_does_not_exist(
     office: Office, waiting: Approval, foreign: str
 ) -> None:
     other = Organisation.objects.create(slug=f"other-{uuid4().hex[:6]}", name="Other")
-    change: dict[str, Any] = {
+    changes: dict[str, dict[str, Any]] = {
         "organisation": {"organisation_id": other.id},
         "user": {"external_user_id": "somebody-else"},
         "id": {"approval_id": uuid4()},
-    }[foreign]
+    }
 
     for answer in (confirm, reject):
         with pytest.raises(ApprovalNotFound, match=r"^There is no such approval\.$"):
-            answer(waiting, **change)
+            answer(waiting, **changes[foreign])
 
     assert state(waiting) == "pending"
     cards = selectors.approval_cards(organisation_id=other.id, ids=[waiting.id])

@@ -12,7 +12,7 @@ from guardrails.contracts import Decision, Origin
 from guardrails.facts import Facts
 from guardrails.policy import decide
 from guardrails.reasons import REASONS
-from guardrails.snapshot import Option, PolicySnapshot, Rule
+from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
 from integrations.contracts import Authentication
 from tests.guardrails.values import (
     ADA,
@@ -421,7 +421,8 @@ OPTIONS: list[Option] = [
 ]
 origins = st.sampled_from([chat(), chat(f"write {ADA}"), inbound(), inbound(trigger="pattern")])
 action_types = st.sampled_from(sorted(ARGUMENTS))
-modes = st.sampled_from(["auto", "ask", "never"])
+MODES: tuple[Mode, ...] = ("auto", "ask", "never")
+modes = st.sampled_from(MODES)
 ORDER = {"refuse": 0, "ask": 1, "allow": 2}
 
 

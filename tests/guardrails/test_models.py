@@ -1,0 +1,337 @@
+"""What the database may hold: nothing invalid, whichever door it comes through."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core import serializers
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from guardrails import patterns, presets, skills
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    LearnedPattern,
+    PatternAction,
+    Skill,
+    TargetGroup,
+)
+from integrations.contracts import Named
+from integrations.models import Account, Organisation
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN = [{"kind": "invented"}]
+
+
+@pytest.fixture
+def mailbox() -> Account:
+    organisation = Organisation.objects.create(slug="company", name="Company")
+    return Account.objects.create(
+        organisation=organisation, external_user_id="maya", source="gmail", address="maya@x.com"
+    )
+
+
+def listed(mailbox: Account, **changes: Any) -> AllowedActionOption:
+    values: dict[str, Any] = {
+        "account": mailbox,
+        "action_type": "classify",
+        "source": "gmail",
+        "kind": "label",
+        "external_id": "label_fyi",
+        "name": "FYI",
+    }
+    return AllowedActionOption(**(values | changes))
+
+
+# --- conditions ------------------------------------------------------------------------
+
+
+def test_an_unknown_condition_is_refused_by_save(mailbox: Account) -> None:
+    with pytest.raises(ValidationError, match="invented"):
+        AllowedAction.objects.create(account=mailbox, action_type="archive", conditions=UNKNOWN)
+
+
+def test_an_unknown_condition_is_refused_by_update(mailbox: Account) -> None:
+    AllowedAction.objects.create(account=mailbox, action_type="archive")
+    with pytest.raises(ValidationError, match="invented"):
+        AllowedAction.objects.update(conditions=UNKNOWN)
+
+
+def test_an_unknown_condition_is_refused_by_bulk_writes(mailbox: Account) -> None:
+    row = AllowedAction(account=mailbox, action_type="archive", conditions=UNKNOWN)
+    with pytest.raises(ValidationError, match="invented"):
+        AllowedAction.objects.bulk_create([row])
+    kept = AllowedAction.objects.create(account=mailbox, action_type="archive")
+    kept.conditions = UNKNOWN
+    with pytest.raises(ValidationError, match="invented"):
+        AllowedAction.objects.bulk_update([kept], ["conditions"])
+
+
+def test_an_unknown_condition_is_refused_by_fixtures(mailbox: Account) -> None:
+    kept = AllowedAction.objects.create(account=mailbox, action_type="archive")
+    (record,) = json.loads(serializers.serialize("json", [kept]))
+    record["fields"]["conditions"] = UNKNOWN
+    (loaded,) = serializers.deserialize("json", json.dumps([record]))
+    with pytest.raises(ValidationError, match="invented"):
+        loaded.save()
+
+
+@pytest.mark.parametrize("raw", [{}, "thread", None, 7, [None], [[]], [{"kind": {}}]])
+def test_conditions_of_any_other_shape_are_refused_in_words(mailbox: Account, raw: Any) -> None:
+    with pytest.raises(ValidationError) as caught:
+        AllowedAction.objects.create(account=mailbox, action_type="archive", conditions=raw)
+    assert "conditions" in caught.value.message_dict
+
+
+@pytest.mark.parametrize(
+    ("action_type", "condition"),
+    [
+        ("archive", {"kind": "max_recipients", "max": 3}),
+        ("archive", {"kind": "recipient_domain", "domains": ["x.com"]}),
+        ("create_jira_task", {"kind": "sender_authenticated"}),
+        ("create_jira_task", {"kind": "thread"}),
+    ],
+)
+def test_a_condition_that_could_never_hold_is_refused(
+    mailbox: Account, action_type: str, condition: dict[str, Any]
+) -> None:
+    if action_type == "create_jira_task":
+        mailbox.source = "jira"
+        mailbox.save()
+    with pytest.raises(ValidationError, match="would refuse everything"):
+        AllowedAction.objects.create(
+            account=mailbox, action_type=action_type, conditions=[condition]
+        )
+
+
+# --- permissions and options -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"action_type": "delete_everything"},
+        {"action_type": "create_jira_task"},
+        {"action_type": "archive", "resource_type": "issue"},
+        {"action_type": "archive", "approval_mode": "yes"},
+    ],
+)
+def test_a_permission_that_grants_nothing_is_refused(
+    mailbox: Account, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError):
+        AllowedAction.objects.create(account=mailbox, **changes)
+
+
+def test_a_permission_exists_once(mailbox: Account) -> None:
+    AllowedAction.objects.create(account=mailbox, action_type="archive")
+    with pytest.raises(ValidationError):
+        AllowedAction.objects.create(account=mailbox, action_type="archive")
+    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO guardrails_allowedaction (id, account_id, action_type, resource_type, "
+            "enabled, approval_mode, conditions, created_at, updated_at) "
+            "SELECT gen_random_uuid(), account_id, action_type, resource_type, enabled, "
+            "approval_mode, conditions, now(), now() FROM guardrails_allowedaction"
+        )
+
+
+def test_an_option_exists_once(mailbox: Account) -> None:
+    listed(mailbox).save()
+    with pytest.raises(ValidationError):
+        listed(mailbox, name="Another name").save()
+    listed(mailbox, resource_type="email").save()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"action_type": "archive"},
+        {"kind": "recipient", "external_id": "a@x.com"},
+        {"source": "jira"},
+        {"external_id": ""},
+        {"external_id": "label fyi"},
+        {"external_id": "label_\u200bfyi"},
+        {"name": ""},
+        {"name": "F\u202eYI"},
+        {"action_type": "send_email", "kind": "recipient", "external_id": "Ada <a@x.com>"},
+        {"action_type": "send_email", "kind": "recipient", "external_id": "а@x.com"},  # noqa: RUF001
+        {"action_type": "send_email", "kind": "recipient_domain", "external_id": "*.x.com"},
+        {"action_type": "send_email", "kind": "recipient_domain", "external_id": "@x.com"},
+    ],
+)
+def test_an_option_that_could_never_match_is_refused(
+    mailbox: Account, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError):
+        listed(mailbox, **changes).save()
+
+
+def test_an_option_is_stored_in_the_form_that_is_compared(mailbox: Account) -> None:
+    option = listed(
+        mailbox, action_type="send_email", kind="recipient_domain", external_id="Company.COM"
+    )
+    option.save()
+    option.refresh_from_db()
+    assert option.external_id == "company.com"
+
+
+def test_a_group_of_another_account_is_refused(mailbox: Account) -> None:
+    other = Account.objects.create(
+        organisation=mailbox.organisation, external_user_id="omar", source="gmail"
+    )
+    group = TargetGroup.objects.create(account=other, name="Status")
+    with pytest.raises(ValidationError, match="another account"):
+        listed(mailbox, group=group).save()
+
+
+def test_the_thread_status_preset_resolves_names_to_ids(mailbox: Account) -> None:
+    labels = [Named(id=f"L{n}", name=name) for n, name in enumerate(presets.THREAD_STATUS)]
+    for _ in range(2):
+        group = presets.thread_status(account_id=mailbox.id, labels=labels)
+    assert group.cardinality == "single"
+    found = group.options.order_by("external_id").values_list("external_id", "name")
+    assert list(found) == [
+        ("L0", "To Reply"),
+        ("L1", "Awaiting Reply"),
+        ("L2", "FYI"),
+        ("L3", "Actioned"),
+    ]
+    with pytest.raises(ValueError, match="Actioned"):
+        presets.thread_status(account_id=mailbox.id, labels=labels[:3])
+
+
+# --- patterns --------------------------------------------------------------------------
+
+
+def pattern(mailbox: Account, **changes: Any) -> LearnedPattern:
+    values = {"account": mailbox, "name": "Weekly", "list_id": "weekly.example"}
+    return LearnedPattern(**(values | changes))
+
+
+def test_a_pattern_must_name_a_sender_or_a_list(mailbox: Account) -> None:
+    with pytest.raises(ValidationError, match="Name the sender"):
+        pattern(mailbox, list_id="", subject="Invoice 7").save()
+    pattern(mailbox).save()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        LearnedPattern.objects.update(list_id="")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sender_address": "Boss <boss@company.com>"},
+        {"sender_address": "boss"},
+        {"sender_domain": "@company.com"},
+        {"sender_domain": "company.com.evil.com/"},
+        {"list_id": "a\nb"},
+    ],
+)
+def test_a_pattern_with_a_loose_matcher_is_refused(
+    mailbox: Account, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError):
+        pattern(mailbox, **changes).save()
+
+
+def test_a_pattern_that_matches_the_same_exists_once(mailbox: Account) -> None:
+    pattern(mailbox, sender_domain="Company.com", subject="Invoice 17").save()
+    with pytest.raises(ValidationError):
+        pattern(mailbox, sender_domain="company.com", subject="RE: invoice 18", name="x").save()
+    pattern(mailbox, sender_domain="company.com").save()
+    assert len({row.digest for row in LearnedPattern.objects.all()}) == 2
+
+
+def test_a_pattern_acts_only_after_a_person_approved_it(mailbox: Account) -> None:
+    found = pattern(mailbox)
+    found.save()
+    assert found.state == "proposed"
+    with pytest.raises((ValidationError, IntegrityError)), transaction.atomic():
+        pattern(mailbox, list_id="other", state="approved").save()
+    assert patterns.approve(pattern_id=found.id, by="operator:olga", now=timezone.now())
+    assert not patterns.approve(pattern_id=found.id, by="operator:olga", now=timezone.now())
+    assert patterns.suspend(pattern_id=found.id)
+    assert not patterns.suspend(pattern_id=found.id)
+
+
+@pytest.mark.parametrize(
+    ("action_type", "arguments"),
+    [
+        ("send_email", {"to": ["a@x.com"], "subject": "s", "body": "b"}),
+        ("draft", {}),
+        ("create_jira_task", {}),
+        ("nothing", {}),
+        ("classify", {}),
+        ("classify", {"label_id": "label fyi"}),
+        ("classify", {"label_id": "label_fyi", "email_id": "mail-1"}),
+        ("archive", {"label_id": "label_fyi"}),
+        ("archive", []),
+        ("archive", None),
+    ],
+)
+def test_a_pattern_action_that_could_not_run_is_refused(
+    mailbox: Account, action_type: str, arguments: Any
+) -> None:
+    found = pattern(mailbox)
+    found.save()
+    with pytest.raises(ValidationError):
+        PatternAction.objects.create(pattern=found, action_type=action_type, arguments=arguments)
+
+
+def test_a_pattern_action_holds_arguments_without_the_item(mailbox: Account) -> None:
+    found = pattern(mailbox)
+    found.save()
+    PatternAction.objects.create(pattern=found, order=0, action_type="archive")
+    PatternAction.objects.create(
+        pattern=found, order=1, action_type="classify", arguments={"label_id": "label_fyi"}
+    )
+    with pytest.raises(ValidationError):
+        PatternAction.objects.create(pattern=found, order=1, action_type="archive")
+
+
+# --- skills ----------------------------------------------------------------------------
+
+
+def publish(mailbox: Account, content: str, *, shared: bool = True) -> Skill:
+    return skills.publish(
+        organisation_id=mailbox.organisation_id,
+        account_id=None if shared else mailbox.id,
+        name="invoices",
+        description="What to do with invoices.",
+        content=content,
+    )
+
+
+def test_a_change_is_a_new_version_and_the_old_one_stays(mailbox: Account) -> None:
+    first, second = publish(mailbox, "One."), publish(mailbox, "Two.")
+    assert (first.version, second.version) == (1, 2)
+    first.refresh_from_db()
+    assert first.content == "One."
+    first.content = "Changed."
+    with pytest.raises(ValidationError, match="new version"):
+        first.save()
+    first.refresh_from_db()
+    first.enabled = False
+    first.save()
+
+
+def test_a_version_exists_once_also_when_it_is_shared(mailbox: Account) -> None:
+    first = publish(mailbox, "One.")
+    values = {"organisation": mailbox.organisation, "name": first.name, "description": "d"}
+    with pytest.raises(ValidationError):
+        Skill.objects.create(**values, content="Again.", version=1)
+
+
+def test_an_account_of_another_organisation_owns_no_skill_here(mailbox: Account) -> None:
+    other = Organisation.objects.create(slug="other", name="Other")
+    with pytest.raises(ValidationError, match="another organisation"):
+        skills.publish(
+            organisation_id=other.id,
+            account_id=mailbox.id,
+            name="x",
+            description="d",
+            content="c",
+        )
