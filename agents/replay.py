@@ -35,6 +35,7 @@ BATCH_MAILS = 100
 BATCH_BYTES = 8 * 1024 * 1024
 CHUNK = 500  # ids in one query
 POLL_SECONDS = 1.0
+SAY_SECONDS = 10.0
 RETRY_SECONDS = 120.0
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
 
@@ -125,7 +126,7 @@ def replay(
             for answer in pool.map(lambda push: _send(push, account=account, url=url), batch):
                 _count_answer(report, answer)
             ids.update(dict.fromkeys(push.webhook_id for push in batch))
-            say(f"{report.accepted + report.duplicates} sent")
+            say(f"{report.accepted + report.duplicates:,} sent")
     chunks = [list(ids)[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
     _wait(chunks, account=account, patience=patience, say=say)
     report.seconds = time.monotonic() - began
@@ -256,7 +257,7 @@ def _wait(
     say: Callable[[str], None],
 ) -> None:
     waiting = list(chunks)
-    left, changed = -1, time.monotonic()
+    left, changed, said = -1, time.monotonic(), 0.0
     while True:
         counts = [
             _deliveries(chunk, account).filter(state__in=UNFINISHED).count() for chunk in waiting
@@ -266,7 +267,9 @@ def _wait(
             return
         if sum(counts) != left:
             left, changed = sum(counts), time.monotonic()
-            say(f"{left} still to be finished")
+            if changed - said > SAY_SECONDS:
+                say(f"{left:,} still to be finished")
+                said = changed
         elif time.monotonic() - changed > patience:
             return
         time.sleep(POLL_SECONDS)

@@ -76,7 +76,7 @@ class Command(BaseCommand):
                 url=options["url"],
                 patience=options["patience"],
                 trusted_server=options["trusted_server"],
-                say=self.stderr.write,
+                say=self.say,
             )
         except (NoMailHere, replay.CannotGoOn) as error:
             raise CommandError(str(error)) from error
@@ -88,6 +88,9 @@ class Command(BaseCommand):
                 "Not every mail is finished. Check that `make run` is up (its logs say more) "
                 "and run the same command again: nothing is done twice."
             )
+
+    def say(self, progress: str) -> None:
+        self.stderr.write(progress, style_func=str)
 
     def account(self, slug: str, user_id: str, url: str) -> AccountRef:
         """The mailbox here and in the sandbox, made when it is absent."""
@@ -115,7 +118,7 @@ class Command(BaseCommand):
             defaults={"address": f"{user_id}@example.org", "display_name": user_id},
         )
         if made:
-            self.stderr.write(f"Made an account for “{user_id}”. It allows no action yet.")
+            self.say(f"Made an account for “{user_id}”. It allows no action yet.")
         try:
             sandbox.add_user(
                 slug,
