@@ -19,7 +19,7 @@ EXACT_VECTORS = 30_000  # comparing one takes 0.7 to 1.7 µs, and misses nothing
 CANDIDATES = 100
 NEWEST_MATCHES = 500
 RRF = 60
-MAX_DISTANCE = 0.9  # cosine; a passage farther away has nothing to do with the question
+MAX_DISTANCE = 0.75  # cosine; a passage farther away has nothing to do with the question
 _ADDRESS = re.compile(r"[^\s<>()\[\],;:\"]+@[^\s<>()\[\],;:\"]+")
 _EDGES = ".,;:!?()[]<>{}\"'“”\u2018\u2019«»"
 # Words that say nothing about what is looked for; without them a question matches by the rest.

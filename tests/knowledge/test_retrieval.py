@@ -194,6 +194,15 @@ def test_an_entity_filter_keeps_the_items_from_to_and_about_it(
     assert [found.address for found in result.entities] == ["johnd@client.com"]
 
 
+def test_what_fits_the_query_comes_before_the_rest_of_a_persons_items(
+    mailbox: AccountRef,
+) -> None:
+    found = ids(find(mailbox, query="customer portal", entity="John Smith"))
+
+    assert found[0] == "proposal"
+    assert set(found) == {"proposal", "lunch", "hello"}
+
+
 def test_an_entity_filter_finds_what_was_written_to_a_person(mailbox: AccountRef) -> None:
     assert set(ids(find(mailbox, entity="John Smith"))) == {"proposal", "lunch", "hello"}
 

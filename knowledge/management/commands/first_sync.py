@@ -46,9 +46,8 @@ class Command(BaseCommand):
         if options["wait"] or options["inline"]:
             self._watch(runs)
         else:
-            self.stdout.write(
-                f"Queued. {len(runs)} users, {sum(map(len, wanted.values()))} accounts."
-            )
+            count = sum(len(sources) for sources in wanted.values())
+            self.stdout.write(f"Accounts queued: {count}.")
 
     def _wanted(self, account_id: UUID | None) -> dict[Person, list[Source]]:
         accounts = Account.objects.select_related("organisation").order_by("external_user_id")

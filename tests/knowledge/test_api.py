@@ -1,0 +1,139 @@
+import uuid
+from typing import Any
+
+import pytest
+from django.urls import path
+from django_q.models import OrmQ
+from rest_framework.test import APIClient
+
+from integrations.contracts import AccountRef
+from integrations.models import Organisation, ServiceToken
+from knowledge.api import CancelSyncView, SyncsView, SyncView
+from knowledge.models import SyncSource
+from tests.knowledge.office import account
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
+
+urlpatterns = [
+    path("api/v1/sync", SyncsView.as_view()),
+    path("api/v1/sync/<uuid:sync_id>", SyncView.as_view()),
+    path("api/v1/sync/<uuid:sync_id>/cancel", CancelSyncView.as_view()),
+]
+
+
+def caller(
+    organisation_id: uuid.UUID, *, scope: str = "sync", users: tuple[str, ...] = ()
+) -> APIClient:
+    _, plain = ServiceToken.issue(
+        organisation=Organisation.objects.get(pk=organisation_id),
+        name="test",
+        scopes=[scope],
+        user_ids=list(users),
+    )
+    return APIClient(headers={"Authorization": f"Bearer {plain}"})
+
+
+@pytest.fixture
+def owner() -> AccountRef:
+    return account()
+
+
+def start(client: APIClient, **body: Any) -> Any:
+    return client.post("/api/v1/sync", body, format="json")
+
+
+def test_a_sync_is_started_and_queued_in_one(owner: AccountRef) -> None:
+    response = start(caller(owner.organisation_id), user_id="maya")
+
+    row = SyncSource.objects.get()
+    assert response.status_code == 202
+    answer = response.json()
+    assert (answer["id"], answer["user_id"], answer["state"]) == (str(row.run_id), "maya", "queued")
+    assert answer["sources"] == [
+        {
+            "source": "gmail",
+            "account_id": str(owner.id),
+            "state": "queued",
+            "received": 0,
+            "processed": 0,
+            "skipped": 0,
+            "failed": 0,
+            "reasons": {},
+            "started_at": None,
+            "finished_at": None,
+            "error": "",
+        }
+    ]
+    [task] = OrmQ.objects.all()
+    assert task.task["args"] == (str(row.pk),)
+
+
+def test_a_second_request_gets_the_running_sync_and_queues_nothing(owner: AccountRef) -> None:
+    client = caller(owner.organisation_id)
+    first = start(client, user_id="maya")
+
+    again = start(client, user_id="maya", sources=["gmail"])
+
+    assert again.status_code == 200
+    assert again.json() == first.json()
+    assert OrmQ.objects.count() == 1
+
+
+def test_a_sync_is_looked_at_and_cancelled(owner: AccountRef) -> None:
+    client = caller(owner.organisation_id)
+    address = f"/api/v1/sync/{start(client, user_id='maya').json()['id']}"
+
+    assert client.get(address).json()["state"] == "queued"
+    assert client.post(f"{address}/cancel").json()["state"] == "cancelled"
+    assert client.get(address).json()["sources"][0]["state"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"user_id": 7},
+        {"user_id": ""},
+        {"user_id": "a\x00"},
+        {"user_id": "maya", "sources": []},
+        {"user_id": "maya", "sources": ["fax"]},
+        {"user_id": "maya", "sources": "gmail"},
+        {"user_id": "maya", "surces": ["gmail"]},
+        {"user_id": "maya" * 100},
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_and_starts_nothing(
+    owner: AccountRef, body: dict[str, Any]
+) -> None:
+    response = start(caller(owner.organisation_id), **body)
+
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == "invalid"
+    assert not SyncSource.objects.exists()
+
+
+@pytest.mark.parametrize("user", ["nobody", "omar"])
+def test_an_unknown_user_has_nothing_to_sync(owner: AccountRef, user: str) -> None:
+    account(user="omar")  # of another organisation
+
+    assert start(caller(owner.organisation_id), user_id=user).status_code == 404
+
+
+def test_a_token_for_other_users_or_another_scope_may_not(owner: AccountRef) -> None:
+    other = caller(owner.organisation_id, users=("omar",))
+    sync_id = start(caller(owner.organisation_id), user_id="maya").json()["id"]
+
+    assert start(other, user_id="maya").status_code == 404
+    assert other.get(f"/api/v1/sync/{sync_id}").status_code == 404
+    assert other.post(f"/api/v1/sync/{sync_id}/cancel").status_code == 404
+    assert start(caller(owner.organisation_id, scope="chat"), user_id="maya").status_code == 403
+    assert start(APIClient(), user_id="maya").status_code == 401
+
+
+def test_a_sync_of_another_organisation_is_not_there(owner: AccountRef) -> None:
+    sync_id = start(caller(owner.organisation_id), user_id="maya").json()["id"]
+    stranger = caller(account().organisation_id)
+
+    assert stranger.get(f"/api/v1/sync/{sync_id}").status_code == 404
+    assert stranger.post(f"/api/v1/sync/{sync_id}/cancel").status_code == 404
+    assert SyncSource.objects.get().state == "queued"
