@@ -16,7 +16,7 @@ from audit import ledger
 from audit.contracts import ActorType, Status
 from audit.selectors import recorded
 from guardrails import entries, selectors
-from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard, Origin
+from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import Confirmation, execute
 from guardrails.models import Approval
 
@@ -68,12 +68,12 @@ def reject(
     external_user_id: str | None = None,
     digest: str | None = None,
     reason: str = "",
-) -> ApprovalCard:
+) -> ActionResult:
     """A person says no, for good. Raises ApprovalNotFound, ApprovalConflict."""
     row = _find(organisation_id, approval_id, external_user_id)
     _check_digest(row, digest)
     _decline(row, decided_by, reason)
-    return selectors.card(row)
+    return _finish(row)
 
 
 def decide(

@@ -41,7 +41,7 @@ def confirm(approval: Approval, **changes: Any) -> ActionResult:
     return approvals.confirm(**(values | changes))
 
 
-def reject(approval: Approval, **changes: Any) -> Any:
+def reject(approval: Approval, **changes: Any) -> ActionResult:
     values: dict[str, Any] = {
         "organisation_id": approval.organisation_id,
         "approval_id": approval.id,
@@ -84,10 +84,14 @@ def test_the_same_answer_again_gives_the_same_result(office: Office, waiting: Ap
 
 
 def test_a_rejection_is_final_and_recorded(office: Office, waiting: Approval) -> None:
-    card = reject(waiting, reason="Not now.")
-    again = reject(waiting)
+    first, again = reject(waiting, reason="Not now."), reject(waiting)
 
-    assert (card.state, again.state) == ("rejected", "rejected")
+    assert (first.status, first.reason, first.sentence) == (
+        "refused",
+        "rejected",
+        "A person said no.",
+    )
+    assert (again, state(waiting)) == (first, "rejected")
     with pytest.raises(ApprovalConflict, match="rejected at"):
         confirm(waiting)
     last = recorded(waiting.action_id)[-1]
@@ -298,7 +302,7 @@ def test_of_sixteen_answers_at_once_one_wins(
         try:
             if number % 2:
                 return confirm(waiting).status
-            return str(reject(waiting).state)
+            return reject(waiting).reason
         except ApprovalConflict:
             return "conflict"
         finally:

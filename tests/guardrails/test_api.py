@@ -1,0 +1,179 @@
+"""Approvals and policy over the API, for callers that may and callers that may not."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+
+from guardrails.executor import execute
+from guardrails.models import Approval
+from integrations.models import Organisation, ServiceToken
+from tests.guardrails.office import Office
+
+pytestmark = [
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+    pytest.mark.urls("tests.guardrails.urls"),
+]
+APPROVALS = "/api/v1/approvals"
+WISH = {"project_key": "PROJ", "summary": "Payment Integration", "type": "task"}
+
+
+class Api:
+    """A caller with a token of its own."""
+
+    def __init__(self, organisation: Organisation, *scopes: str, users: tuple[str, ...] = ()):
+        _, token = ServiceToken.issue(
+            organisation=organisation, name="test", scopes=list(scopes), user_ids=list(users)
+        )
+        self.headers = {"Authorization": f"Bearer {token}"}
+
+    def get(self, path: str, **params: Any) -> Any:
+        return Client().get(path, params, headers=self.headers)
+
+    def decide(self, approval_id: UUID, **body: Any) -> Any:
+        return Client().post(
+            f"{APPROVALS}/{approval_id}/decide",
+            body,
+            content_type="application/json",
+            headers=self.headers,
+        )
+
+
+@pytest.fixture
+def api(office: Office) -> Api:
+    return Api(office.organisation, "approvals", "policy")
+
+
+@pytest.fixture
+def waiting(office: Office) -> Approval:
+    office.permit("create_jira_task", "ask")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    result = execute(office.request("create_jira_task", WISH))
+    return Approval.objects.get(action_id=result.action_id)
+
+
+def error(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
+
+
+def test_what_waits_is_listed_with_everything_a_person_needs(
+    office: Office, api: Api, waiting: Approval
+) -> None:
+    (card,) = api.get(APPROVALS, user_id=office.user_id, state="pending").json()
+
+    assert (card["id"], card["action_id"]) == (str(waiting.id), str(waiting.action_id))
+    assert (card["type"], card["description"]) == (
+        "create_jira_task",
+        "Create: Payment Integration",
+    )
+    assert card["params"]["project_key"] == "PROJ"
+    assert card["provenance"]["project_key"] == "listed by an operator"
+    assert (card["state"], card["digest"], card["expires_at"]) == ("pending", waiting.digest, None)
+
+
+def test_a_confirmed_action_is_done_and_told(office: Office, api: Api, waiting: Approval) -> None:
+    body = {"user_id": office.user_id, "decision": "confirm", "digest": waiting.digest}
+
+    first, again = api.decide(waiting.id, **body), api.decide(waiting.id, **body)
+
+    assert (first.status_code, first.json()) == (200, again.json())
+    assert (first.json()["status"], first.json()["sentence"]) == ("succeeded", "Done.")
+    assert set(first.json()["result"]) == {"task_key", "url"}
+    assert first.json()["approval"]["state"] == "executed"
+    assert first.json()["approval"]["decided_by"].startswith("token:")
+    assert len(office.calls()) == 1
+
+
+def test_a_rejected_action_stays_rejected(office: Office, api: Api, waiting: Approval) -> None:
+    user = {"user_id": office.user_id}
+
+    rejected = api.decide(waiting.id, **user, decision="reject", reason="Not now.")
+    confirmed = api.decide(waiting.id, **user, decision="confirm")
+
+    assert (rejected.json()["status"], rejected.json()["reason"]) == ("refused", "rejected")
+    assert error(confirmed) == (409, "conflict")
+    assert office.calls() == []
+
+
+def test_a_stale_digest_is_a_conflict(office: Office, api: Api, waiting: Approval) -> None:
+    response = api.decide(waiting.id, user_id=office.user_id, decision="confirm", digest="0" * 64)
+    assert error(response) == (409, "conflict")
+    assert office.calls() == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"decision": "confirm"},
+        {"user_id": 7, "decision": "confirm"},
+        {"user_id": "maya", "decision": "yes"},
+        {"user_id": "maya", "decision": True},
+        {"user_id": "maya", "decision": "confirm", "digest": ["x"]},
+        {"user_id": "maya", "decision": "confirm", "arguments": {"summary": "Other"}},
+        {"user_id": "maya", "decision": "reject", "reason": "x" * 1001},
+        {"user_id": "ma\x00ya", "decision": "confirm"},
+    ],
+)
+def test_bad_bodies_are_refused_in_words(
+    office: Office, api: Api, waiting: Approval, body: dict[str, Any]
+) -> None:
+    response = api.decide(waiting.id, **body)
+    assert error(response) == (400, "invalid")
+    assert Approval.objects.get(pk=waiting.pk).state == "pending"
+
+
+def test_other_tenants_and_users_find_nothing(office: Office, api: Api, waiting: Approval) -> None:
+    other = Organisation.objects.create(slug=f"other-{uuid4().hex[:6]}", name="Other")
+    body = {"user_id": office.user_id, "decision": "confirm"}
+    stranger = Api(other, "approvals", "policy")
+    narrow = Api(office.organisation, "approvals", "policy", users=("somebody",))
+
+    assert error(stranger.decide(waiting.id, **body)) == (404, "unknown_approval")
+    assert error(api.decide(uuid4(), **body)) == (404, "unknown_approval")
+    assert error(api.decide(waiting.id, **(body | {"user_id": "x"}))) == (404, "unknown_approval")
+    assert error(narrow.decide(waiting.id, **body)) == (404, "unknown_user")
+    assert error(narrow.get(APPROVALS, user_id=office.user_id)) == (404, "unknown_user")
+    assert error(narrow.get("/api/v1/policy", user_id=office.user_id)) == (404, "unknown_user")
+    assert error(stranger.get("/api/v1/policy", user_id=office.user_id)) == (404, "unknown_user")
+    assert stranger.get(APPROVALS, user_id=office.user_id).json() == []
+    assert Approval.objects.get(pk=waiting.pk).state == "pending"
+
+
+def test_a_token_needs_the_scope(office: Office, waiting: Approval) -> None:
+    chat = Api(office.organisation, "chat")
+    body = {"user_id": office.user_id, "decision": "confirm"}
+    assert error(chat.get(APPROVALS, user_id=office.user_id)) == (403, "permission_denied")
+    assert error(chat.decide(waiting.id, **body)) == (403, "permission_denied")
+    assert error(chat.get("/api/v1/policy", user_id=office.user_id)) == (403, "permission_denied")
+
+
+def test_lists_say_for_whom_and_which(office: Office, api: Api) -> None:
+    assert error(api.get(APPROVALS)) == (400, "invalid")
+    assert error(api.get(APPROVALS, user_id=office.user_id, state="odd")) == (400, "invalid")
+
+
+@pytest.mark.parametrize("number", [1, 8])
+def test_a_list_takes_the_same_queries_whatever_its_length(
+    office: Office, api: Api, django_assert_num_queries: Any, number: int
+) -> None:
+    office.permit("archive", "ask")
+    for _ in range(number):
+        execute(office.request("archive", {"email_id": office.receive()}))
+    api.get(APPROVALS, user_id=office.user_id)  # notes the token's use
+    with django_assert_num_queries(2):
+        assert len(api.get(APPROVALS, user_id=office.user_id).json()) == number
+
+
+def test_the_policy_is_told_in_words(office: Office, api: Api) -> None:
+    office.permit("archive")
+    office.permit("create_jira_task", "ask")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    office.permit("send_email", "ask")
+
+    archive, create = api.get("/api/v1/policy", user_id=office.user_id).json()
+
+    assert (archive["action_type"], archive["sentence"]) == ("archive", "Done without asking.")
+    assert (create["mode"], create["sentence"]) == ("ask", "A person is asked each time.")
+    assert create["targets"] == [{"id": "PROJ", "name": "Customer Portal", "kind": "project"}]
