@@ -7,22 +7,18 @@ comes from the message's own bytes, so that the same file again changes nothing.
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import tenacity
 from django.conf import settings
-from django.db.models import Count
 from standardwebhooks.webhooks import Webhook
 
 from agents import sandbox
-from agents.models import Turn
-from audit import selectors
-from audit.contracts import Filters
+from agents.replay_report import Report, deliveries
 from integrations import http
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, NotPermitted, ProviderError
@@ -42,58 +38,6 @@ UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
 
 class CannotGoOn(Exception):
     """The replay stopped before its end. The message says why and what to do."""
-
-
-@dataclass
-class Report:
-    """What became of every entry of a mail file.
-
-    read = unreadable + accepted + duplicates + refused, and received (different messages
-    that Remit has) = processed + skipped + dead + unfinished. `actions` are those of these
-    messages as the ledger shows them now, whichever run they are from.
-    """
-
-    read: int = 0
-    unreadable: Counter[str] = field(default_factory=Counter)
-    remarks: Counter[str] = field(default_factory=Counter)
-    accepted: int = 0
-    duplicates: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    received: int = 0
-    processed: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
-    dead: Counter[str] = field(default_factory=Counter)
-    unfinished: int = 0
-    actions: dict[str, Counter[str]] = field(default_factory=dict)
-    seconds: float = 0.0
-
-    @property
-    def mails_per_second(self) -> float:
-        return self.received / self.seconds if self.seconds else 0.0
-
-    @property
-    def complete(self) -> bool:
-        """Whether every message was taken and is finished."""
-        return not (self.refused or self.unfinished)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "read": self.read,
-            "unreadable": dict(self.unreadable),
-            "remarks": dict(self.remarks),
-            "accepted": self.accepted,
-            "duplicates": self.duplicates,
-            "refused": dict(self.refused),
-            "received": self.received,
-            "processed": self.processed.total(),
-            "processed_by_reason": dict(self.processed),
-            "skipped": dict(self.skipped),
-            "dead": dict(self.dead),
-            "unfinished": self.unfinished,
-            "actions": {kind: dict(statuses) for kind, statuses in self.actions.items()},
-            "seconds": round(self.seconds, 1),
-            "mails_per_second": round(self.mails_per_second, 1),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,15 +68,14 @@ def replay(
         for batch in _batches(_pushes(mails, account, trusted_server, report)):
             _fill_mailbox(account, batch)
             for answer in pool.map(lambda push: _send(push, account=account, url=url), batch):
-                _count_answer(report, answer)
+                report.count_answer(answer)
             ids.update(dict.fromkeys(push.webhook_id for push in batch))
             say(f"{report.accepted + report.duplicates:,} sent")
     chunks = [list(ids)[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
     _wait(chunks, account=account, patience=patience, say=say)
     report.seconds = time.monotonic() - began
     for chunk in chunks:
-        _count_deliveries(report, chunk, account=account)
-        _count_actions(report, chunk, account=account)
+        report.count_outcomes(account, chunk)
     return report
 
 
@@ -240,15 +183,6 @@ def _post(push: _Push, *, slug: str, url: str) -> dict[str, Any]:
     return answer
 
 
-def _count_answer(report: Report, answer: str) -> None:
-    if answer == "accepted":
-        report.accepted += 1
-    elif answer == "duplicate":
-        report.duplicates += 1
-    else:
-        report.refused[answer] += 1
-
-
 def _wait(
     chunks: Sequence[list[str]],
     *,
@@ -260,7 +194,7 @@ def _wait(
     left, changed, said = -1, time.monotonic(), 0.0
     while True:
         counts = [
-            _deliveries(chunk, account).filter(state__in=UNFINISHED).count() for chunk in waiting
+            deliveries(account, chunk).filter(state__in=UNFINISHED).count() for chunk in waiting
         ]
         waiting = [chunk for chunk, count in zip(waiting, counts, strict=True) if count]
         if not waiting:
@@ -273,35 +207,3 @@ def _wait(
         elif time.monotonic() - changed > patience:
             return
         time.sleep(POLL_SECONDS)
-
-
-def _deliveries(chunk: list[str], account: AccountRef) -> Any:
-    return Delivery.objects.filter(organisation_id=account.organisation_id, webhook_id__in=chunk)
-
-
-def _count_deliveries(report: Report, chunk: list[str], *, account: AccountRef) -> None:
-    by_state = {
-        Delivery.State.PROCESSED: report.processed,
-        Delivery.State.SKIPPED: report.skipped,
-        Delivery.State.DEAD: report.dead,
-    }
-    rows = _deliveries(chunk, account).order_by().values_list("state", "reason")
-    for state, reason, number in rows.annotate(number=Count("id")):
-        report.received += number
-        if state in by_state:
-            by_state[state][reason or "done"] += number
-        else:
-            report.unfinished += number
-
-
-def _count_actions(report: Report, chunk: list[str], *, account: AccountRef) -> None:
-    turns = Turn.objects.filter(
-        delivery__organisation_id=account.organisation_id, delivery__webhook_id__in=chunk
-    )
-    runs = [str(id) for id in turns.values_list("id", flat=True)]
-    filters = Filters(tenant_id=account.organisation_id, account_id=account.id)
-    rows = selectors.matching(filters).filter(run_id__in=runs).order_by()
-    for kind, status, number in rows.values_list("action_type", "status").annotate(
-        number=Count("id")
-    ):
-        report.actions.setdefault(kind, Counter())[status] += number

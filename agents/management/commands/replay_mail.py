@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agents import replay, sandbox
 from agents.demo import REPLAY_USER, SLUG
+from agents.replay_report import Report
 from integrations import http
 from integrations.contracts import AccountRef
 from integrations.exceptions import ProviderError
@@ -134,7 +135,7 @@ class Command(BaseCommand):
         return account.ref()
 
 
-def table(report: replay.Report) -> Iterator[str]:
+def table(report: Report) -> Iterator[str]:
     """The report for people."""
     yield row("Read", report.read)
     yield from rows("  unreadable", report.unreadable, REASONS)
