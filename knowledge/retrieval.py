@@ -39,9 +39,11 @@ def search(request: SearchRequest, *, now: datetime) -> SearchResult:
         cursor.execute(
             "SELECT set_config('hnsw.ef_search', '200', true),"
             " set_config('hnsw.iterative_scan', 'strict_order', true),"
-            " set_config('jit', 'off', true)"
+            " set_config('jit', 'off', true),"
+            " set_config('max_parallel_workers_per_gather', '0', true)"
         )
-        cursor.execute(statements.SEARCH, values)
+        by_entity = values["by_entity"]
+        cursor.execute(statements.SEARCH_ABOUT_ENTITY if by_entity else statements.SEARCH, values)
         items = tuple(_item(row) for row in cursor.fetchall())
         cursor.execute(statements.ENTITIES, values)
         entities = _entities(cursor.fetchall())

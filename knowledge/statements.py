@@ -29,23 +29,29 @@ _NAMED = """
     )
 """
 
+# Its own text, because the planner turns an IN into a join only where it stands alone.
+_ABOUT_ENTITY = """AND i.id IN (
+            SELECT m.item_id FROM knowledge_mention m JOIN named n ON n.id = m.entity_id
+            WHERE m.account_id = ANY(%(accounts)s::uuid[]))"""
+
+
 # Candidates by words (all of them; if too few, any of them), by exact identifier and by
 # vector, and the newest items where the query has no words or names whose items are wanted;
 # joined by reciprocal rank fusion into a share of what the first place in every list would
 # give; read with their best passage.
 #
-# Vectors: up to %(exact_vectors)s every one is compared, and `+ 0` keeps the index out; above,
-# the index answers. The planner chooses wrongly between the two, so the statement does.
+# Vectors: where there are few, or filters leave few items, every one is compared (`+ 0` keeps
+# the index out); else the index answers. The planner chooses wrongly between the two ways,
+# and an index scan that filters throws most of what it finds away: so the statement decides.
 # Words: only the newest matches are ranked, or a common word would read most of the account.
-SEARCH = f"""
+def _search(about: str) -> str:
+    return f"""
 WITH {_NAMED},
     eligible AS NOT MATERIALIZED (
         SELECT i.* FROM knowledge_item i
         WHERE {_WALLS}
         AND NOT i.id = ANY(%(excluded)s::uuid[])
-        AND (NOT %(by_entity)s OR i.id IN (
-            SELECT m.item_id FROM knowledge_mention m JOIN named n ON n.id = m.entity_id
-            WHERE m.account_id = ANY(%(accounts)s::uuid[])))
+        {about}
     ),
     all_words AS MATERIALIZED (
         SELECT id, occurred_at, true AS every, search
@@ -73,26 +79,29 @@ WITH {_NAMED},
     by_identifier AS (
         SELECT id, NULL::bigint AS chunk_id,
                row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
-        FROM eligible WHERE identifiers && %(identifiers)s::text[]
-        ORDER BY rank LIMIT %(candidates)s
+        FROM (SELECT id, occurred_at FROM eligible WHERE identifiers && %(identifiers)s::text[]
+              ORDER BY occurred_at DESC, id LIMIT %(candidates)s) found
     ),
-    counted AS MATERIALIZED (
-        SELECT count(*) AS vectors FROM (
-            SELECT FROM knowledge_chunkvector
-            WHERE account_id = ANY(%(accounts)s::uuid[]) AND model = %(model)s
-            LIMIT %(exact_vectors)s + 1) few
+    path AS MATERIALIZED (
+        SELECT (SELECT count(*) FROM (
+                    SELECT FROM knowledge_chunkvector
+                    WHERE account_id = ANY(%(accounts)s::uuid[]) AND model = %(model)s
+                    LIMIT %(exact_vectors)s + 1) few) <= %(exact_vectors)s
+            OR %(is_filtered)s AND (SELECT count(*) FROM (
+                    SELECT FROM eligible LIMIT %(exact_items)s + 1) few) <= %(exact_items)s
+            AS is_exact
     ),
     passages AS (
-        (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
+        (SELECT v.chunk_id, v.item_id, (v.vector <=> %(vector)s::halfvec) + 0 AS distance
          FROM knowledge_chunkvector v JOIN eligible i ON i.id = v.item_id
-         WHERE (SELECT vectors FROM counted) <= %(exact_vectors)s
+         WHERE (SELECT is_exact FROM path)
            AND v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
            AND %(vector)s IS NOT NULL
-         ORDER BY (v.vector <=> %(vector)s::halfvec) + 0 LIMIT %(candidates)s)
+         ORDER BY distance LIMIT %(candidates)s)
         UNION ALL
         (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
          FROM knowledge_chunkvector v JOIN eligible i ON i.id = v.item_id
-         WHERE (SELECT vectors FROM counted) > %(exact_vectors)s
+         WHERE NOT (SELECT is_exact FROM path)
            AND v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
            AND %(vector)s IS NOT NULL
          ORDER BY v.vector <=> %(vector)s::halfvec LIMIT %(candidates)s)
@@ -105,8 +114,8 @@ WITH {_NAMED},
     newest AS (
         SELECT id, NULL::bigint AS chunk_id,
                row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
-        FROM eligible WHERE %(any_term)s = '' OR %(by_entity)s
-        ORDER BY rank LIMIT %(limit)s
+        FROM (SELECT id, occurred_at FROM eligible WHERE %(any_term)s = '' OR %(by_entity)s
+              ORDER BY occurred_at DESC, id LIMIT %(limit)s) found
     ),
     hits AS (
         SELECT 'words' AS list, * FROM by_words
@@ -134,7 +143,11 @@ LEFT JOIN LATERAL (
              c.position
     LIMIT 1) passage ON true
 ORDER BY f.relevance DESC, f.id
-"""  # noqa: S608  # only the constants above are put in
+"""  # noqa: S608  # only the constants of this module are put in
+
+
+SEARCH = _search("")
+SEARCH_ABOUT_ENTITY = _search(_ABOUT_ENTITY)
 
 # Nobody is listed without an item inside the walls.
 ENTITIES = f"""
