@@ -20,22 +20,17 @@ from integrations.exceptions import ProviderError
 from integrations.html_text import html_to_text
 from integrations.llm import ModelError
 from integrations.reads import reader
-from knowledge.contracts import IngestOutcome
 
 log = logging.getLogger(__name__)
 TEXT_LIMIT = 1500
 OWN_LABELS = frozenset({"SENT", "DRAFT"})
 
 
-def skip_reason(account: AccountRef, email: Email, outcome: IngestOutcome) -> str | None:
+def skip_reason(account: AccountRef, email: Email) -> str | None:
     """Why nobody needs to look at this mail; None when somebody does."""
-    if outcome.state != "created":
-        return outcome.state
     if OWN_LABELS & set(email.labels) or email.sender.casefold() == account.address.casefold():
         return "own_mail"
-    if account.paused:
-        return "account_paused"
-    return None
+    return "account_paused" if account.paused else None
 
 
 def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from pydantic import ValidationError
@@ -17,9 +16,10 @@ from pydantic import ValidationError
 from agents import inbound
 from agents.models import Turn
 from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
-from integrations.exceptions import ProviderError
+from integrations.exceptions import NotFound, ProviderError
 from integrations.llm import ModelError
 from integrations.models import Delivery
+from integrations.reads import reader
 from integrations.registry import BY_SOURCE
 from knowledge import ingest
 from knowledge.contracts import IngestOutcome
@@ -120,12 +120,28 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
         account=account, source_id=event.source_id, item=item, now=timezone.now()
     )
     if event.kind == "created" and isinstance(item, Email):
-        reason = inbound.skip_reason(account, item, outcome)
-        if reason is None or Turn.objects.filter(delivery=delivery).exists():
-            return _run_turn(delivery, account, item)
-        if outcome.state == "created":
-            return Delivery.State.PROCESSED, reason
+        return _react_to_mail(delivery, account, item, outcome)
     return _accounted(outcome)
+
+
+def _react_to_mail(
+    delivery: Delivery, account: AccountRef, email: Email, outcome: IngestOutcome
+) -> tuple[Delivery.State, str]:
+    """Every mail is reacted to once, by its first delivery, whatever was stored before: a
+    crash, the first sync or an update that came earlier may have stored it already."""
+    reason = inbound.skip_reason(account, email)
+    if reason is not None:
+        state, known = _accounted(outcome)
+        return state, known or reason
+    if outcome.state == "stale":
+        try:
+            email = reader(account).email(email.id)
+        except NotFound:
+            return Delivery.State.SKIPPED, "deleted"
+    turn = _turn_of(delivery, account, email)
+    if turn.delivery_id != delivery.id:
+        return Delivery.State.SKIPPED, "duplicate_item"
+    return _run_turn(turn.id, account, email)
 
 
 def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
@@ -139,8 +155,22 @@ def parse_item(event: ItemEvent) -> AnyItem:
     return BY_SOURCE[event.source].item_type.model_validate(event.data)
 
 
-def _run_turn(delivery: Delivery, account: AccountRef, email: Email) -> tuple[Delivery.State, str]:
-    turn_id = _turn_of(delivery, account)
+def _turn_of(delivery: Delivery, account: AccountRef, email: Email) -> Turn:
+    turn, _ = Turn.objects.get_or_create(
+        account_id=account.id,
+        item_source_id=email.id,
+        defaults={
+            "delivery": delivery,
+            "organisation_id": account.organisation_id,
+            "external_user_id": account.external_user_id,
+            "kind": Turn.Kind.INBOUND,
+            "principal": "webhook",
+        },
+    )
+    return turn
+
+
+def _run_turn(turn_id: UUID, account: AccountRef, email: Email) -> tuple[Delivery.State, str]:
     inbound.run(turn_id, account=account, email=email)
     turn = Turn.objects.only("state", "error_code").get(id=turn_id)
     if turn.state == Turn.State.FINISHED:
@@ -148,20 +178,6 @@ def _run_turn(delivery: Delivery, account: AccountRef, email: Email) -> tuple[De
     if turn.state == Turn.State.FAILED:
         return Delivery.State.DEAD, turn.error_code
     raise _InWork
-
-
-def _turn_of(delivery: Delivery, account: AccountRef) -> UUID:
-    with transaction.atomic():
-        turn, _ = Turn.objects.get_or_create(
-            delivery=delivery,
-            defaults={
-                "organisation_id": account.organisation_id,
-                "external_user_id": account.external_user_id,
-                "kind": Turn.Kind.INBOUND,
-                "principal": "webhook",
-            },
-        )
-    return turn.id
 
 
 def due(*, now: datetime) -> list[UUID]:

@@ -113,8 +113,8 @@ def main() -> None:
             os.close(read)
             print(json.dumps({"pid": child}), flush=True)
             continue
-        report = b"".join(iter(lambda: os.read(read, 65536), b""))
-        os.close(read)
+        with os.fdopen(read, "rb") as pipe:
+            report = pipe.read()
         _, status = os.waitpid(child, 0)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         answer = json.loads(report) if report else {"passed": command["kill_at"]}

@@ -7,7 +7,7 @@ from django.db import models
 
 from agents.models.conversations import Conversation
 from audit.ids import uuid7
-from integrations.models import Delivery, Organisation
+from integrations.models import Account, Delivery, Organisation
 
 
 class Turn(models.Model):
@@ -40,6 +40,11 @@ class Turn(models.Model):
     delivery = models.OneToOneField(
         Delivery, null=True, blank=True, on_delete=models.SET_NULL, related_name="turn"
     )
+    # An inbound item is worked through once, whichever delivery brings it.
+    account = models.ForeignKey(
+        Account, null=True, blank=True, on_delete=models.SET_NULL, related_name="turns"
+    )
+    item_source_id = models.CharField(max_length=500, blank=True)
     principal = models.CharField(max_length=200, blank=True, help_text="Who started it.")
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     ending = models.CharField(max_length=16, choices=Ending, blank=True)
@@ -66,6 +71,11 @@ class Turn(models.Model):
                 fields=["conversation"],
                 name="turn_one_open_a_conversation",
                 condition=models.Q(state__in=["queued", "running"]),
+            ),
+            models.UniqueConstraint(
+                fields=["account", "item_source_id"],
+                name="turn_one_an_inbound_item",
+                condition=models.Q(kind="inbound"),
             ),
         ]
         indexes = [

@@ -211,6 +211,48 @@ def test_a_paused_account_reads_in_and_does_nothing(office: Office) -> None:
     assert office.calls() == []
 
 
+def test_a_mail_that_the_first_sync_stored_already_is_reacted_to_once(office: Office) -> None:
+    office.deliver("fyi")
+    office.sync("gmail")
+    office.drain()
+    first = Delivery.objects.get(kind="created")
+    event = ItemEvent.model_validate(first.body)
+    accept_delivery(slug="default", webhook_id="again", event=event, enqueue=queue_delivery)
+    office.drain()
+
+    again = Delivery.objects.get(webhook_id="again")
+    assert (first.state, Turn.objects.get().state) == ("processed", "finished")
+    assert (again.state, again.reason) == ("skipped", "duplicate_item")
+    assert len(office.calls()) == 1
+
+
+def test_an_update_that_comes_before_its_creation_does_not_swallow_the_reaction(
+    office: Office,
+) -> None:
+    mail = office.deliver("fyi")
+    office.control("PATCH", f"/users/maya/emails/{mail['id']}", json={"is_starred": True})
+    office.settle_webhooks()
+    update = Delivery.objects.get(kind="updated")
+    reactions.react(update.id)
+    office.drain()
+
+    created = Delivery.objects.get(kind="created")
+    assert (created.state, Turn.objects.get().state) == ("processed", "finished")
+
+
+def test_a_mail_deleted_before_it_was_worked_through_sets_nothing_off(office: Office) -> None:
+    mail = office.deliver("fyi")
+    office.control("DELETE", f"/users/maya/emails/{mail['id']}")
+    office.settle_webhooks()
+    reactions.react(Delivery.objects.get(kind="deleted").id)
+    office.drain()
+
+    created = Delivery.objects.get(kind="created")
+    assert (created.state, created.reason) == ("skipped", "deleted")
+    assert not Turn.objects.exists()
+    assert office.calls() == []
+
+
 def test_a_model_that_is_down_postpones_the_mail_and_loses_nothing(office: Office) -> None:
     office.deliver("fyi")
     down = {INGEST: [Failure(503)]}
