@@ -24,3 +24,12 @@ def suspend(*, pattern_id: UUID) -> bool:
             state=State.SUSPENDED
         )
     )
+
+
+def reopen(*, pattern_id: UUID) -> bool:
+    """A pattern that was changed waits for approval again. False when it did not act."""
+    return bool(
+        LearnedPattern.objects.filter(id=pattern_id, state=State.APPROVED).update(
+            state=State.PROPOSED, approved_by="", approved_at=None
+        )
+    )

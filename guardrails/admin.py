@@ -1,0 +1,234 @@
+"""Admin of what agents may do: permissions, targets, patterns and skills; and the inbox of
+approvals."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import action, display
+
+from guardrails import conditions, naming, patterns, skills
+from guardrails.approval_admin import ApprovalAdmin, operator
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    Approval,
+    LearnedPattern,
+    PatternAction,
+    Skill,
+    TargetGroup,
+)
+from guardrails.text import visible
+from integrations.exceptions import ProviderError
+
+MODE_COLOURS = {"Automatic": "success", "Ask a person": "info", "Never": "danger"}
+PATTERN_COLOURS = {"Proposed": "info", "Approved": "success", "Suspended": "warning"}
+
+
+class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+    list_per_page = 50
+    list_filter_submit = True
+    show_full_result_count = False
+    autocomplete_fields: Sequence[str] = ("account",)
+    list_select_related: Sequence[str] = ("account",)
+
+
+class AllowedActionForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in stubs only
+    class Meta:
+        model = AllowedAction
+        fields = (
+            "account",
+            "action_type",
+            "resource_type",
+            "enabled",
+            "approval_mode",
+            "conditions",
+        )
+
+    def clean_conditions(self) -> Any:
+        """An emptied field means no conditions."""
+        given = self.cleaned_data["conditions"]
+        return [] if given is None else given
+
+
+@admin.register(AllowedAction)
+class AllowedActionAdmin(PolicyAdmin):
+    form = AllowedActionForm
+    list_display = ("action_type", "account", "resource_type", "enabled", "mode", "only_if")
+    list_filter = (
+        ("account", AutocompleteSelectFilter),
+        "action_type",
+        "enabled",
+        "approval_mode",
+    )
+    search_fields = ("account__external_user_id", "account__display_name", "action_type")
+
+    @display(description="Mode", label=MODE_COLOURS)  # type: ignore[untyped-decorator]
+    def mode(self, row: AllowedAction) -> str:
+        return row.get_approval_mode_display()
+
+    @display(description="Only if")  # type: ignore[untyped-decorator]
+    def only_if(self, row: AllowedAction) -> str:
+        kinds = [getattr(one, "kind", "unknown") for one in conditions.read_all(row.conditions)]
+        return ", ".join(kind.replace("_", " ") for kind in kinds) or "always"
+
+
+@admin.register(AllowedActionOption)
+class AllowedActionOptionAdmin(PolicyAdmin):
+    list_display = ("shown_name", "action_type", "kind", "identity", "account", "group")
+    list_filter = (
+        ("account", AutocompleteSelectFilter),
+        "action_type",
+        "kind",
+        ("group", AutocompleteSelectFilter),
+    )
+    list_select_related = ("account", "group")
+    search_fields = ("name", "external_id", "account__external_user_id")
+    autocomplete_fields = ("account", "group")
+    fields = (
+        "account",
+        "action_type",
+        "resource_type",
+        "source",
+        "kind",
+        "external_id",
+        "name",
+        "group",
+    )
+    actions = ("refresh_names",)
+
+    @display(description="Name")  # type: ignore[untyped-decorator]
+    def shown_name(self, row: AllowedActionOption) -> str:
+        return visible(row.name)
+
+    @display(description="Identity")  # type: ignore[untyped-decorator]
+    def identity(self, row: AllowedActionOption) -> str:
+        return visible(row.external_id)
+
+    @action(description="Take over the provider's present names")  # type: ignore[untyped-decorator]
+    def refresh_names(self, request: HttpRequest, queryset: QuerySet[AllowedActionOption]) -> None:
+        try:
+            found = naming.refresh_names(queryset.select_related("account__organisation"))
+        except ProviderError:
+            messages.error(request, "The provider could not be asked. Try again later.")
+            return
+        for old, new in found.renamed:
+            messages.success(request, f"“{visible(old)}” is now called “{visible(new)}”.")
+        for name in found.gone:
+            messages.warning(request, f"“{visible(name)}” is gone: remove it, or it is refused.")
+        if not (found.renamed or found.gone):
+            messages.info(request, "Every name is up to date.")
+
+
+@admin.register(TargetGroup)
+class TargetGroupAdmin(PolicyAdmin):
+    list_display = ("name", "account", "cardinality")
+    list_filter = (("account", AutocompleteSelectFilter), "cardinality")
+    search_fields = ("name", "account__external_user_id")
+    fields = ("account", "name", "cardinality")
+
+
+class PatternActionInline(TabularInline):  # type: ignore[misc]
+    model = PatternAction
+    extra = 0
+    fields = ("order", "action_type", "arguments")
+
+
+@admin.register(LearnedPattern)
+class LearnedPatternAdmin(PolicyAdmin):
+    list_display = ("name", "account", "standing", "matcher", "hits", "last_hit_at")
+    list_filter = (("account", AutocompleteSelectFilter), "state")
+    search_fields = ("name", "sender_address", "sender_domain", "list_id")
+    inlines = (PatternActionInline,)
+    actions = ("approve", "suspend")
+    fields = (
+        "account",
+        "name",
+        "sender_address",
+        "sender_domain",
+        "list_id",
+        "subject",
+        "content_type",
+        "reason",
+        "standing",
+        "approved_by",
+        "approved_at",
+        "hits",
+        "last_hit_at",
+    )
+    readonly_fields = ("standing", "approved_by", "approved_at", "hits", "last_hit_at")
+
+    @display(description="State", label=PATTERN_COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, row: LearnedPattern) -> str:
+        return row.get_state_display()
+
+    @display(description="Matches")  # type: ignore[untyped-decorator]
+    def matcher(self, row: LearnedPattern) -> str:
+        parts = (row.sender_address, row.sender_domain, row.list_id, row.subject)
+        return visible(" · ".join(part for part in parts if part))
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        changed = form.has_changed() or any(formset.has_changed() for formset in formsets)
+        if change and changed and patterns.reopen(pattern_id=form.instance.pk):
+            messages.warning(request, "The pattern changed, so somebody must approve it again.")
+
+    @action(description="Approve: let these patterns act")  # type: ignore[untyped-decorator]
+    def approve(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
+        by, now = operator(request), timezone.now()
+        count = sum(patterns.approve(pattern_id=row.pk, by=by, now=now) for row in queryset)
+        messages.success(request, f"{count} patterns act from now on.")
+
+    @action(description="Suspend: stop these patterns")  # type: ignore[untyped-decorator]
+    def suspend(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
+        count = sum(patterns.suspend(pattern_id=row.pk) for row in queryset)
+        messages.success(request, f"{count} patterns are suspended.")
+
+
+class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Skill
+        fields = ("organisation", "account", "name", "description", "content", "enabled")
+
+    def _post_clean(self) -> None:
+        # A version is never changed: what was edited becomes the next one.
+        if self.instance.pk and {"description", "content"} & set(self.changed_data):
+            self.instance = skills.next_version(self.instance)
+        super()._post_clean()  # type: ignore[misc]  # Django's hook for the instance
+
+
+@admin.register(Skill)
+class SkillAdmin(PolicyAdmin):
+    form = SkillForm
+    list_display = ("name", "version", "enabled", "account", "use_count", "last_used_at")
+    list_filter = (("account", AutocompleteSelectFilter), "enabled")
+    search_fields = ("name", "description")
+    fields = (
+        "organisation",
+        "account",
+        "name",
+        "description",
+        "content",
+        "enabled",
+        "version",
+        "use_count",
+        "last_used_at",
+    )
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Skill | None = None
+    ) -> tuple[str, ...]:
+        counted = ("version", "use_count", "last_used_at")
+        return (*counted, "organisation", "account", "name") if obj else counted
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False  # old versions are kept; switch a skill off instead
+
+
+admin.site.register(Approval, ApprovalAdmin)
