@@ -37,7 +37,7 @@ def environment(folder: str) -> dict[str, str]:
         "LEDGER_KEY": secrets.token_urlsafe(64),
         "HTTPS": "true",
         "ALLOWED_HOSTS": "remit.example",
-        "DATABASE_URL": os.environ.get("DATABASE_URL") or embedded.start(test_state),
+        "DATABASE_URL": os.environ.get("DATABASE_URL") or embedded.start(test_state, durable=False),
         "REMIT_STATE_DIR": folder,
     }
 

@@ -40,6 +40,8 @@ SETTINGS = {
     "timezone": "'UTC'",
     "log_timezone": "'UTC'",
 }
+# A power cut may cost the data; the end of any process, the server's own too, does not.
+FORGETFUL = {"fsync": "off", "full_page_writes": "off"}
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,12 @@ def is_running(state_dir: Path) -> bool:
     return _running(state_dir) is not None
 
 
-def start(state_dir: Path) -> str:
+def start(state_dir: Path, *, durable: bool = True) -> str:
     """Set up the server if need be, start it if it does not run, return its address.
 
     Starts at the same time share one server. A taken port is replaced by another, so the
-    address may differ from the last one. Raises EmbeddedDatabaseError or StateError.
+    address may differ from the last one. One that is not `durable` is faster and may lose
+    its data in a power cut. Raises EmbeddedDatabaseError or StateError.
     """
     with state.locked(state_dir / "postgres.lock"):
         connection = _connection(state_dir)
@@ -90,7 +93,8 @@ def start(state_dir: Path) -> str:
             if _postmaster(place) is None:
                 if not place.data.exists():
                     _initialise(place, connection)
-                connection = _launch(state_dir, place, connection)
+                settings = SETTINGS if durable else SETTINGS | FORGETFUL
+                connection = _launch(state_dir, place, connection, settings)
             try:
                 _make_database(connection)
                 break
@@ -181,16 +185,17 @@ def _initialise(place: Place, connection: Connection) -> None:
     draft.rename(place.data)
 
 
-def _launch(state_dir: Path, place: Place, connection: Connection) -> Connection:
+def _launch(
+    state_dir: Path, place: Place, connection: Connection, settings: dict[str, str]
+) -> Connection:
     """Start the server, on another port if its own is taken; return the connection in use."""
     log = ""
     for _ in range(PORT_TRIES):
         if not ports.is_free(connection.port):
             connection = Connection(ports.pick(), connection.password)
             _save(state_dir, connection, replace=True)
-        settings = SETTINGS | {"port": str(connection.port)}
-        lines = (f"{name} = {value}\n" for name, value in settings.items())
-        place.write(place.data / "remit.conf", "".join(lines))
+        lines = [f"{name} = {value}\n" for name, value in settings.items()]
+        place.write(place.data / "remit.conf", "".join([*lines, f"port = {connection.port}\n"]))
         log = _start_server(place)
         if not log:
             return connection

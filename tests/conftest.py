@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for outside in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "DATA_SERVICES", "DATA_SERVICE_KEYS"):
         os.environ.pop(outside, None)
     if not os.environ.get("DATABASE_URL"):
-        server = embedded.start(state.state_dir())
+        server = embedded.start(state.state_dir(), durable=False)
         drop_abandoned_databases(server)
         # Named after this process, so that two test runs at once never share a database.
         url = urlsplit(server)._replace(path=f"/remit_{os.getpid()}")

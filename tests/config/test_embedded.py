@@ -86,6 +86,13 @@ def test_a_second_start_joins_the_running_server(standing: Path) -> None:
     assert postmaster(standing) == pid
 
 
+def test_only_a_server_for_tests_skips_writing_through_to_the_disk(standing: Path) -> None:
+    embedded.stop(standing)
+    assert ask(embedded.start(standing, durable=False), "SHOW fsync") == "off"
+    embedded.stop(standing)
+    assert ask(embedded.start(standing), "SHOW fsync") == "on"
+
+
 def test_starts_at_the_same_time_share_one_server(folder: Path) -> None:
     command = [sys.executable, "-m", "config.embedded", "start"]
     environment = os.environ | {"REMIT_STATE_DIR": str(folder)}
