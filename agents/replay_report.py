@@ -39,7 +39,8 @@ class Report:
 
     @property
     def mails_per_second(self) -> float:
-        return self.received / self.seconds if self.seconds else 0.0
+        """New mails, from the first one read to the last one finished."""
+        return self.accepted / self.seconds if self.seconds else 0.0
 
     @property
     def complete(self) -> bool:

@@ -35,6 +35,7 @@ MAILS = (
 def office(transactional_db: None, settings: Any, tmp_path: Path) -> Iterator[Office]:
     with running_office(settings, state_dir=tmp_path) as running:
         yield running
+        http.client(running.origin).close()
 
 
 @pytest.fixture(autouse=True)

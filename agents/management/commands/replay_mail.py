@@ -155,7 +155,7 @@ def table(report: Report) -> Iterator[str]:
     for action_type, statuses in sorted(report.actions.items()):
         yield from rows(f"Action {action_type}", statuses, {})
     yield row("Seconds", f"{report.seconds:.1f}")
-    yield row("Mails per second", f"{report.mails_per_second:.1f}")
+    yield row("New mails per second", f"{report.mails_per_second:.1f}")
 
 
 def rows(name: str, counts: Mapping[str, int], sentences: Mapping[Any, str]) -> Iterator[str]:
