@@ -21,11 +21,13 @@ from integrations.llm import ModelError
 from integrations.models import Delivery
 from integrations.reads import reader
 from integrations.registry import BY_SOURCE
+from integrations.webhooks import QUEUE_PATIENCE
 from knowledge import ingest
 from knowledge.contracts import IngestOutcome
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
+TAKEN_BACK = 500  # a sweep
 RETRY_WAIT = timedelta(seconds=5)  # times the square of the attempts so far
 
 
@@ -180,9 +182,14 @@ def _run_turn(turn_id: UUID, account: AccountRef, email: Email) -> tuple[Deliver
     raise _InWork
 
 
-def due(*, now: datetime) -> list[UUID]:
-    """Unfinished deliveries whose lease or wait has run out, oldest first."""
-    rows = Delivery.objects.filter(
+def take_back(*, now: datetime) -> list[UUID]:
+    """Unfinished deliveries whose lease or wait has run out, oldest first, as queued ones.
+    For a transaction in which they are queued again."""
+    rows = Delivery.objects.select_for_update(skip_locked=True).filter(
         state__in=[Delivery.State.QUEUED, Delivery.State.RUNNING], lease_expires_at__lt=now
     )
-    return list(rows.order_by("received_at").values_list("id", flat=True)[:500])
+    ids = list(rows.order_by("received_at").values_list("id", flat=True)[:TAKEN_BACK])
+    Delivery.objects.filter(id__in=ids).update(
+        state=Delivery.State.QUEUED, lease_expires_at=now + QUEUE_PATIENCE
+    )
+    return ids

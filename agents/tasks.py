@@ -1,6 +1,8 @@
 """What the task cluster runs. Tasks carry ids, and running one twice changes nothing."""
 
 import logging
+from collections.abc import Callable
+from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
@@ -10,6 +12,7 @@ from django_q.tasks import async_task
 
 from agents import reactions, turns
 from guardrails import approvals, recovery
+from knowledge.tasks import requeue_abandoned_syncs
 
 log = logging.getLogger(__name__)
 
@@ -33,18 +36,29 @@ def run_turn(turn_id: str) -> None:
 
 
 def sweep() -> None:
-    """Go on with what a dead process left: deliveries, turns, approvals, open attempts.
-    Runs every minute."""
-    now = timezone.now()
-    deliveries = reactions.due(now=now)
-    turn_ids = turns.due(now=now)
+    """Go on with what a dead process left. Runs every minute; one part that breaks does not
+    keep the others from their work."""
+    now, patience = timezone.now(), settings.TURN_LEASE_SECONDS
+    parts: tuple[Callable[[], object], ...] = (
+        lambda: _queue_again(now),
+        lambda: approvals.expire_overdue(now=now),
+        lambda: approvals.finish_confirmed(older_than_seconds=patience),
+        lambda: recovery.recover_open_attempts(older_than_seconds=patience, now=now),
+        lambda: requeue_abandoned_syncs(now=now),
+    )
+    for part in parts:
+        try:
+            part()
+        except Exception:
+            log.exception("sweep.part_failed")
+
+
+def _queue_again(now: datetime) -> None:
     with transaction.atomic():
+        deliveries, chats = reactions.take_back(now=now), turns.take_back(now=now)
         for delivery_id in deliveries:
             queue_delivery(delivery_id)
-        for turn_id in turn_ids:
+        for turn_id in chats:
             queue_turn(turn_id)
-    patience = settings.TURN_LEASE_SECONDS
-    approvals.expire_overdue(now=now)
-    approvals.finish_confirmed(older_than_seconds=patience)
-    recovery.recover_open_attempts(older_than_seconds=patience, now=now)
-    log.info("sweep.done", extra={"deliveries": len(deliveries), "turns": len(turn_ids)})
+    if deliveries or chats:
+        log.warning("sweep.queued", extra={"deliveries": len(deliveries), "turns": len(chats)})

@@ -19,9 +19,11 @@ from agents.tools.acting import shown
 from agents.tools.base import ToolContext
 from guardrails import approvals
 from integrations.llm import ModelError
+from integrations.webhooks import QUEUE_PATIENCE
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
+TAKEN_BACK = 500  # a sweep
 
 ERROR_SENTENCE = (
     "I could not finish this because the model did not answer. Nothing more was done. "
@@ -261,11 +263,16 @@ def finish_turn(lease: Lease, *, text: str, ending: Turn.Ending, code: str = "")
     log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})
 
 
-def due(*, now: datetime) -> list[UUID]:
-    """Unfinished chat turns that nobody has taken, or whose process died, oldest first."""
-    rows = Turn.objects.filter(
+def take_back(*, now: datetime) -> list[UUID]:
+    """Unfinished chat turns that nobody has taken, or whose process died, oldest first, as
+    queued ones. For a transaction in which they are queued again."""
+    rows = Turn.objects.select_for_update(skip_locked=True).filter(
         kind=Turn.Kind.CHAT,
         state__in=[Turn.State.QUEUED, Turn.State.RUNNING],
         lease_expires_at__lt=now,
     )
-    return list(rows.order_by("created_at").values_list("id", flat=True)[:500])
+    ids = list(rows.order_by("created_at").values_list("id", flat=True)[:TAKEN_BACK])
+    Turn.objects.filter(id__in=ids).update(
+        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=now + QUEUE_PATIENCE
+    )
+    return ids

@@ -1,13 +1,27 @@
 """Every address of Remit, in one place."""
 
+from typing import Any
+
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from rest_framework.permissions import IsAuthenticated
 
 from agents import api as agents
+from agents import console
 from agents.tasks import queue_delivery
+from audit import api as audit
 from config import health
+from guardrails import api as guardrails
+from integrations.authentication import HasScope
 from integrations.webhooks import Kind, WebhookView
+from knowledge import api as knowledge
 
+# The audit app does not know who callers are; it is told here who may read.
+READS_LEDGER = [IsAuthenticated, HasScope("audit:read")]
+# The schema says nothing that is secret, and a frontend's developers have no login yet.
+OPEN: dict[str, Any] = {"authentication_classes": [], "permission_classes": []}
 KINDS: tuple[Kind, ...] = ("created", "updated", "deleted")
 
 
@@ -33,7 +47,40 @@ urlpatterns: list[URLPattern | URLResolver] = [
         agents.ConversationView.as_view(),
         name="conversation",
     ),
+    path("api/v1/approvals", guardrails.ApprovalsView.as_view(), name="approvals"),
+    path(
+        "api/v1/approvals/<uuid:approval_id>/decide",
+        guardrails.DecideView.as_view(),
+        name="approval-decide",
+    ),
+    path("api/v1/policy", guardrails.PolicyView.as_view(), name="policy"),
+    path("api/v1/sync", knowledge.SyncsView.as_view(), name="syncs"),
+    path("api/v1/sync/<uuid:sync_id>", knowledge.SyncView.as_view(), name="sync"),
+    path(
+        "api/v1/sync/<uuid:sync_id>/cancel",
+        knowledge.CancelSyncView.as_view(),
+        name="sync-cancel",
+    ),
+    path(
+        "api/v1/ledger",
+        audit.LedgerView.as_view(permission_classes=READS_LEDGER),
+        name="ledger",
+    ),
+    path(
+        "api/v1/ledger/export",
+        audit.LedgerExportView.as_view(permission_classes=READS_LEDGER),
+        name="ledger-export",
+    ),
+    path(
+        "api/v1/ledger/<uuid:action_id>",
+        audit.LedgerActionView.as_view(permission_classes=READS_LEDGER),
+        name="ledger-action",
+    ),
+    path("api/schema", SpectacularAPIView.as_view(**OPEN), name="schema"),
+    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema", **OPEN), name="docs"),
+    path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
+    path("console/", include(console.urlpatterns)),
 ]
 
 handler400 = "config.api_errors.bad_request"

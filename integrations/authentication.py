@@ -5,8 +5,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
@@ -137,3 +139,19 @@ def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
             return isinstance(request.auth, Caller) and scope in request.auth.scopes
 
     return Holds
+
+
+class ServiceTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = ServiceTokenAuthentication
+    name = "serviceToken"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A token from the admin."}
+
+
+class OperatorScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = OperatorAuthentication
+    name = "operatorSession"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}

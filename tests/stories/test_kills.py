@@ -63,7 +63,7 @@ def take_up_again(office: Office) -> None:
     OrmQ.objects.all().delete()  # the dead worker's tasks are locked for minutes
     tasks.sweep()
     office.drain()
-    Delivery.objects.filter(state="queued").update(lease_expires_at=past)
+    Delivery.objects.filter(state="queued").update(lease_expires_at=past)  # no wait for retries
     tasks.sweep()
     office.drain()
 
