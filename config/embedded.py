@@ -245,7 +245,7 @@ def _disown_stale_pid(place: Place) -> None:
 def _make_database(connection: Connection) -> None:
     """Prove that the server answers, and make the database at the first time."""
     # Imported here: `make reset` uses this module also where nothing is installed.
-    import psycopg
+    import psycopg  # noqa: PLC0415
 
     deadline = time.monotonic() + START_SECONDS
     while True:
