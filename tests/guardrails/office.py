@@ -1,18 +1,24 @@
 """A mailbox and an issue tracker at the real sandbox, with policy rows, for one test."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
+from django.db import connections
 
 from audit.ids import uuid7
-from guardrails.contracts import ActionRequest, Origin
+from audit.selectors import recorded
+from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
+from integrations.writes import DataServiceWriter
 from tests.sandbox_server import RunningSandbox
 
 CHAT = Origin(trigger="chat", turn_id="turn-1", call_id="call-1", agent="orchestrator")
@@ -161,3 +167,36 @@ def webhook(email_id: str, thread_id: str, **changes: Any) -> Origin:
 
 def minutes_ago(minutes: int) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+
+
+def phases(result: ActionResult) -> list[tuple[str, str, str]]:
+    return [(row.phase, row.status, row.decision_reason) for row in recorded(result.action_id)]
+
+
+def in_threads(number: int, work: Any) -> list[Any]:
+    def run() -> Any:
+        try:
+            return work()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(number) as pool:
+        return [future.result() for future in [pool.submit(run) for _ in range(number)]]
+
+
+def interrupted(office: Office, *, after_effect: bool = True) -> ActionRequest:
+    """An archive whose process died in the provider call, after its effect or before."""
+    archive = DataServiceWriter.archive
+
+    def killed(self: DataServiceWriter, email_id: str, *, key: str) -> None:
+        if after_effect:
+            archive(self, email_id, key=key)
+        raise KeyboardInterrupt
+
+    office.permit("archive")
+    request = office.request("archive", {"email_id": office.receive()})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DataServiceWriter, "archive", killed)
+        with pytest.raises(KeyboardInterrupt):
+            execute(request)
+    return request

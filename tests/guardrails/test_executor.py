@@ -1,31 +1,22 @@
 """What the executor does at the provider and writes to the ledger, over real HTTP."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 
 from audit.selectors import recorded
-from guardrails import executor, presets, recovery
-from guardrails.contracts import ActionRequest, ActionResult
+from guardrails import executor, presets
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, Approval
 from integrations.contracts import Named
-from integrations.exceptions import Unavailable
 from integrations.models import Account
-from integrations.writes import DataServiceWriter
-from tests.guardrails.office import CHAT, Office, webhook
+from tests.guardrails.office import CHAT, Office, in_threads, phases, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 ISSUE = {"project_key": "PROJ", "summary": "Setup CI/CD", "type": "task"}
-
-
-def phases(result: ActionResult) -> list[tuple[str, str, str]]:
-    return [(row.phase, row.status, row.decision_reason) for row in recorded(result.action_id)]
 
 
 def test_an_allowed_action_is_done_between_its_two_ledger_rows(office: Office) -> None:
@@ -123,17 +114,6 @@ def test_a_known_action_id_with_other_arguments_is_turned_away(office: Office) -
     assert (result.status, result.reason) == ("refused", "action_id_reused")
     assert "INBOX" in office.email(other)["labels"]
     assert execute(request).status == "succeeded"
-
-
-def in_threads(number: int, work: Any) -> list[Any]:
-    def run() -> Any:
-        try:
-            return work()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(number) as pool:
-        return [future.result() for future in [pool.submit(run) for _ in range(number)]]
 
 
 def test_sixteen_threads_with_one_action_id_make_one_call(office: Office) -> None:
@@ -270,170 +250,6 @@ def test_a_guard_that_breaks_refuses(office: Office, monkeypatch: pytest.MonkeyP
     assert (result.status, result.reason) == ("refused", "guard_failed")
     assert phases(result) == [("blocked", "blocked", "guard_failed")]
     assert office.calls() == []
-
-
-def crashing_after_the_effect(monkeypatch: pytest.MonkeyPatch, *, times: int) -> None:
-    """The provider performs the call, then our process dies (nothing below catches this)."""
-    archive, left = DataServiceWriter.archive, [times]
-
-    def performed_then_killed(self: DataServiceWriter, email_id: str, *, key: str) -> Any:
-        answer = archive(self, email_id, key=key)
-        if left[0]:
-            left[0] -= 1
-            raise KeyboardInterrupt
-        return answer
-
-    monkeypatch.setattr(DataServiceWriter, "archive", performed_then_killed)
-
-
-def interrupted(office: Office, monkeypatch: pytest.MonkeyPatch) -> tuple[ActionRequest, str]:
-    email_id = office.receive()
-    office.permit("archive")
-    crashing_after_the_effect(monkeypatch, times=1)
-    request = office.request("archive", {"email_id": email_id})
-    with pytest.raises(KeyboardInterrupt):
-        execute(request)
-    return request, email_id
-
-
-def test_a_crash_after_the_effect_is_settled_with_the_provider(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request, _ = interrupted(office, monkeypatch)
-
-    result = execute(request)
-
-    assert result.status == "succeeded"
-    assert phases(result) == [
-        ("attempt", "pending", "allowed"),
-        ("outcome", "succeeded", "performed"),
-    ]
-    assert len(office.calls()) == 1
-
-
-def test_recovery_closes_what_the_provider_performed(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request, _ = interrupted(office, monkeypatch)
-    row = recorded(request.action_id)[0]
-
-    recovery.recover_open_attempts(older_than_seconds=0, now=row.recorded_at + timedelta(seconds=1))
-
-    last = recorded(request.action_id)[-1]
-    assert (last.phase, last.status, last.actor_type) == ("outcome", "succeeded", "recovery")
-    assert execute(request).status == "succeeded"
-    assert len(office.calls()) == 1
-
-
-def test_a_crash_before_the_effect_is_tried_again_under_the_same_key(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    email_id = office.receive()
-    office.permit("archive")
-    request = office.request("archive", {"email_id": email_id})
-    with monkeypatch.context() as patched:
-
-        def killed(*args: Any, **kwargs: Any) -> None:
-            raise KeyboardInterrupt
-
-        patched.setattr(DataServiceWriter, "archive", killed)
-        with pytest.raises(KeyboardInterrupt):
-            execute(request)
-
-    result = execute(request)
-
-    assert result.status == "succeeded"
-    assert phases(result) == [
-        ("attempt", "pending", "allowed"),
-        ("outcome", "failed", "interrupted"),
-        ("attempt", "pending", "allowed"),
-        ("outcome", "succeeded", "performed"),
-    ]
-    assert len(office.calls()) == 1
-
-
-def test_a_retry_after_a_crash_is_decided_again(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    email_id = office.receive()
-    rule = office.permit("archive")
-    request = office.request("archive", {"email_id": email_id})
-    with monkeypatch.context() as patched:
-        patched.setattr(DataServiceWriter, "archive", lambda *a, **k: pytest.exit("killed"))
-        with pytest.raises(BaseException, match="killed"):
-            execute(request)
-    rule.delete()
-
-    result = execute(request)
-
-    assert (result.status, result.reason) == ("refused", "not_permitted")
-    assert office.calls() == []
-
-
-def test_an_answer_lost_after_the_effect_is_found_at_the_provider(office: Office) -> None:
-    office.permit("create_jira_task")
-    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
-    office.faults(fail_after_perform_rate=1.0)
-
-    result = execute(office.request("create_jira_task", ISSUE))
-
-    assert result.status == "succeeded"
-    assert set(result.result) == {"task_key", "url"}
-    assert [call["performed"] for call in office.calls()] == [True]
-
-
-def test_a_provider_that_refuses_the_call_is_a_failure(office: Office) -> None:
-    email_id = office.receive()
-    office.permit("classify")
-    office.list_target("classify", "label", "label_fyi", "FYI")
-
-    class Refusing(DataServiceWriter):
-        def change_labels(self, email_id: str, **kwargs: Any) -> dict[str, Any]:
-            return self._post("/emails/nowhere/labels", kwargs["key"], {"add": [], "remove": []})
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("integrations.writes.writer", Refusing)
-        result = execute(
-            office.request("classify", {"email_id": email_id, "label_id": "label_fyi"})
-        )
-
-    assert (result.status, result.reason) == ("failed", "provider_refused")
-    assert recorded(result.action_id)[-1].error_code == "not_found"
-
-
-def test_what_nobody_can_find_out_stays_open_and_is_said_to_be_unknown(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    email_id = office.receive()
-    office.permit("archive")
-
-    def down(*args: Any, **kwargs: Any) -> None:
-        raise Unavailable("timed out")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(DataServiceWriter, "archive", down)
-        patched.setattr("integrations.reads.DataServiceReader.operation", down)
-        request = office.request("archive", {"email_id": email_id})
-        result = execute(request)
-
-    assert (result.status, result.reason) == ("unknown", "outcome_unknown")
-    assert phases(result) == [("attempt", "pending", "allowed")]
-    assert execute(request).status == "succeeded"
-
-
-def test_attempts_end_after_three(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    email_id = office.receive()
-    office.permit("archive")
-
-    def timed_out(*args: Any, **kwargs: Any) -> None:
-        raise Unavailable("timed out")
-
-    monkeypatch.setattr(DataServiceWriter, "archive", timed_out)
-
-    result = execute(office.request("archive", {"email_id": email_id}))
-
-    assert (result.status, result.reason) == ("failed", "provider_unavailable")
-    assert [phase for phase, _, _ in phases(result)] == ["attempt", "outcome"] * 3
 
 
 def test_execute_refuses_to_run_inside_a_transaction(office: Office) -> None:
