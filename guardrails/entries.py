@@ -25,9 +25,17 @@ KEPT = ("request", "arguments", "description")
 
 
 def fingerprint(request: ActionRequest) -> str:
-    """Equal for equal requests: whose, what, and the canonical arguments."""
-    parts = [str(request.account.id), request.action_type, dict(request.arguments)]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+    """Equal for equal requests: whose, what, and the arguments."""
+    parts = f"{request.account.id} {request.action_type} {as_text(request.arguments)}"
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def as_text(arguments: Mapping[str, Any]) -> str:
+    """Any arguments as ASCII text, however broken they are."""
+    try:
+        return json.dumps(dict(arguments), sort_keys=True, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return "(arguments that cannot be written down)"
 
 
 def attempt(
@@ -59,7 +67,6 @@ def attempt(
 def blocked(
     request: ActionRequest, judgement: Judgement, *, attempt_no: int, now: datetime
 ) -> Entry:
-    broken = judgement.decision.reason in ("invalid_arguments", "unknown_action")
     return _entry(
         request,
         now=now,
@@ -67,7 +74,7 @@ def blocked(
         status="blocked",
         attempt_no=attempt_no,
         decision="blocked",
-        payload=_evidence(judgement) | (_proposed(request) if broken else {}),
+        payload=_evidence(judgement),
         **_grounds(judgement.decision),
     )
 
@@ -95,7 +102,7 @@ def reused(request: ActionRequest, *, now: datetime) -> Entry:
         status="recorded",
         decision="blocked",
         decision_reason="action_id_reused",
-        payload=_proposed(request) | {"sentence": sentence("action_id_reused")},
+        payload={"sentence": sentence("action_id_reused")},
     )
 
 
@@ -170,6 +177,7 @@ def reopened(recorded: Recorded, *, actor_type: ActorType | None = None) -> Entr
 def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any) -> Entry:
     account, origin = request.account, request.origin
     action = registry.BY_NAME.get(request.action_type)
+    subjects, arguments = _what(request)
     defaults = {
         "tenant_id": account.organisation_id,
         "account_id": account.id,
@@ -187,37 +195,33 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "run_id": origin.turn_id,
         "provider": account.source,
         "resource_type": action.resource_type if action else "",
-        **_subjects(request),
+        **subjects,
     }
     content = {
         "request": fingerprint(request),
-        "arguments": dict(request.arguments),
+        **arguments,
         **({"agent_said": origin.reason} if origin.reason else {}),
         **payload,
     }
     return Entry(**{**defaults, **fields, "payload": content})
 
 
-def _subjects(request: ActionRequest) -> dict[str, str]:
-    """The object and the first target, where the arguments are valid."""
+def _what(request: ActionRequest) -> tuple[dict[str, str], dict[str, Any]]:
+    """The object and first target, and the arguments for the payload. Arguments that break
+    the schema are kept as text, cut: they could be anything."""
     action = registry.BY_NAME.get(request.action_type)
-    if action is None:
-        return {}
     try:
-        arguments = registry.parse(action, request.arguments)
+        arguments = registry.parse(action, request.arguments) if action else None
     except registry.InvalidArguments:
-        return {}
+        arguments = None
+    if action is None or arguments is None:
+        return {}, {"arguments": {}, "proposed": as_text(request.arguments)[:PROPOSED_SHOWN]}
     targets = action.targets(arguments)
-    return {
+    subjects = {
         "resource_id": action.object_id(arguments) or "",
         "target_id": targets[0].value if targets else "",
     }
-
-
-def _proposed(request: ActionRequest) -> dict[str, Any]:
-    """Arguments that are not (or not known to be) canonical, as ASCII text, cut."""
-    text = json.dumps(dict(request.arguments), default=str)
-    return {"arguments": {}, "proposed": text[:PROPOSED_SHOWN]}
+    return subjects, {"arguments": registry.canonical(arguments)}
 
 
 def _grounds(decision: Decision) -> dict[str, str]:

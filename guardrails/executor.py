@@ -195,9 +195,9 @@ def _perform(
 def _settle(
     attempt: Entry, account: AccountRef, error: ProviderError | None = None
 ) -> ActionResult | None:
-    """What became of an attempt whose call failed or never answered. Whatever the error says,
-    the provider is asked. None: nothing happened, and the next attempt may begin."""
-    uncertain = error is None or error.retryable or error.outcome_unknown
+    """What became of an attempt whose call failed (`error`) or whose process died. Whatever
+    the error says, the provider is asked. None: nothing happened, the next attempt may begin."""
+    uncertain = error is None or error.outcome_unknown
     try:
         operation = _operation(account, attempt.idempotency_key)
     except ProviderError:
@@ -207,10 +207,11 @@ def _settle(
     if operation is not None:
         return _succeeded(attempt, operation.response)
     code = error.code if error else entries.INTERRUPTED
-    if attempt.attempt_no < MAX_ATTEMPTS and (error is None or error.outcome_unknown):
+    if uncertain and attempt.attempt_no < MAX_ATTEMPTS:
         _close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
         return None
-    reason = "provider_unavailable" if uncertain else "provider_refused"
+    may_pass = error is None or error.retryable
+    reason = "provider_unavailable" if may_pass else "provider_refused"
     return _close(attempt, status="failed", reason=reason, error_code=code)
 
 

@@ -89,6 +89,39 @@ def test_broken_arguments_are_refused_and_kept_as_proposed(
     assert office.calls() == []
 
 
+def deep(levels: int) -> Any:
+    found: Any = "x"
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"email_id": 10**400},
+        {"email_id": float("nan")},
+        {"email_id": "\ud800", "x\x00": "\x00"},
+        {"email_id": b"bytes", 7: "a key that is no text", "b": set()},
+        {"email_id": deep(5000)},
+        {"email_id": "x" * 100_000},
+    ],
+    ids=["huge number", "not a number", "surrogate", "other types", "deep", "long"],
+)
+@pytest.mark.parametrize("permitted", [True, False])
+def test_whatever_is_proposed_leaves_a_ledger_row(
+    office: Office, arguments: dict[Any, Any], permitted: bool
+) -> None:
+    if permitted:
+        office.permit("archive")
+
+    result = execute(office.request("archive", arguments))
+
+    assert (result.status, result.arguments) == ("refused", {})
+    assert phases(result) == [("blocked", "blocked", result.reason)]
+    assert len(recorded(result.action_id)[0].payload["proposed"]) <= 4000
+
+
 def test_the_same_action_id_acts_once_and_answers_alike(office: Office) -> None:
     office.permit("create_jira_task")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")

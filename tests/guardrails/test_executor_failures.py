@@ -80,6 +80,25 @@ def test_a_provider_that_refuses_the_call_is_a_failure(office: Office) -> None:
     assert recorded(result.action_id)[-1].error_code == "not_found"
 
 
+def test_a_provider_that_was_never_reached_is_a_failure_at_once(
+    office: Office, settings: Any
+) -> None:
+    office.permit("archive")
+    request = office.request("archive", {"email_id": office.receive()})
+    archive = DataServiceWriter.archive
+
+    def unplugged(self: DataServiceWriter, email_id: str, *, key: str) -> Any:
+        settings.DATA_SERVICES = {office.organisation.slug: "http://127.0.0.1:9/v1/data"}
+        return archive(DataServiceWriter(request.account), email_id, key=key)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DataServiceWriter, "archive", unplugged)
+        result = execute(request)
+
+    assert (result.status, result.reason) == ("failed", "provider_unavailable")
+    assert [phase for phase, _, _ in phases(result)] == ["attempt", "outcome"]
+
+
 def test_what_nobody_can_find_out_stays_open_and_is_said_to_be_unknown(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
