@@ -62,8 +62,8 @@ def minimal_context(account: AccountRef, email: Email) -> InboundMail:
     """What the mail reader is shown. Doubt about first contact means known."""
     provider = reader(account)
     try:
-        known = provider.correspondence(email.sender)
-        first_contact = known.sent == 0 and known.received <= 1
+        known = provider.correspondence(email.sender) if email.sender else None
+        first_contact = known is not None and known.sent == 0 and known.received <= 1
         thread_messages = len(provider.thread(email.thread_id)) if email.thread_id else 1
     except ProviderError as error:
         if error.retryable:

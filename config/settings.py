@@ -1,7 +1,7 @@
 """Every setting of Remit, read from the environment (or from `<state dir>/secrets.env`).
 
-`docs/operations.md` lists the variables for operators. Secrets have no default outside
-DEBUG: a missing one stops the process with a sentence that names it.
+README lists the variables that most deployments set. Secrets have no default outside tests:
+a missing one stops the process with a sentence that names it.
 """
 
 import os
@@ -267,6 +267,7 @@ UNFOLD = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("remit/icon.svg")}
     ],
+    "STYLES": [lambda _: static("remit/admin.css")],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.dashboard.context",
