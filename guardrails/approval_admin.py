@@ -37,7 +37,7 @@ class ApprovalAdmin(ReadOnlyAdmin):
     ordering = (Case(When(state="pending", then=0), default=1).asc(), "-created_at")
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
     search_help_text = "The whole id of the approval, the action, the user or the turn"
-    fields = ("account", "standing", "decided_by", "decision_reason", "digest", "action_id")
+    fields = ("account", "standing", "decided_by", "decision_reason", "action_id")
     readonly_fields = ("standing",)
     change_form_outer_before_template = "guardrails/approval.html"
 

@@ -46,8 +46,12 @@ def context(approval: Approval) -> dict[str, Any]:
 
 def _values(approval: Approval) -> Iterator[Value]:
     """Every argument in full. Those that decide where the action goes are targets."""
+    action = registry.BY_NAME.get(approval.action_type)
+    order = list(action.arguments.model_fields) if action else []
     deciding = _target_paths(approval)
-    for name, given in approval.arguments.items():
+    # The database keeps the keys in an order of its own; unknown ones come last.
+    for name in sorted(approval.arguments, key=[*order, *approval.arguments].index):
+        given = approval.arguments[name]
         many = isinstance(given, list)
         for index, value in enumerate(given if many else [given]):
             if value is None or value == "":
