@@ -11,10 +11,7 @@ from guardrails.models import Approval
 from integrations.models import Organisation, ServiceToken
 from tests.guardrails.office import Office
 
-pytestmark = [
-    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
-    pytest.mark.urls("tests.guardrails.urls"),
-]
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 APPROVALS = "/api/v1/approvals"
 WISH = {"project_key": "PROJ", "summary": "Payment Integration", "type": "task"}
 
