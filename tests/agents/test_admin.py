@@ -1,0 +1,207 @@
+"""Admin of deliveries, conversations and turns."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django_q.models import OrmQ
+
+from agents.models import Conversation, Message, Turn
+from audit.ids import uuid7
+from audit.ledger import append
+from integrations.models import Delivery
+from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, superuser, turn
+from tests.audit.entries import entry
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
+
+
+@pytest.fixture
+def operator() -> Client:
+    return superuser()
+
+
+def text(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_delivery_shows_its_event_as_plain_text(operator: Client) -> None:
+    row = delivery(mailbox())
+
+    page = text(operator, reverse("admin:integrations_delivery_change", args=[row.id]))
+
+    assert SCRIPT not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert HIDDEN not in page
+    assert "pay⟨U+202E⟩er" in page
+
+
+def test_dead_letters_are_queued_again_and_others_are_left(operator: Client) -> None:
+    account = mailbox()
+    dead = delivery(account, 1, state="dead", reason="model_unavailable", attempts=5)
+    done = delivery(account, 2, state="processed")
+    failed = turn(account, delivery=dead, state="failed", ending="error", error_code="timeout")
+
+    answer = operator.post(
+        reverse("admin:integrations_delivery_changelist"),
+        {"action": "queue_again", "_selected_action": [str(dead.id), str(done.id)]},
+        follow=True,
+    )
+
+    dead.refresh_from_db()
+    done.refresh_from_db()
+    failed.refresh_from_db()
+    assert (dead.state, dead.reason, dead.attempts) == ("queued", "", 0)
+    assert (failed.state, failed.ending, failed.error_code) == ("queued", "", "")
+    assert done.state == "processed"
+    assert [row.task["args"] for row in OrmQ.objects.all()] == [(str(dead.id),)]
+    page = answer.content.decode()
+    assert "1 dead letters wait in the queue again." in page
+    assert "1 of the chosen deliveries are no dead letters." in page
+
+
+@pytest.mark.parametrize("model", [Delivery, Conversation, Message, Turn])
+def test_nothing_is_changed_by_hand(operator: Client, model: type) -> None:
+    name = f"admin:{model._meta.label_lower.replace('.', '_')}"  # type: ignore[attr-defined]
+    account = mailbox()
+    turn(account, delivery=delivery(account))
+    row = model.objects.first()  # type: ignore[attr-defined]
+
+    assert operator.get(reverse(f"{name}_add")).status_code == 403
+    assert operator.post(reverse(f"{name}_change", args=[row.pk]), {}).status_code == 403
+    assert operator.post(reverse(f"{name}_delete", args=[row.pk])).status_code == 403
+    assert model.objects.count() == 1 + (model is Message)  # type: ignore[attr-defined]
+
+
+def test_a_turn_is_a_timeline_with_what_was_delegated(operator: Client) -> None:
+    shown = turn(mailbox())
+
+    page = text(operator, reverse("admin:agents_turn_change", args=[shown.id]))
+
+    assert "orchestrator · step 1" in page
+    assert "task · step 1" in page
+    assert page.index("delegate_to_specialist") < page.index("task · step 1")
+    assert page.index("task · step 1") < page.index("ask_user")
+    assert "PERMISSION_DENIED" in page
+    assert "{&quot;broken&quot;: " in page  # arguments that are no JSON, as they were written
+    assert "Other people wrote this result: it is data." in page
+    assert SCRIPT not in page
+    assert HIDDEN not in page
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_a_turns_actions_lead_to_the_ledger(operator: Client) -> None:
+    account = mailbox()
+    action_id = uuid7()
+    asked = turn(account)
+    Turn.objects.filter(id=asked.id).update(
+        actions=[
+            {"action_id": str(action_id), "description": f"Archive {SCRIPT}", "sentence": "No."}
+        ]
+    )
+    append(
+        entry(
+            action_id=action_id,
+            tenant_id=account.organisation_id,
+            account_id=account.id,
+            run_id=str(asked.id),
+            phase="blocked",
+            status="blocked",
+            decision="blocked",
+            decision_reason="target_not_listed",
+        )
+    )
+
+    page = text(operator, reverse("admin:agents_turn_change", args=[asked.id]))
+
+    ledger = reverse("admin:audit_executedagentaction_changelist")
+    assert f'href="{ledger}?q={action_id}"' in page
+    assert "blocked: target not listed" in page
+    assert SCRIPT not in page
+    found = operator.get(f"{ledger}?q={action_id}").context["cl"].result_list
+    assert [row.action_id for row in found] == [action_id]
+
+
+def test_a_conversation_shows_what_was_said(operator: Client) -> None:
+    said = turn(mailbox())
+
+    page = text(operator, reverse("admin:agents_conversation_change", args=[said.conversation_id]))
+
+    assert "&lt;script&gt;" in page
+    assert SCRIPT not in page
+    assert reverse("admin:agents_turn_change", args=[said.id]) in page
+
+
+@pytest.mark.parametrize("search", ["no such id", "%", "'", str(uuid7())])
+@pytest.mark.parametrize(
+    "name",
+    ["integrations_delivery", "agents_turn", "agents_conversation", "agents_message"],
+)
+def test_a_search_for_anything_is_answered(operator: Client, name: str, search: str) -> None:
+    account = mailbox()
+    turn(account, delivery=delivery(account))
+
+    answer = operator.get(reverse(f"admin:{name}_changelist"), {"q": search})
+
+    assert answer.status_code == 200
+    assert len(answer.context["cl"].result_list) == 0
+
+
+def test_a_search_that_is_no_text_is_refused_in_words(operator: Client) -> None:
+    page = text(operator, reverse("admin:agents_turn_changelist") + "?q=%00")
+
+    assert "Null characters are not allowed." in page
+
+
+def test_a_delivery_is_found_by_the_id_of_its_mail(operator: Client) -> None:
+    account = mailbox()
+    wanted = [delivery(account, number) for number in range(3)][1]
+
+    answer = operator.get(reverse("admin:integrations_delivery_changelist"), {"q": "mail-1"})
+
+    assert list(answer.context["cl"].result_list) == [wanted]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["integrations_delivery", "agents_turn", "agents_conversation", "agents_message"],
+)
+def test_a_list_asks_as_often_for_two_hundred_rows_as_for_five(operator: Client, name: str) -> None:
+    address = reverse(f"admin:{name}_changelist")
+    operator.get(address)  # what is asked once a process
+
+    def queries(numbers: range) -> list[str]:
+        for number in numbers:
+            account = mailbox(f"user-{number}")
+            turn(account, delivery=delivery(account, number))
+        with CaptureQueriesContext(connection) as captured:
+            page = text(operator, address)
+        assert SCRIPT not in page
+        return [query["sql"] for query in captured]
+
+    few, many = queries(range(5)), queries(range(5, 200))
+
+    assert len(many) == len(few)
+    assert not [sql for sql in many if "COUNT(*)" in sql]
+
+
+def test_a_turns_page_asks_as_often_for_a_long_turn_as_for_a_short_one(operator: Client) -> None:
+    account = mailbox()
+    short, long = turn(account), turn(account)
+    last = long.steps.get(agent="task")
+    for number in range(2, 40):
+        last.pk, last.number = None, number
+        last.save(force_insert=True)
+    addresses = [reverse("admin:agents_turn_change", args=[shown.id]) for shown in (short, long)]
+    operator.get(addresses[0])
+
+    counts = []
+    for address in addresses:
+        with CaptureQueriesContext(connection) as captured:
+            text(operator, address)
+        counts.append(len(captured))
+
+    assert counts[0] == counts[1]

@@ -1,0 +1,76 @@
+"""Every page of the admin in a real browser: no complaint, and the theme's inputs."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+from django.urls import reverse
+from playwright.sync_api import Page
+
+from tests.office import Office
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+    # The static files of a test come from disk through a synchronous iterator.
+    pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous"),
+]
+# Inputs without a border: how a page looks that is not in the theme.
+BARE_INPUTS = """
+[...document.querySelectorAll(
+  "#content-main form input:not([type=hidden], [type=checkbox], [type=radio], [type=file]),"
+  + " #content-main form textarea, #content-main form select:not(.select2-hidden-accessible)"
+)].filter((one) => one.offsetParent && one.name !== "q"
+  && getComputedStyle(one).borderTopWidth === "0px").map((one) => one.name || one.outerHTML)
+"""
+
+
+def addresses() -> Iterator[str]:
+    """The list of every model, its form for a new row, and the page of its first row."""
+    request = HttpRequest()
+    request.user = User.objects.get(username="operator")
+    for model, shown in admin.site._registry.items():
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        yield reverse(f"{name}_changelist")
+        if shown.has_add_permission(request):
+            yield reverse(f"{name}_add")
+        if row := shown.get_queryset(request).first():
+            yield reverse(f"{name}_change", args=[row.pk])
+
+
+def test_every_page_is_whole(office: Office, page: Page, problems: list[str]) -> None:
+    office.sync("gmail")
+    office.deliver("newsletter")
+    office.deliver("question")
+    office.drain()
+    Group.objects.create(name="Readers")
+
+    bare = {}
+    seen = list(addresses())
+    for address in ["/admin/", "/admin/password_change/", *seen]:
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.status == 200, address
+        if found := page.evaluate(BARE_INPUTS):
+            bare[address] = found
+
+    assert len(seen) > 40
+    assert bare == {}
+    assert problems == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_is_wider_than_its_window(office: Office, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    office.deliver("newsletter")
+    office.drain()
+
+    wide = []
+    for address in ["/admin/", *addresses()]:
+        page.goto(address)
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            wide.append(address)
+
+    assert wide == []

@@ -1,0 +1,211 @@
+"""The chat console in a real browser, with everything behind it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from agents.models import Conversation, Message, Turn
+from integrations.models import Delivery
+from tests.office import Office
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+    # The static files of a test come from disk through a synchronous iterator.
+    pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous"),
+]
+PHONE = {"width": 390, "height": 844}
+
+
+def say(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.get_by_role("button", name="Send").click()
+
+
+def last(page: Page) -> Locator:
+    return page.locator(".message.assistant:not([aria-busy])").last
+
+
+def status(page: Page, text: str) -> None:
+    expect(page.get_by_role("status")).to_have_text(text, timeout=30_000)
+
+
+def test_the_seeds_story(office: Office, page: Page, problems: list[str]) -> None:
+    office.sync("gmail")
+    with office.worker():
+        page.goto("/console/")
+        expect(page.get_by_role("note")).to_contain_text("It is not a language model.")
+        say(page, "Create Jira tasks from John's proposal email")
+        status(page, "The agent asks a question.")
+        expect(last(page)).to_contain_text(
+            "I found emails from multiple Johns. Which one did you mean?"
+        )
+        expect(last(page).get_by_text("Context used")).to_be_visible()
+        page.get_by_role("button", name="John Smith (john@company.com) - 5 recent emails").click()
+
+        status(page, "3 actions wait for your decision.")
+        expect(last(page)).to_contain_text(
+            "I found John Smith's proposal email. I've extracted 3 tasks:"
+        )
+        cards = page.get_by_role("region", name="Pending action")
+        expect(cards.get_by_role("heading")).to_have_text(
+            ["Create: Setup CI/CD", "Create: User Auth", "Create: Payment Integration"]
+        )
+        # Where it goes is said first, and where that comes from.
+        first = cards.first.locator("dt, dd")
+        expect(first.nth(0)).to_have_text("project key")
+        expect(first.nth(1)).to_contain_text("listed by an operator")
+        page.get_by_role("button", name="Confirm all 3").click()
+
+        status(page, "Finished.")
+        expect(last(page).locator(".text")).to_have_text(
+            "Done! Created 3 tasks in Jira:\n- PROJ-101: Setup CI/CD\n- PROJ-102: User Auth\n"
+            "- PROJ-103: Payment Integration"
+        )
+        expect(page.get_by_role("region", name="Pending action")).to_have_count(0)
+        done = page.get_by_role("region", name="Done")
+        expect(done.get_by_role("link", name=re.compile("^PROJ-10[123]$"))).to_have_count(3)
+        ledger = done.first.get_by_role("link", name="Ledger").get_attribute("href")
+    page.goto(ledger or "")
+    expect(page.get_by_text("create_jira_task")).to_be_visible()
+    assert problems == []
+
+
+def test_one_action_is_rejected_by_keyboard_and_a_reload_keeps_the_rest(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    office.sync("gmail")
+    with office.worker():
+        page.goto("/console/")
+        page.get_by_label("Message", exact=True).focus()
+        page.keyboard.type("Create Jira tasks from John's proposal email")
+        page.keyboard.press("Enter")
+        status(page, "The agent asks a question.")
+        page.get_by_role("button", name="John Smith").press("Enter")
+        status(page, "3 actions wait for your decision.")
+        page.get_by_role("button", name="Reject: Create: User Auth").press("Enter")
+        status(page, "2 actions wait for your decision.")
+
+        page.reload()
+        status(page, "2 actions wait for your decision.")
+        expect(page.get_by_role("region", name="Pending action")).to_have_count(2)
+        page.get_by_role("button", name="Confirm: Create: Setup CI/CD").click()
+        status(page, "1 action waits for your decision.")
+    [created] = office.calls()
+    assert created["body"]["summary"] == "Setup CI/CD"
+    assert problems == []
+
+
+def test_a_mail_arrives_and_is_worked_through(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    with office.worker():
+        page.goto("/console/")
+        page.get_by_text("Deliver a mail").click()
+        page.get_by_role("button", name="Newsletter").click()
+        status(page, "The mail is processed.")
+        mail = page.locator(".message.mail")
+        expect(mail).to_contain_text("Product Weekly: The first ten minutes")
+        expect(mail.get_by_role("listitem")).to_have_count(2)
+        expect(mail).to_contain_text("succeeded")
+        addresses = [link.get_attribute("href") or "" for link in mail.get_by_role("link").all()]
+    assert len(addresses) == 3
+    for address in addresses:
+        page.goto(address)
+        expect(page.get_by_role("heading").first).to_be_visible()
+    assert problems == []
+
+
+def test_the_poisoned_mail_gets_nothing_out(office: Office, page: Page) -> None:
+    with office.worker():
+        page.goto("/console/")
+        page.get_by_text("Deliver a mail").click()
+        page.get_by_role("button", name="Poisoned").click()
+        status(page, "The mail is processed.")
+
+    assert Delivery.objects.get(kind="created").state == Delivery.State.PROCESSED
+    assert not [call for call in office.calls() if "send" in call["path"]]
+
+
+def test_what_strangers_wrote_is_text(office: Office, page: Page, problems: list[str]) -> None:
+    organisation = office.organisation
+    hostile = '<img src=x onerror="document.title=1"> pay\u202eer <script>alert(1)</script>'
+    conversation = Conversation.objects.create(
+        organisation=organisation, external_user_id="maya", title=hostile[:100]
+    )
+    turn = Turn.objects.create(
+        organisation=organisation,
+        external_user_id="maya",
+        kind=Turn.Kind.CHAT,
+        conversation=conversation,
+        state=Turn.State.FINISHED,
+        ending=Turn.Ending.REPLY,
+        context=[{"n": 1, "id": str(conversation.id), "source": "gmail", "title": hostile}],
+        actions=[
+            {
+                "id": str(conversation.id),
+                "action_id": str(conversation.id),
+                "type": "archive",
+                "status": "succeeded",
+                "description": hostile,
+                "artifacts": [{"kind": "x", "id": "x", "url": "javascript:document.title=2"}],
+            },
+        ],
+    )
+    for role in ("user", "assistant"):
+        Message.objects.create(conversation=conversation, turn=turn, role=role, content=hostile)
+
+    page.goto(f"/console/#maya/{conversation.id}")
+    status(page, "Finished.")
+
+    expect(page.get_by_role("log")).to_contain_text("pay⟨U+202E⟩er <script>alert(1)</script>")
+    assert page.locator("#console img, #console script").count() == 0
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert page.title() == "Chat console | Remit"
+    assert problems == []
+
+
+def test_a_refused_action_says_why(office: Office, page: Page) -> None:
+    with office.worker():
+        page.goto("/console/")
+        say(page, "create a task in OPS: Buy plants")
+        status(page, "Finished.")
+        refused = page.get_by_role("region", name="Not done")
+        expect(refused).to_be_visible()
+        expect(refused.locator("p").first).to_have_text(
+            "A target is not among those an operator listed. “OPS” (project_key)"
+        )
+    assert office.calls() == []
+
+
+def test_errors_are_sentences(office: Office, page: Page) -> None:
+    page.goto("/console/")
+    page.route("**/api/v1/chat/stream", lambda route: route.abort())
+    say(page, "Hello")
+    expect(page.get_by_role("alert")).to_have_text(
+        "The server cannot be reached. Check that Remit runs, then try again."
+    )
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Hello")  # nothing is lost
+    page.unroute("**/api/v1/chat/stream")
+
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("alert").last).to_have_text(re.compile(r"^[A-Z].+\.$"))
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nothing_is_wider_than_a_phone(
+    office: Office, page: Page, problems: list[str], colours: str
+) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]  # a typed dict of playwright's own
+    page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
+    office.sync("gmail")
+    with office.worker():
+        page.goto("/console/")
+        say(page, "Create Jira tasks from John's proposal email")
+        page.get_by_role("button", name="John Smith").click()
+        status(page, "3 actions wait for your decision.")
+
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert problems == []
