@@ -14,11 +14,11 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Max, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from agents.contracts import CallRecord, StepRecord, ToolResult
-from agents.models import Step, ToolCall, Turn, TurnEvent
+from agents.models import Step, ToolCall, Turn
 from integrations.llm import Completion, RequestedCall
 
 CHANNEL = "turn_events"
@@ -208,12 +208,16 @@ def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
 
 def _event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
     # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
-    last = TurnEvent.objects.filter(turn_id=lease.turn_id).aggregate(n=Max("sequence"))["n"] or 0
-    TurnEvent.objects.create(
-        turn_id=lease.turn_id, sequence=last + 1, type=type, data=storable(data)
-    )
+    turn_id = str(lease.turn_id)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, str(lease.turn_id)])
+        cursor.execute(
+            "WITH stored AS ("
+            " INSERT INTO agents_turnevent (turn_id, sequence, type, data, created_at)"
+            " SELECT %s, coalesce(max(sequence), 0) + 1, %s, %s, now()"
+            " FROM agents_turnevent WHERE turn_id = %s RETURNING turn_id)"
+            " SELECT pg_notify(%s, turn_id::text) FROM stored",
+            [turn_id, type, json.dumps(storable(data)), turn_id, CHANNEL],
+        )
 
 
 def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connections
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.models import OrmQ
 
@@ -12,7 +14,7 @@ from agents.models import Turn
 from agents.tasks import queue_delivery
 from audit.models import ExecutedAgentAction
 from audit.selectors import recorded
-from guardrails.models import Approval, LearnedPattern
+from guardrails.models import AllowedActionOption, Approval, LearnedPattern
 from guardrails.reasons import SENTENCES
 from integrations.contracts import ItemEvent
 from integrations.models import Account, Delivery
@@ -251,6 +253,34 @@ def test_a_mail_deleted_before_it_was_worked_through_sets_nothing_off(office: Of
     assert (created.state, created.reason) == ("skipped", "deleted")
     assert not Turn.objects.exists()
     assert office.calls() == []
+
+
+def test_the_number_of_queries_of_a_mail_does_not_grow_with_the_account(office: Office) -> None:
+    def queries() -> int:
+        office.deliver("fyi")
+        default, ledger = connections["default"], connections["ledger"]
+        with CaptureQueriesContext(default) as business, CaptureQueriesContext(ledger) as proof:
+            reactions.react(Delivery.objects.filter(kind="created").latest("received_at").id)
+        return len(business) + len(proof)
+
+    few = queries()
+    account = Account.objects.get(external_user_id="maya", source="gmail")
+    for number in range(100):
+        LearnedPattern.objects.create(
+            account=account, name=f"P{number}", list_id=f"<{number}.example>", state="proposed"
+        )
+        AllowedActionOption.objects.create(
+            account=account,
+            action_type="send_email",
+            source="gmail",
+            kind="recipient",
+            external_id=f"p{number}@example.org",
+            name=f"P{number}",
+        )
+    LearnedPattern.objects.update(state="approved", approved_by="test", approved_at=timezone.now())
+    office.sync("gmail")
+
+    assert queries() == few <= 75
 
 
 def test_a_model_that_is_down_postpones_the_mail_and_loses_nothing(office: Office) -> None:

@@ -1,0 +1,205 @@
+import threading
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agents import journal
+from agents.contracts import CallRecord, Person, ToolResult, failure
+from agents.models import ToolCall, Turn
+from agents.tools import dispatch
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.dispatch import run_calls
+from integrations.contracts import AccountRef
+from integrations.exceptions import Unavailable
+from integrations.llm import Completion, ModelError, RequestedCall
+from integrations.models import Organisation
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+OK = ToolResult(success=True, data={"ok": True})
+
+
+class Nothing(Arguments):
+    """No arguments."""
+
+
+def no_delegate(*_: Any) -> str:
+    raise AssertionError("nobody delegates here")
+
+
+class Bench:
+    """A turn with open calls, to be run with the tools of a test."""
+
+    def __init__(self) -> None:
+        organisation = Organisation.objects.create(slug="default", name="Default")
+        turn = Turn.objects.create(
+            organisation=organisation, external_user_id="maya", kind="inbound"
+        )
+        lease = journal.claim(turn.id)
+        assert lease is not None
+        self.lease = lease
+        account = AccountRef(
+            id=uuid.uuid4(),
+            organisation_id=organisation.id,
+            organisation_slug="default",
+            external_user_id="maya",
+            source="gmail",
+            address="maya@company.com",
+            display_name="Maya",
+            time_zone="UTC",
+            paused=False,
+        )
+        self.person = Person(
+            organisation_id=organisation.id, external_user_id="maya", accounts=(account,)
+        )
+
+    def run(self, *names: str, tools: list[Tool[Any]]) -> list[dict[str, Any]]:
+        """The results of calls of these tools, in the order of the calls."""
+        completion = Completion(
+            text="",
+            calls=tuple(RequestedCall(id=n, name=n, arguments="{}") for n in names),
+            model="m",
+            finish_reason="tool_calls",
+            prompt_tokens=0,
+            completion_tokens=0,
+        )
+        step = journal.add_step(
+            self.lease, parent_call=None, agent="a", number=1, completion=completion, latency_ms=0
+        )
+        done = run_calls(
+            step.calls, tools={tool.name: tool for tool in tools}, context_for=self.context
+        )
+        stored = {row.id: row.result for row in ToolCall.objects.all()}
+        assert stored == {call.id: done[call.id].result for call in step.calls}
+        return [dict(done[call.id].result or {}) for call in step.calls]
+
+    def context(self, call: CallRecord) -> ToolContext:
+        return ToolContext(
+            lease=self.lease,
+            person=self.person,
+            agent="a",
+            model="m",
+            trigger="chat",
+            principal="test",
+            user_words="",
+            mail=None,
+            pattern_id="",
+            call=call,
+            delegate=no_delegate,
+        )
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def tool(name: str, run: Any, *, acts: bool = False) -> Tool[Any]:
+    return Tool(name=name, description="", arguments=Nothing, run=run, acts=acts)
+
+
+def test_calls_that_read_run_side_by_side(bench: Bench) -> None:
+    together = threading.Barrier(3, timeout=10)
+
+    def wait(*_: Any) -> ToolResult:
+        together.wait()  # passes only when all three are here at once
+        return OK
+
+    tools = [tool(name, wait) for name in ("a", "b", "c")]
+
+    assert [r["success"] for r in bench.run("a", "b", "c", tools=tools)] == [True] * 3
+
+
+def test_calls_that_act_run_one_after_another_in_the_models_order(bench: Bench) -> None:
+    order: list[str] = []
+    running = threading.Lock()
+
+    def act(context: ToolContext, _: Nothing) -> ToolResult:
+        assert running.acquire(blocking=False)
+        order.append(context.call.name)
+        running.release()
+        return OK
+
+    tools = [tool(name, act, acts=True) for name in ("b", "a", "c")]
+
+    bench.run("c", "a", "b", "a", tools=tools)
+
+    assert order == ["c", "a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "recoverable"),
+    [
+        (RuntimeError("secret detail"), "EXECUTION_FAILED", False),
+        (ModelError("timeout", retryable=True), "EXECUTION_FAILED", True),
+        (Unavailable("secret detail"), "NETWORK_ERROR", True),
+    ],
+)
+def test_a_tool_that_raises_loses_neither_its_siblings_nor_its_details(
+    bench: Bench, error: Exception, code: str, recoverable: bool
+) -> None:
+    def broken(*_: Any) -> ToolResult:
+        raise error
+
+    failed, fine = bench.run(
+        "broken", "fine", tools=[tool("broken", broken), tool("fine", lambda *_: OK)]
+    )
+
+    assert (failed["error"]["code"], failed["error"]["recoverable"]) == (code, recoverable)
+    assert "secret" not in str(failed)
+    assert fine == {"success": True, "data": {"ok": True}}
+
+
+def test_a_slow_call_gets_a_result_and_its_late_one_changes_nothing(
+    bench: Bench, settings: Any
+) -> None:
+    settings.TOOL_TIMEOUT_SECONDS = 0.2
+    go_on = threading.Event()
+
+    def slow(*_: Any) -> ToolResult:
+        go_on.wait(10)
+        return OK
+
+    results = bench.run("slow", "fine", tools=[tool("slow", slow), tool("fine", lambda *_: OK)])
+    go_on.set()
+    dispatch._pool().shutdown(wait=True)  # the late one has written, or tried to
+    dispatch._pool.cache_clear()
+
+    assert results[0]["error"]["code"] == "TIMEOUT"
+    stored = ToolCall.objects.get(name="slow").result
+    assert stored is not None
+    assert stored["error"]["code"] == "TIMEOUT"
+
+
+def test_results_that_the_database_cannot_hold_are_made_to_fit(bench: Bench) -> None:
+    odd = ToolResult(success=True, data={"a\x00b": "x\x00\ud800", "n": [uuid.UUID(int=0), None]})
+
+    [result] = bench.run("odd", tools=[tool("odd", lambda *_: odd)])
+
+    assert result["data"] == {"ab": "x?", "n": ["00000000-0000-0000-0000-000000000000", None]}
+
+
+def test_an_action_of_a_call_has_the_same_id_whenever_the_call_is_run(bench: Bench) -> None:
+    call = CallRecord(
+        id=uuid.uuid4(), name="x", arguments="{}", action_id=uuid.uuid4(), result=None
+    )
+    context = bench.context(call)
+
+    ids = [context.action_id(number) for number in range(3)]
+
+    assert ids[0] == call.action_id
+    assert len(set(ids)) == 3
+    assert ids == [bench.context(replace(call)).action_id(number) for number in range(3)]
+
+
+def test_a_failure_says_what_to_do() -> None:
+    assert failure("NOT_FOUND", "No.", suggested_action="Look.").wire() == {
+        "success": False,
+        "error": {
+            "code": "NOT_FOUND",
+            "message": "No.",
+            "recoverable": False,
+            "suggested_action": "Look.",
+        },
+    }
