@@ -7,6 +7,7 @@ Rows come into being by `audit.ledger.append` alone; the database refuses change
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from audit.contracts import ActorType, Phase, Status, Verdict
@@ -153,6 +154,43 @@ class ActionArtifact(AppendOnlyModel):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.external_id}"
+
+
+class Leaf(AppendOnlyModel):
+    """A row's place in its tenant's tree: the only number that is gapless."""
+
+    row_id = models.BigIntegerField(primary_key=True)
+    tenant_id = models.UUIDField()
+    leaf_index = models.BigIntegerField()
+    xact = models.TextField(help_text="As in the row; xid8 in the database.")
+    hash = models.BinaryField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_leaf"
+
+    def __str__(self) -> str:
+        return f"leaf {self.leaf_index}"
+
+
+class Checkpoint(AppendOnlyModel):
+    """A signed statement of how many rows a tenant's ledger has, and which."""
+
+    id = models.BigAutoField(primary_key=True)
+    tenant_id = models.UUIDField()
+    size = models.BigIntegerField()
+    root = models.BinaryField()
+    frontier = ArrayField(models.BinaryField())
+    note = models.TextField()
+    verifier_key = models.TextField()
+    signed_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_checkpoint"
+
+    def __str__(self) -> str:
+        return f"{self.size} rows sealed"
 
 
 # What the writer supplies; `id`, `recorded_at` and `xact` are the database's own.

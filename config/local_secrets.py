@@ -17,6 +17,7 @@ def _signing_secret() -> str:
 MAKERS: dict[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(64),
     "LEDGER_KEY": lambda: secrets.token_urlsafe(64),
+    "LEDGER_SIGNING_KEY": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
     "DATA_SERVICE_KEYS": lambda: f"default={secrets.token_urlsafe(32)}",
     "WEBHOOK_SECRETS": _signing_secret,
     "OPERATOR_PASSWORD": lambda: secrets.token_urlsafe(12),

@@ -84,6 +84,7 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
     options = ("--port", str(plan.web_port), "--timeout-graceful-shutdown", "3", "--no-access-log")
     children.start(Program("web", (*web, *options), {"REMIT_PROCESS": "web"}))
     children.start(Program("cluster", (*manage, "qcluster"), {"REMIT_PROCESS": "cluster"}))
+    children.start(Program("sealer", (*manage, "seal_ledger"), {"REMIT_PROCESS": "sealer"}))
     if plan.own_sandbox:
         password = {"OPERATOR_PASSWORD": secrets["OPERATOR_PASSWORD"]}
         with _step("demo office"):

@@ -49,6 +49,11 @@ def secret(name: str) -> str:
 SECRET_KEY = secret("SECRET_KEY")
 # Keys the digests of provider ids in the ledger. It never changes: old rows need it.
 LEDGER_KEY = secret("LEDGER_KEY")
+# Signs the ledger's checkpoints. Only `manage.py seal_ledger` needs it and says when it is
+# missing; in production no other process should have it.
+LEDGER_SIGNING_KEY = env.str("LEDGER_SIGNING_KEY", default="")
+# Names this ledger in its checkpoints, an address without https://. It never changes.
+LEDGER_ORIGIN = env.str("LEDGER_ORIGIN", default="remit.example/ledger")
 # The local names are enough for `make run`; a real deployment names its hosts.
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

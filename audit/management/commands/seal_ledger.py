@@ -1,0 +1,60 @@
+import logging
+import signal
+import threading
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, InterfaceError, connections
+
+from audit import notes, seals
+from audit.routing import LEDGER
+
+TICK_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Command(BaseCommand):
+    help = (
+        "Seals the ledger every second: gives each row its place in its organisation's tree "
+        "and signs the root with LEDGER_SIGNING_KEY. One is enough; a second one waits."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="Seal what is there, then end.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.LEDGER_SIGNING_KEY:
+            raise CommandError(
+                "Set LEDGER_SIGNING_KEY, the base64 of 32 random bytes, for this process only. "
+                "Make one with: openssl rand -base64 32"
+            )
+        try:
+            signer = notes.signer(settings.LEDGER_SIGNING_KEY)
+            if options["once"]:
+                self.stdout.write(f"Sealed {sum(seals.seal_all(signer=signer))} rows.")
+            else:
+                tick(signer, stop=stopped())
+        except (ValueError, seals.CannotSeal) as error:
+            raise CommandError(str(error)) from error
+
+
+def stopped() -> threading.Event:
+    """An event that SIGTERM and Ctrl-C set: the sealer ends between two seals."""
+    event = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: event.set())
+    return event
+
+
+def tick(signer: notes.Signer, *, stop: threading.Event) -> None:
+    """Seal every second until `stop` is set. A database that is away is tried again."""
+    while not stop.is_set():
+        try:
+            while not stop.is_set() and seals.seal(signer=signer):
+                pass
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("seal_ledger.failed: %s", error)
+            connections[LEDGER].close()
+        stop.wait(TICK_SECONDS)

@@ -1,0 +1,124 @@
+"""Against the vectors that implementations of Certificate Transparency share, and against
+the definition of RFC 6962 written down as it stands there."""
+
+from hashlib import sha256
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit import merkle
+
+INPUTS = [
+    bytes.fromhex(text)
+    for text in (
+        *("", "00", "10", "2021", "3031", "40414243", "5051525354555657"),
+        "606162636465666768696a6b6c6d6e6f",
+    )
+]
+ROOTS = [
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+    "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+    "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+    "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+    "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+]
+LEAVES = [merkle.leaf_hash(data) for data in INPUTS]
+
+
+def mth(data: list[bytes]) -> bytes:
+    """MTH of RFC 6962, 2.1, from the inputs."""
+    if not data:
+        return sha256().digest()
+    if len(data) == 1:
+        return sha256(b"\0" + data[0]).digest()
+    k = 1
+    while 2 * k < len(data):
+        k *= 2
+    return sha256(b"\1" + mth(data[:k]) + mth(data[k:])).digest()
+
+
+@pytest.mark.parametrize("size", range(9))
+def test_roots_are_those_of_the_shared_vectors(size: int) -> None:
+    assert merkle.tree_root(LEAVES[:size]).hex() == ROOTS[size]
+    assert mth(INPUTS[:size]).hex() == ROOTS[size]
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_a_tree_goes_on_from_its_frontier(size: int, more: int) -> None:
+    data = [number.to_bytes(2) for number in range(size + more)]
+    first = merkle.Frontier()
+    for item in data[:size]:
+        first.append(merkle.leaf_hash(item))
+    second = merkle.Frontier(first.size, first.nodes)
+    for item in data[size:]:
+        second.append(merkle.leaf_hash(item))
+    assert (first.root(), second.root()) == (mth(data[:size]), mth(data))
+    assert second.size == len(data)
+
+
+@pytest.mark.parametrize(
+    ("size", "nodes"), [(-1, []), (1, []), (2, LEAVES[:2]), (1, [b"short"]), (0, LEAVES[:1])]
+)
+def test_a_frontier_that_no_tree_has_is_refused(size: int, nodes: list[bytes]) -> None:
+    with pytest.raises(ValueError, match="tree"):
+        merkle.Frontier(size, nodes)
+
+
+def test_the_shared_vectors_of_proofs() -> None:
+    assert [node.hex() for node in merkle.inclusion_proof(LEAVES, 5)] == [
+        "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
+        "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+        "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    ]
+    assert merkle.inclusion_proof(LEAVES[:1], 0) == []
+    assert [node.hex() for node in merkle.consistency_proof(LEAVES[:8], 6)] == [
+        "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
+        "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+        "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    ]
+
+
+@pytest.mark.parametrize("size", range(1, 34))
+def test_each_leaf_is_proven_and_no_other_is(size: int) -> None:
+    leaves = [merkle.leaf_hash(bytes([number])) for number in range(size)]
+    root = merkle.tree_root(leaves)
+    for index, leaf in enumerate(leaves):
+        proof = merkle.inclusion_proof(leaves, index)
+
+        def holds(
+            leaf: bytes = leaf, index: int = index, proof: list[bytes] = proof, root: bytes = root
+        ) -> bool:
+            return merkle.is_included(leaf=leaf, index=index, size=size, proof=proof, root=root)
+
+        assert holds()
+        assert not holds(leaf=merkle.leaf_hash(b"another"))
+        assert not holds(root=merkle.leaf_hash(b"another"))
+        assert not holds(proof=[*proof, leaf])
+        assert not holds(index=size)
+        assert size == 1 or not holds(index=(index + 1) % size)
+        assert size == 1 or not holds(proof=proof[:-1])
+
+
+@pytest.mark.parametrize("size", range(1, 34))
+def test_a_tree_is_shown_to_continue_each_smaller_one(size: int) -> None:
+    leaves = [merkle.leaf_hash(bytes([number])) for number in range(size)]
+    root = merkle.tree_root(leaves)
+    for old in range(1, size + 1):
+        proof, old_root = merkle.consistency_proof(leaves, old), merkle.tree_root(leaves[:old])
+
+        def holds(old: int = old, old_root: bytes = old_root, proof: list[bytes] = proof) -> bool:
+            return merkle.is_consistent(
+                old_size=old, old_root=old_root, size=size, root=root, proof=proof
+            )
+
+        assert holds()
+        assert not holds(old_root=merkle.leaf_hash(b"another"))
+        assert not holds(proof=[*proof, root])
+        assert not holds(old=0)
+        assert not holds(old=size + 1)
+        assert old == size or not holds(proof=proof[:-1])

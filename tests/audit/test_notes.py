@@ -1,0 +1,78 @@
+import base64
+
+import pytest
+
+from audit import notes
+
+# RFC 8032, 7.1, test 1.
+SEED = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
+PUBLIC = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+SIGNER = notes.Signer(SEED)
+TREE = notes.Tree(origin="ledger.example/a", size=3, root=bytes(range(32)))
+KEY = SIGNER.verifier_key(TREE.origin)
+
+
+def test_the_public_key_is_that_of_the_rfc() -> None:
+    assert SIGNER.public.hex() == PUBLIC
+
+
+def test_a_note_of_another_implementation_verifies() -> None:
+    """The example in the documentation of golang.org/x/mod/sumdb/note."""
+    name, public = notes.read_key(
+        "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+    )
+    text = (
+        "If you think cryptography is the answer to your problem,\n"
+        "then you don't know what your problem is."
+    )
+    signature = (
+        "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6Ry"
+        "yBwJnAM="
+    )
+    assert notes.verified(signature, text, name, public)
+    assert not notes.verified(signature, f"{text} ", name, public)
+
+
+def test_a_note_has_the_lines_of_a_checkpoint_and_reads_back() -> None:
+    note = SIGNER.sign(TREE)
+    assert note.startswith(f"ledger.example/a\n3\n{base64.b64encode(TREE.root).decode()}\n\n— ")
+    assert note.endswith("\n")
+    assert notes.read(note, verifier_key=KEY) == TREE
+
+
+@pytest.mark.parametrize("place", range(20, 60))
+def test_an_altered_note_is_refused(place: int) -> None:
+    note = SIGNER.sign(TREE)
+    altered = f"{note[:place]}{'A' if note[place] != 'A' else 'B'}{note[place + 1 :]}"
+    with pytest.raises(notes.NotANote):
+        notes.read(altered, verifier_key=KEY)
+
+
+def test_the_note_of_another_key_or_ledger_is_refused() -> None:
+    for stranger in (
+        notes.Signer(bytes(32)).sign(TREE),
+        SIGNER.sign(notes.Tree(origin="ledger.example/b", size=3, root=TREE.root)),
+    ):
+        with pytest.raises(notes.NotANote, match="not signed by this key"):
+            notes.read(stranger, verifier_key=KEY)
+
+
+def test_signatures_of_others_beside_ours_do_no_harm() -> None:
+    note = f"{SIGNER.sign(TREE)}— witness.example AAAA\n"
+    assert notes.read(note, verifier_key=KEY) == TREE
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "name", "name+1+!", "name+00000000+AAAA", KEY[:-4] + "AAA=", KEY.replace("/a", "/b")],
+)
+def test_a_key_that_was_not_copied_whole_is_refused(key: str) -> None:
+    with pytest.raises(notes.NotANote, match="key"):
+        notes.read_key(key)
+
+
+@pytest.mark.parametrize("text", ["", "short", "!" * 44, base64.b64encode(bytes(31)).decode()])
+def test_a_signing_key_of_another_form_is_refused_with_what_to_do(text: str) -> None:
+    with pytest.raises(ValueError, match="openssl rand -base64 32"):
+        notes.signer(text)
+    assert notes.signer(base64.b64encode(SEED).decode()).public.hex() == PUBLIC
