@@ -6,6 +6,7 @@ a missing one stops the process with a sentence that names it.
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,8 @@ STATIC_ROOT = STATE_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # pages are styled without a collectstatic run
 WHITENOISE_AUTOREFRESH = DEBUG
+# Django warns that it reads a static file as a whole under ASGI. Ours are small.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous")
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 
