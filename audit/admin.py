@@ -19,9 +19,21 @@ from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from audit import admin_filters, ids, selectors, timeline
+from audit.bundle.contents import Bundle, NothingSealed, Period
+from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export
 from audit.models import ExecutedAgentAction
+
+FORMATS = (*CONTENT_TYPES, "bundle")
+
+
+def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
+    """A bundle proves a period of the whole organisation: other filters don't apply to it."""
+    if format in CONTENT_TYPES:
+        return Export(filters=filters, format=format, actor_type="admin", actor_id=actor_id)
+    period = Period(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
+    return Bundle(period=period, actor_type="admin", actor_id=actor_id)
 
 
 @admin.register(ExecutedAgentAction)
@@ -128,23 +140,23 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
             return HttpResponseNotAllowed(["GET"])
         if not self.has_view_permission(request):
             raise PermissionDenied
-        if format not in CONTENT_TYPES:
+        if format not in FORMATS:
             raise Http404
         chosen = admin_filters.filters(request.GET)
         if chosen is None:
-            messages.error(
-                request,
-                "Choose an organisation in the filters first: an export holds one only.",
+            return self.back(
+                request, "Choose an organisation in the filters first: an export holds one only."
             )
-            back = reverse("admin:audit_executedagentaction_changelist")
-            return HttpResponseRedirect(f"{back}?{request.GET.urlencode()}")
-        export = Export(
-            filters=chosen,
-            format=format,
-            actor_type="admin",
-            actor_id=f"operator:{request.user.get_username()}",
-        )
-        return download(export, request=request)
+        try:
+            made = export(chosen, format, actor_id=f"operator:{request.user.get_username()}")
+        except NothingSealed as error:
+            return self.back(request, str(error))
+        return download(made, request=request)
+
+    def back(self, request: HttpRequest, sentence: str) -> HttpResponseRedirect:
+        messages.error(request, sentence)
+        address = reverse("admin:audit_executedagentaction_changelist")
+        return HttpResponseRedirect(f"{address}?{request.GET.urlencode()}")
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -154,7 +166,7 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
         query = request.GET.urlencode()
         context = (extra_context or {}) | {
             f"{format}_url": f"{reverse('admin:audit_ledger_export', args=[format])}?{query}"
-            for format in CONTENT_TYPES
+            for format in FORMATS
         }
         response: HttpResponse = super().changelist_view(request, context)
         return response

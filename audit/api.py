@@ -12,7 +12,7 @@ from django.http import Http404, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 from rest_framework.permissions import BasePermission
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from audit import selectors
+from audit.bundle.contents import Bundle, NothingSealed, Period
 from audit.contracts import Filters, Status
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export
@@ -207,3 +208,41 @@ class LedgerExportView(APIView):
             actor_id=caller_of(request).principal,
         )
         return download(export, request=request._request)
+
+
+class BundleFields(serializers.Serializer[Any]):
+    since = serializers.DateTimeField(
+        required=False, help_text="Recorded from then on; UTC if it names no zone."
+    )
+    until = serializers.DateTimeField(required=False, help_text="Recorded before then.")
+
+
+class NotSealed(APIException):
+    status_code = 409
+    default_code = "not_sealed"
+
+
+class LedgerBundleView(APIView):
+    permission_classes = [Nobody]
+
+    @extend_schema(
+        operation_id="ledger_bundle",
+        summary="Export a period with proofs",
+        tags=["ledger"],
+        parameters=[BundleFields],
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """All sealed rows of the organisation in a period, as a zip file that proves that
+        none was altered or left out. Tokens that cover some users only may not have it."""
+        fields = BundleFields(data=request.query_params.dict())
+        fields.is_valid(raise_exception=True)
+        caller = caller_of(request)
+        if caller.user_ids:
+            raise PermissionDenied("A bundle holds every user's actions; this token covers some.")
+        period = Period(tenant_id=caller.organisation_id, **fields.validated_data)
+        try:
+            bundle = Bundle(period=period, actor_type="user", actor_id=caller.principal)
+        except NothingSealed as error:
+            raise NotSealed(str(error)) from error
+        return download(bundle, request=request._request)

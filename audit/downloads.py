@@ -6,17 +6,18 @@ from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
-from audit.export import CONTENT_TYPES, Export
+from audit.bundle.contents import Bundle
+from audit.export import Export
 
 
-def download(export: Export, *, request: HttpRequest) -> StreamingHttpResponse:
+def download(export: Export | Bundle, *, request: HttpRequest) -> StreamingHttpResponse:
     """The export as a file. The header X-Ledger-Export names its own ledger action."""
-    name = f"remit-ledger-{export.generated_at:%Y%m%dT%H%M%SZ}.{export.format}"
+    name = f"remit-ledger-{export.generated_at:%Y%m%dT%H%M%SZ}.{export.suffix}"
     # Under ASGI a plain iterator would be read whole into memory first.
     chunks = in_threads(export) if isinstance(request, ASGIRequest) else iter(export)
     return StreamingHttpResponse(
         chunks,
-        content_type=CONTENT_TYPES[export.format],
+        content_type=export.content_type,
         headers={
             "Content-Disposition": f'attachment; filename="{name}"',
             "X-Ledger-Export": str(export.id),
@@ -25,7 +26,7 @@ def download(export: Export, *, request: HttpRequest) -> StreamingHttpResponse:
     )
 
 
-async def in_threads(export: Export) -> AsyncIterator[bytes]:
+async def in_threads(export: Export | Bundle) -> AsyncIterator[bytes]:
     chunks = iter(export)
 
     def following() -> bytes | None:

@@ -69,6 +69,8 @@ class Export:
         self.actor_type = actor_type
         self.actor_id = actor_id
         self.snapshot, self.generated_at = selectors.snapshot()
+        self.content_type = CONTENT_TYPES[format]
+        self.suffix = format
         self.rows = 0
         self.digest = hashlib.sha256()
         self.manifest = self.describe()
@@ -121,21 +123,43 @@ class Export:
 
     def record(self, status: Status, *, error_code: str = "") -> None:
         self.manifest = self.describe()
-        ledger.append(
-            Entry(
-                tenant_id=self.filters.tenant_id,
-                action_id=self.id,
-                phase="control",
-                status=status,
-                action_type=ACTION_TYPE,
-                occurred_at=timezone.now(),
-                actor_type=self.actor_type,
-                actor_id=self.actor_id,
-                trigger="operator",
-                error_code=error_code,
-                payload={"manifest": asdict(self.manifest)},
-            )
+        record(
+            export_id=self.id,
+            tenant_id=self.filters.tenant_id,
+            actor_type=self.actor_type,
+            actor_id=self.actor_id,
+            status=status,
+            error_code=error_code,
+            manifest=asdict(self.manifest),
         )
+
+
+def record(
+    *,
+    export_id: UUID,
+    tenant_id: UUID,
+    actor_type: ActorType,
+    actor_id: str,
+    status: Status,
+    error_code: str,
+    manifest: dict[str, Any],
+) -> None:
+    """One row about an export. Raises audit.ledger.LedgerError when it is not recorded."""
+    ledger.append(
+        Entry(
+            tenant_id=tenant_id,
+            action_id=export_id,
+            phase="control",
+            status=status,
+            action_type=ACTION_TYPE,
+            occurred_at=timezone.now(),
+            actor_type=actor_type,
+            actor_id=actor_id,
+            trigger="operator",
+            error_code=error_code,
+            payload={"manifest": manifest},
+        )
+    )
 
 
 def exported(row: ExecutedAgentAction) -> dict[str, Any]:

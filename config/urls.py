@@ -72,6 +72,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="ledger-export",
     ),
     path(
+        "api/v1/ledger/bundle",
+        audit.LedgerBundleView.as_view(permission_classes=READS_LEDGER),
+        name="ledger-bundle",
+    ),
+    path(
         "api/v1/ledger/<uuid:action_id>",
         audit.LedgerActionView.as_view(permission_classes=READS_LEDGER),
         name="ledger-action",

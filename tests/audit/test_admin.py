@@ -10,6 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from audit import ledger, selectors
 from audit.contracts import Artifact
+from tests.audit import sealed
+from tests.audit.bundle import files
 from tests.audit.entries import append_action, entry
 
 pytestmark = [
@@ -199,6 +201,20 @@ def test_an_export_asks_for_the_organisation_when_there_are_several(operator: Cl
     response = operator.get(f"{LIST}export/jsonl/?status=failed", follow=True)
     assert response.redirect_chain == [(f"{LIST}?status=failed", 302)]
     assert "Choose an organisation in the filters first" in response.content.decode()
+
+
+def test_a_bundle_is_downloaded_for_the_organisation_chosen(operator: Client) -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    refused = operator.get(f"{LIST}export/bundle/?tenant_id={tenant_id}", follow=True)
+    assert "Nothing of this organisation is sealed yet." in refused.content.decode()
+    sealed.seal(tenant_id)
+    html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    (link,) = re.findall(r'href="([^"]*export/bundle/[^"]*)"', html)
+    response = operator.get(link.replace("&amp;", "&"))
+    assert response["Content-Type"] == "application/zip"
+    held = files.lines(files.unpack(response.getvalue()), "ledger")
+    assert [row["status"] for row in held] == ["pending", "succeeded"]
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:

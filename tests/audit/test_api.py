@@ -1,6 +1,7 @@
 import asyncio
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,6 +13,8 @@ from django.test import AsyncClient, Client
 from audit import selectors
 from audit.ids import uuid7
 from integrations.models import Organisation, ServiceToken
+from tests.audit import sealed
+from tests.audit.bundle import files
 from tests.audit.entries import append_action
 
 pytestmark = [
@@ -187,3 +190,32 @@ def test_an_export_is_streamed_under_asgi_too(organisation: Organisation) -> Non
 
     lines = asyncio.run(fetch()).splitlines()
     assert json.loads(lines[-1])["manifest"]["rows"] == 2
+
+
+def test_a_bundle_is_handed_out_and_its_program_finds_it_sound(
+    organisation: Organisation, tmp_path: Path
+) -> None:
+    append_action(tenant_id=organisation.id)
+    assert ask(organisation, f"{LEDGER}/bundle", expect=409)["error"]
+    sealed.seal(organisation.id)
+    response = Client().get(f"{LEDGER}/bundle", headers=bearer(organisation))
+    assert response["Content-Type"] == "application/zip"
+    data = response.getvalue()
+    assert files.check(tmp_path, data, sealed.key(organisation.id)) == 0
+    assert len(files.lines(files.unpack(data), "ledger")) == 2
+    recorded = selectors.recorded(UUID(response["X-Ledger-Export"]))
+    assert [(row.status, row.actor_id[:6]) for row in recorded] == [
+        ("pending", "token:"),
+        ("succeeded", "token:"),
+    ]
+
+
+def test_a_token_for_some_users_gets_no_bundle(organisation: Organisation) -> None:
+    append_action(tenant_id=organisation.id)
+    sealed.seal(organisation.id)
+    headers = bearer(organisation, user_ids=["maya"])
+    assert Client().get(f"{LEDGER}/bundle", headers=headers).status_code == 403
+
+
+def test_a_bundle_of_no_time_is_refused(organisation: Organisation) -> None:
+    ask(organisation, f"{LEDGER}/bundle", expect=400, since="yesterday")

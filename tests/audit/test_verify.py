@@ -1,7 +1,5 @@
 """Tampering by somebody who can switch the triggers off is found and named by its row."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import StringIO
 from uuid import UUID, uuid4
 
@@ -13,29 +11,9 @@ from django.db import connections, transaction
 from audit import guards, ledger, selectors
 from audit.verify import Finding, Verification
 from tests.audit.entries import append_action, entry
+from tests.audit.tampering import Undo, tampered
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-
-
-class Undo(Exception):
-    """Rolls the tampering back, so that the ledger of the other tests stays sound."""
-
-
-@contextmanager
-def tampered(statement: str, *parameters: int) -> Iterator[None]:
-    """As a superuser: triggers off, `statement`, triggers on again; undone at the end."""
-    try:
-        with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
-            for table in guards.TABLES:
-                cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
-            cursor.execute(statement, parameters)
-            for table in guards.TABLES:
-                cursor.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_keep")
-                cursor.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_keep_all")
-            yield
-            raise Undo
-    except Undo:
-        pass
 
 
 @pytest.fixture

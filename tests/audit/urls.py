@@ -10,6 +10,7 @@ MAY_READ = [HasScope("audit:read")]
 
 urlpatterns = [
     path("api/v1/ledger", api.LedgerView.as_view(permission_classes=MAY_READ)),
+    path("api/v1/ledger/bundle", api.LedgerBundleView.as_view(permission_classes=MAY_READ)),
     path("api/v1/ledger/export", api.LedgerExportView.as_view(permission_classes=MAY_READ)),
     path(
         "api/v1/ledger/<uuid:action_id>", api.LedgerActionView.as_view(permission_classes=MAY_READ)

@@ -1,0 +1,300 @@
+"""Is a ledger bundle what was sealed, whole and unaltered? Needs Python 3.11 and nothing else.
+
+    python verify.py BUNDLE.zip KEY [CHECKPOINT ...]
+
+KEY is the ledger's public key (origin+id+base64, or a file that holds it), CHECKPOINT a file
+with a checkpoint that you received earlier. Take KEY and this program from where you trust
+them, not from the bundle. Nothing is sent anywhere. One line for each finding; exit code 0
+when the bundle is sound, 1 when it is not.
+"""
+
+import base64
+import hashlib
+import json
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FORMAT = "remit-ledger-bundle/1"
+FILES = {
+    *("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoints.jsonl", "manifest.json"),
+    *("checkpoint.note", "keys.json", "verify.py", "README.txt"),
+}
+NAMED = ("kind", "provider", "external_id")
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+BROKEN = (*UNREADABLE, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+
+P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493  # Ed25519, RFC 8032
+D = -121665 * pow(121666, P - 2, P) % P
+Point = tuple[int, int, int, int]
+
+
+def add(a: Point, b: Point) -> Point:
+    e, f = (a[1] - a[0]) * (b[1] - b[0]), (a[1] + a[0]) * (b[1] + b[0])
+    g, h = 2 * a[3] * b[3] * D, 2 * a[2] * b[2]
+    w, x, y, z = f - e, h - g, h + g, f + e
+    return w * x % P, y * z % P, x * y % P, w * z % P
+
+
+def times(number: int, point: Point) -> Point:
+    rest: Point = times(number >> 1, add(point, point)) if number else (0, 1, 1, 0)
+    return add(rest, point) if number & 1 else rest
+
+
+def point_of(encoded: bytes) -> Point:
+    y = int.from_bytes(encoded, "little")
+    sign, y = y >> 255, y & (1 << 255) - 1
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if y >= P or (x * x - square) % P or (not x and sign):
+        raise ValueError("not a point of the curve")
+    x = P - x if x & 1 != sign else x
+    return x, y, 1, x * y % P
+
+
+BASE = point_of((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+
+
+def is_signed(public: bytes, message: bytes, signature: bytes) -> bool:
+    if len(public) != 32 or len(signature) != 64:
+        return False
+    try:
+        key, r = point_of(public), point_of(signature[:32])
+    except ValueError:
+        return False
+    s = int.from_bytes(signature[32:], "little")
+    k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % Q
+    a, b = times(s, BASE), add(r, times(k, key))
+    return s < Q and not any((a[i] * b[2] - b[i] * a[2]) % P for i in (0, 1))
+
+
+def key_of(text: str) -> tuple[str, bytes, bytes]:
+    """Name, id and public key of a verifier key."""
+    name, identifier, encoded = text.strip().split("+", 2)
+    public = base64.b64decode(encoded, validate=True)
+    expected = hashlib.sha256(name.encode() + b"\n" + public).digest()[:4]
+    if len(public) != 33 or public[0] != 1 or identifier != expected.hex():
+        raise ValueError("KEY is no whole key of the form origin+id+base64.")
+    return name, expected, public[1:]
+
+
+def read_note(note: str, key: tuple[str, bytes, bytes]) -> tuple[int, bytes]:
+    """The size and root that a checkpoint states. Raises ValueError unless the key signed it."""
+    name, identifier, public = key
+    text, _, signatures = note.partition("\n\n")
+    origin, size, root = text.split("\n")
+    for line in signatures.splitlines():
+        dash, signer, encoded = line.split(" ")
+        if (dash, signer) == ("\u2014", name):
+            signature = base64.b64decode(encoded, validate=True)
+            signed = is_signed(public, f"{text}\n".encode(), signature[4:])
+            if signature[:4] == identifier and signed and origin == name:
+                return int(size), base64.b64decode(root, validate=True)
+    raise ValueError("not signed by KEY")
+
+
+class Tree:
+    def __init__(self, size: int, nodes: list[bytes]) -> None:
+        if size < 0 or len(nodes) != size.bit_count() or any(len(node) != 32 for node in nodes):
+            raise ValueError("The manifest's left side is that of no tree.")
+        self.size, self.nodes = size, nodes
+
+    def append(self, line: bytes) -> None:
+        node, full = hashlib.sha256(b"\0" + line).digest(), self.size
+        while full & 1:
+            node = hashlib.sha256(b"\1" + self.nodes.pop() + node).digest()
+            full >>= 1
+        self.nodes.append(node)
+        self.size += 1
+
+    def root(self) -> bytes:
+        *lefts, root = self.nodes or [hashlib.sha256().digest()]
+        for left in reversed(lefts):
+            root = hashlib.sha256(b"\1" + left + root).digest()
+        return root
+
+
+class Part:
+    """Lines that belong to rows, in the order of the rows. Read one after another."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self.rows = map(json.loads, lines)
+        self.next: Any = next(self.rows, None)
+
+    def of(self, row_id: int) -> list[Any]:
+        found = []
+        while self.next and self.next["row_id"] == row_id:
+            found.append(self.next)
+            self.next = next(self.rows, None)
+        return found
+
+
+def canonical(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class Verification:
+    def __init__(self, archive: zipfile.ZipFile, key: tuple[str, bytes, bytes]) -> None:
+        self.archive, self.key, self.tenant = archive, key, key[0].rpartition("/")[2]
+        self.digests, self.stops = dict[str, str](), dict[int, list[tuple[bytes, str]]]()
+        self.open: dict[tuple[str, int], int] = {}
+        self.missing, self.erased = set[int](), set[int]()
+        self.times = ["", ""]
+        self.manifest: dict[str, Any] = json.loads(archive.read("manifest.json"))
+        self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
+        self.first = self.sound = self.tree.size
+
+    def findings(self, older: list[tuple[str, str]]) -> Iterator[str]:
+        if sorted(self.archive.namelist()) != sorted(FILES):
+            yield f"The bundle holds other files than it should: {self.archive.namelist()}."
+        about = [self.manifest[name] for name in ("format", "origin", "tenant_id")]
+        if about != [FORMAT, self.key[0], self.tenant]:
+            yield "The manifest is of another ledger or format."
+        size, root = read_note(self.archive.read("checkpoint.note").decode(), self.key)
+        for line in self.lines("checkpoints.jsonl"):
+            at, expected = read_note(json.loads(line)["note"], self.key)
+            self.stops.setdefault(at, []).append((expected, ""))
+        self.stops.setdefault(size, []).append((root, ""))
+        for name, note in older:
+            yield from self.compare(name, note, size)
+        yield from self.walk()
+        if self.tree.size != size or size == self.first:
+            yield f"The lines end at place {self.tree.size}, the checkpoint at {size}."
+        for name, digest in self.manifest["files"].items():
+            if (self.digests.get(name) or sha256(self.archive.read(name))) != digest:
+                yield f"{name} is not the file that the manifest describes."
+
+    def compare(self, name: str, note: str, size: int) -> Iterator[str]:
+        try:
+            at, expected = read_note(note, self.key)
+        except UNREADABLE:
+            yield f"{name} is no checkpoint that KEY signed."
+            return
+        self.stops.setdefault(at, []).append((expected, name))
+        if at > size:
+            yield f"ROLLBACK: {name} has {at} rows, this bundle's ledger only {size}."
+        elif at <= self.first and (at < self.first or expected != self.tree.root()):
+            yield f"{name} cannot be compared or differs: ask for a bundle that begins before it."
+
+    def walk(self) -> Iterator[str]:
+        """Every line and what belongs to it, and the root wherever a checkpoint states it."""
+        payloads, artifacts = map(Part, map(self.lines, ("payloads.jsonl", "artifacts.jsonl")))
+        for line in self.lines("ledger.jsonl"):
+            place = f"place {self.tree.size}"
+            try:
+                row = json.loads(line)
+                given, made = payloads.of(row["id"]), artifacts.of(row["id"])
+                for told in (*self.phase(row), *self.content(row, given, made)):
+                    yield f"{place}: {told}"
+            except UNREADABLE as error:
+                yield f"{place}: The line or what belongs to it cannot be read: {error!r}."
+            self.tree.append(line)
+            if self.tree.size in self.stops:
+                yield from self.stop(self.stops[self.tree.size])
+        for name, part in (("payload", payloads), ("artifact", artifacts)):
+            while part.next:
+                yield f"row {part.next['row_id']}: A {name} belongs to no line or is in disorder."
+                part.next = next(part.rows, None)
+        for row_id in sorted(self.missing - self.erased):
+            yield f"row {row_id}: Its payload is missing and no redaction says why."
+
+    def stop(self, expected: list[tuple[bytes, str]]) -> Iterator[str]:
+        root, size = self.tree.root(), self.tree.size
+        for stated, name in expected:
+            if name and stated != root:
+                yield f"REWRITE: the first {size} rows are not those of {name}."
+            elif stated == root:
+                self.sound = size
+            elif self.sound >= 0:
+                yield f"Rows from place {self.sound} to {size - 1} are not what was sealed."
+                self.sound = -1  # every later root differs too
+
+    def phase(self, row: Any) -> Iterator[str]:
+        since, at = self.manifest["since"], row["recorded_at"]
+        attempt = row["action_id"], row["attempt_no"]
+        if self.first and not self.times[0] and not (since and at < since):
+            yield "Rows of the period may be missing before this line."
+        self.times = [self.times[0] or at, at]
+        if row["tenant_id"] != self.tenant:
+            yield "The row is another organisation's."
+        if row["phase"] == "redaction":
+            self.erased.add(row["target_row"])
+        elif row["phase"] == "attempt":
+            self.open[attempt] = row["id"]
+        elif row["phase"] == "outcome" and not self.open.pop(attempt, self.first):
+            yield "This outcome has no attempt before it."
+
+    def content(self, row: Any, given: list[Any], made: list[Any]) -> Iterator[str]:
+        digests = [artifact["digest"] for artifact in made]
+        if (sha256(canonical(digests)) if digests else "") != row["artifacts_digest"]:
+            yield "Its artifacts are not those that were sealed."
+        if not given:
+            self.missing.add(row["id"])
+            return
+        salt, body = bytes.fromhex(given[0]["salt"]), given[0]["body"].encode()
+        if len(given) > 1 or sha256(salt + body) != row["payload_commitment"]:
+            yield "Its payload is not the one that was sealed."
+        elif made:
+            named = json.loads(body)["artifacts"]
+            told = [(a["digest"], *[a[name] for name in NAMED]) for a in made]
+            if told != [(sha256(canonical(a)), *[a[name] for name in NAMED]) for a in named]:
+                yield "Its artifacts are not those that its payload names."
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        digest = hashlib.sha256()
+        with self.archive.open(name) as file:
+            for line in file:
+                digest.update(line)
+                yield line.removesuffix(b"\n")
+        self.digests[name] = digest.hexdigest()
+
+
+def say(kind: str, text: str) -> None:
+    """Text from the bundle may hold what would steer a terminal."""
+    print(f"{kind:7} " + "".join(sign if sign.isprintable() else "?" for sign in text))
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) < 2:
+        print(__doc__)
+        return 2
+    count, given = 0, arguments[1]
+    try:
+        key = key_of(given if given.count("+") > 1 else Path(given).read_text(encoding="utf-8"))
+        older = [(name, Path(name).read_text(encoding="utf-8")) for name in arguments[2:]]
+        with zipfile.ZipFile(arguments[0]) as archive:
+            verification = Verification(archive, key)
+            for sentence in verification.findings(older):
+                count += 1
+                say("FINDING", sentence)
+        (begin, end), since = verification.times, verification.manifest["since"]
+        is_cut = end < (until := verification.manifest["until"] or "")
+    except BROKEN as error:
+        say("FINDING", f"The bundle cannot be read to its end: {type(error).__name__}: {error}")
+        print("NOT SOUND")
+        return 1
+    for (action_id, number), row_id in verification.open.items():
+        say("open", f"row {row_id}: attempt {number} of {action_id} has no outcome here.")
+    say(
+        "note",
+        f"Asked for: {since or 'the first row'} to {until or 'now'}. Rows: {begin} to {end}.",
+    )
+    if is_cut:
+        say("note", "That is before the period's end: a newer checkpoint would show later rows.")
+    places = f"places {verification.first} to {verification.tree.size - 1} of {key[0]}"
+    verdict = f"NOT SOUND: {count} findings in" if count else "SOUND:"
+    print(f"{verdict} {places}.{'' if count else ' None between them is missing or altered.'}")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""Bundles as the files in them, to look into and to tamper with."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from audit import chain, ledger, merkle, notes
+from audit.bundle import verify
+from audit.bundle.contents import Bundle, Period
+from audit.notes import Signer
+from tests.audit import sealed
+from tests.audit.entries import append_action, entry
+
+Files = dict[str, bytes]
+
+
+def fill(tenant_id: UUID, *, actions: int = 6) -> None:
+    """Actions of several kinds, sealed in several seals."""
+    for number in range(actions):
+        append_action(
+            tenant_id=tenant_id,
+            resource_id=f"mail-{number}",
+            payload={"text": f'“{number}”\n\u2028\x00"'},
+        )
+        ledger.append(entry(tenant_id=tenant_id, phase="blocked", status="blocked"))
+        sealed.seal(tenant_id)
+
+
+def make(tenant_id: UUID, **period: Any) -> bytes:
+    chosen = Period(tenant_id=tenant_id, **period)
+    return b"".join(Bundle(period=chosen, actor_type="admin", actor_id="operator:olga"))
+
+
+def unpack(data: bytes) -> Files:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def pack(files: Files) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def lines(files: Files, part: str) -> list[Any]:
+    return [json.loads(line) for line in files[f"{part}.jsonl"].splitlines()]
+
+
+def put(files: Files, part: str, rows: list[Any]) -> None:
+    files[f"{part}.jsonl"] = b"".join(chain.canonical_bytes(row) + b"\n" for row in rows)
+
+
+def mend(files: Files, **changes: Any) -> None:
+    """A manifest that fits the files again, as a forger would make it."""
+    manifest = json.loads(files["manifest.json"]) | changes
+    manifest["files"] = {name: verify.sha256(files[name]) for name in manifest["files"]}
+    files["manifest.json"] = chain.canonical_bytes(manifest) + b"\n"
+
+
+def sign_again(files: Files, signer: Signer) -> None:
+    """Checkpoints and manifest over the lines as they stand now, signed by `signer`."""
+    origin = json.loads(files["manifest.json"])["origin"]
+    texts = files["ledger.jsonl"].splitlines()
+    tree = merkle.tree_root([merkle.leaf_hash(text) for text in texts])
+    note = signer.sign(notes.Tree(origin=origin, size=len(texts), root=tree))
+    files["checkpoint.note"], files["checkpoints.jsonl"] = note.encode(), b""
+    mend(files, size=len(texts))
+
+
+def check(folder: Path, data: bytes, key: str, *older: str) -> int:
+    """Run verify.py on the bundle; `older` are checkpoints kept from before."""
+    (folder / "bundle.zip").write_bytes(data)
+    kept = []
+    for number, note in enumerate(older):
+        kept.append(folder / f"kept-{number}.note")
+        kept[-1].write_text(note, encoding="utf-8")
+    return verify.main([str(folder / "bundle.zip"), key, *map(str, kept)])
+
+
+def altered_bit(text: bytes, place: int) -> bytes:
+    return text[:place] + bytes([text[place] ^ 1]) + text[place + 1 :]

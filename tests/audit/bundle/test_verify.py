@@ -1,0 +1,418 @@
+"""A doctored bundle is named as such, whatever was done to it; a clean one never is."""
+
+import ast
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from audit import export, notes, sealing, selectors
+from audit.bundle import verify
+from audit.notes import Signer
+from tests.audit import sealed
+from tests.audit.bundle import files as bundles
+from tests.audit.bundle.files import Files
+from tests.audit.entries import append_action
+from tests.audit.tampering import tampered
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+TRIALS = range(5)
+FOREIGN = Signer(b"another signing key, not trusted")
+
+
+@cache
+def example() -> tuple[UUID, bytes]:
+    tenant_id = uuid4()
+    bundles.fill(tenant_id)
+    return tenant_id, bundles.make(tenant_id)
+
+
+def swap(rows: list[Any], luck: random.Random) -> None:
+    one, other = luck.sample(range(len(rows)), 2)
+    rows[one], rows[other] = rows[other], rows[one]
+
+
+def change_field(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "ledger")
+    row = luck.choice(rows)
+    row[luck.choice(["status", "decision", "actor_id", "recorded_at", "trigger"])] = "other"
+    bundles.put(files, "ledger", rows)
+
+
+def flip_bit(files: Files, luck: random.Random) -> None:
+    part = luck.choice(["ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoint.note"])
+    files[part] = bundles.altered_bit(files[part], luck.randrange(len(files[part]) - 1))
+
+
+def drop_row(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "ledger")
+    rows.pop(luck.randrange(len(rows)))
+    bundles.put(files, "ledger", rows)
+
+
+def drop_row_and_mend(files: Files, luck: random.Random) -> None:
+    drop_row(files, luck)
+    bundles.mend(files, size=len(bundles.lines(files, "ledger")))
+
+
+def drop_action_and_mend(files: Files, luck: random.Random) -> None:
+    chosen = luck.choice(bundles.lines(files, "ledger"))["action_id"]
+    gone = {row["id"] for row in bundles.lines(files, "ledger") if row["action_id"] == chosen}
+    for part, name in (("ledger", "id"), ("payloads", "row_id"), ("artifacts", "row_id")):
+        rows = [row for row in bundles.lines(files, part) if row[name] not in gone]
+        bundles.put(files, part, rows)
+    bundles.mend(files, size=len(bundles.lines(files, "ledger")))
+
+
+def empty_and_mend(files: Files, luck: random.Random) -> None:
+    size = len(bundles.lines(files, "ledger"))
+    for part in ("ledger", "payloads", "artifacts", "checkpoints"):
+        files[f"{part}.jsonl"] = b""
+    left = [luck.randbytes(32).hex() for _ in range(size.bit_count())]
+    bundles.mend(files, first=size, left=left, since="2026-01-01T00:00:00.000000Z")
+
+
+def insert_row(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "ledger")
+    rows.insert(luck.randrange(len(rows)), luck.choice(rows) | {"id": 10**9})
+    bundles.put(files, "ledger", rows)
+
+
+def swap_rows(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "ledger")
+    swap(rows, luck)
+    bundles.put(files, "ledger", rows)
+
+
+def cut_tail(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "ledger")
+    bundles.put(files, "ledger", rows[: luck.randrange(1, len(rows))])
+
+
+def cut_head_and_mend(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "ledger")
+    bundles.put(files, "ledger", rows[4:])
+    bundles.mend(files, first=4, left=[luck.randbytes(32).hex()])
+
+
+def change_payload(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "payloads")
+    luck.choice(rows)["body"] += " "
+    bundles.put(files, "payloads", rows)
+    bundles.mend(files)
+
+
+def change_salt(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "payloads")
+    luck.choice(rows)["salt"] = luck.randbytes(16).hex()
+    bundles.put(files, "payloads", rows)
+    bundles.mend(files)
+
+
+def swap_payloads(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "payloads")
+    one, other = luck.sample(rows, 2)
+    for name in ("salt", "body"):
+        one[name], other[name] = other[name], one[name]
+    bundles.put(files, "payloads", rows)
+    bundles.mend(files)
+
+
+def reorder_payloads(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "payloads")
+    swap(rows, luck)
+    bundles.put(files, "payloads", rows)
+    bundles.mend(files)
+
+
+def hide_payload(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "payloads")
+    rows.pop(luck.randrange(len(rows)))
+    bundles.put(files, "payloads", rows)
+    bundles.mend(files)
+
+
+def add_payload(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "payloads")
+    place = luck.randrange(len(rows))
+    rows.insert(place, rows[place] | {"body": "{}"})
+    bundles.put(files, "payloads", rows)
+    bundles.mend(files)
+
+
+def change_artifact(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "artifacts")
+    luck.choice(rows)[luck.choice(["external_id", "kind", "provider", "digest"])] = "other"
+    bundles.put(files, "artifacts", rows)
+    bundles.mend(files)
+
+
+def drop_artifact(files: Files, luck: random.Random) -> None:
+    rows = bundles.lines(files, "artifacts")
+    rows.pop(luck.randrange(len(rows)))
+    bundles.put(files, "artifacts", rows)
+    bundles.mend(files)
+
+
+def sign_with_a_foreign_key(files: Files, luck: random.Random) -> None:
+    change_field(files, luck)
+    bundles.sign_again(files, FOREIGN)
+
+
+def claim_another_size(files: Files, luck: random.Random) -> None:
+    note = files["checkpoint.note"].decode()
+    size = note.split("\n")[1]
+    files["checkpoint.note"] = note.replace(f"\n{size}\n", f"\n{luck.randrange(9, 99)}\n").encode()
+
+
+def name_another_tenant(files: Files, luck: random.Random) -> None:
+    bundles.mend(files, tenant_id=str(UUID(int=luck.getrandbits(128))))
+
+
+def change_a_file_beside(files: Files, luck: random.Random) -> None:
+    files[luck.choice(["verify.py", "README.txt", "keys.json"])] += b"\n"
+
+
+def smuggle_a_file_in(files: Files, luck: random.Random) -> None:
+    files[f"ledger-{luck.random()}.csv"] = b"looks official"
+
+
+def take_a_file_out(files: Files, luck: random.Random) -> None:
+    del files[luck.choice(sorted(files))]
+
+
+TAMPERING: dict[Callable[[Files, random.Random], None], str] = {
+    change_field: "are not what was sealed",
+    flip_bit: "FINDING",
+    drop_row: "are not what was sealed|The lines end at place",
+    drop_row_and_mend: "The lines end at place",
+    drop_action_and_mend: "The lines end at place",
+    empty_and_mend: "The lines end at place",
+    insert_row: "are not what was sealed",
+    swap_rows: "are not what was sealed",
+    cut_tail: "The lines end at place",
+    cut_head_and_mend: "Rows of the period may be missing",
+    change_payload: "Its payload is not the one that was sealed",
+    change_salt: "Its payload is not the one that was sealed",
+    swap_payloads: "Its payload is not the one that was sealed",
+    reorder_payloads: "Its payload is missing and no redaction says why",
+    hide_payload: "Its payload is missing and no redaction says why",
+    add_payload: "Its payload is not the one that was sealed",
+    change_artifact: "Its artifacts are not those that",
+    drop_artifact: "Its artifacts are not those that were sealed",
+    sign_with_a_foreign_key: "not signed by KEY",
+    claim_another_size: "not signed by KEY",
+    name_another_tenant: "another ledger",
+    change_a_file_beside: "is not the file that the manifest describes",
+    smuggle_a_file_in: "other files than it should",
+    take_a_file_out: "FINDING",
+}
+
+
+@pytest.mark.parametrize("trial", TRIALS)
+@pytest.mark.parametrize("tamper", TAMPERING, ids=lambda tamper: tamper.__name__)
+def test_a_doctored_bundle_is_named(
+    tamper: Callable[[Files, random.Random], None],
+    trial: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tenant_id, data = example()
+    files = bundles.unpack(data)
+    before = dict(files)
+    tamper(files, random.Random(trial))
+    assert files != before
+    assert bundles.check(tmp_path, bundles.pack(files), sealed.key(tenant_id)) == 1
+    said = capsys.readouterr().out
+    assert any(sentence in said for sentence in TAMPERING[tamper].split("|")), said
+    assert "\nNOT SOUND" in said
+
+
+@pytest.mark.parametrize("trial", range(50))
+def test_a_flipped_bit_of_the_zip_itself_never_goes_unseen(trial: int, tmp_path: Path) -> None:
+    """It is named, or it changed nothing that the zip holds (a date, a padding)."""
+    tenant_id, data = example()
+    broken = bundles.altered_bit(data, random.Random(trial).randrange(len(data)))
+    if bundles.check(tmp_path, broken, sealed.key(tenant_id)) == 0:
+        assert bundles.unpack(broken) == bundles.unpack(data)
+
+
+@pytest.mark.parametrize("trial", TRIALS)
+def test_a_stolen_key_is_found_by_whoever_kept_a_checkpoint(
+    trial: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant_id, data = example()
+    files = bundles.unpack(data)
+    kept = files["checkpoint.note"].decode()
+    change_field(files, random.Random(trial))
+    bundles.sign_again(files, sealed.SIGNER)
+    forged = bundles.pack(files)
+    assert bundles.check(tmp_path, forged, sealed.key(tenant_id), kept) == 1
+    assert "REWRITE: the first 18 rows are not those of" in capsys.readouterr().out
+    # Nothing else can show it: that is why checkpoints are given away.
+    assert bundles.check(tmp_path, forged, sealed.key(tenant_id)) == 0
+
+
+@pytest.mark.parametrize("trial", TRIALS)
+def test_an_older_state_is_found_by_whoever_kept_a_newer_checkpoint(
+    trial: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant_id = uuid4()
+    bundles.fill(tenant_id, actions=1 + trial % 3)
+    older = bundles.make(tenant_id)
+    append_action(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    newest = sealing.newest(tenant_id)
+    assert newest
+    assert bundles.check(tmp_path, older, sealed.key(tenant_id), newest.note) == 1
+    assert "ROLLBACK" in capsys.readouterr().out
+    kept = bundles.unpack(older)["checkpoint.note"].decode()
+    assert bundles.check(tmp_path, bundles.make(tenant_id), sealed.key(tenant_id), kept) == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("UPDATE audit_action SET status = 'failed' WHERE id = %s", "not what was sealed"),
+        ("DELETE FROM audit_action WHERE id = %s", "The lines end at place 1"),
+        ("UPDATE audit_payload SET body = '{}' WHERE row_id = %s", "payload is not the one"),
+        ("DELETE FROM audit_payload WHERE row_id = %s", "payload is missing"),
+        ("UPDATE audit_artifact SET external_id = 'x' WHERE row_id = %s", "artifacts are not"),
+        ("DELETE FROM audit_artifact WHERE row_id = %s", "artifacts are not"),
+    ],
+)
+def test_what_the_owner_of_the_database_changes_shows_in_the_next_bundle(
+    statement: str,
+    sentence: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tenant_id = uuid4()
+    _, outcome = selectors.recorded(append_action(tenant_id=tenant_id))
+    sealed.seal(tenant_id)
+    monkeypatch.setattr(export, "record", lambda **_: None)  # not in this transaction
+    with tampered(statement, outcome.id):
+        data = bundles.make(tenant_id)
+    assert bundles.check(tmp_path, data, sealed.key(tenant_id)) == 1
+    assert sentence in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("actions", [1, 2, 3, 7])
+def test_a_clean_bundle_is_sound_and_lists_what_is_open(
+    actions: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant_id = uuid4()
+    bundles.fill(tenant_id, actions=actions)
+    left_open = append_action(tenant_id=tenant_id, status="pending")
+    sealed.seal(tenant_id)
+    assert bundles.check(tmp_path, bundles.make(tenant_id), sealed.key(tenant_id)) == 0
+    said = capsys.readouterr().out
+    assert f"attempt 1 of {left_open} has no outcome here." in said
+    assert said.splitlines()[-1] == (
+        f"SOUND: places 0 to {3 * actions} of remit.example/ledger/{tenant_id}. "
+        "None between them is missing or altered."
+    )
+
+
+def test_the_program_in_the_bundle_runs_alone_and_offline(tmp_path: Path) -> None:
+    tenant_id, data = example()
+    (tmp_path / "bundle.zip").write_bytes(data)
+    (tmp_path / "verify.py").write_bytes(bundles.unpack(data)["verify.py"])
+    (tmp_path / "key.txt").write_text(sealed.key(tenant_id))
+    done = subprocess.run(
+        [sys.executable, "-I", "verify.py", "bundle.zip", "key.txt"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nSOUND: " in done.stdout
+
+
+def test_the_program_is_one_short_file_of_the_standard_library() -> None:
+    source = Path(verify.__file__).read_text(encoding="utf-8")
+    nodes = list(ast.walk(ast.parse(source)))
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in modules} <= sys.stdlib_module_names
+    assert len(source.splitlines()) <= 300
+
+
+def test_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([]) == 2
+    assert "python verify.py BUNDLE.zip KEY" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("key", ["a+b+c", "nowhere.txt", "a+00000000+AAAA"])
+def test_a_key_that_is_none_is_no_verdict_of_soundness(key: str, tmp_path: Path) -> None:
+    assert bundles.check(tmp_path, example()[1], key) == 1
+
+
+@pytest.mark.parametrize(
+    ("public", "message", "signature"),
+    [  # RFC 8032, 7.1, tests 1 and 3
+        (
+            "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+            "",
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e"
+            "39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+        ),
+        (
+            "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+            "af82",
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67"
+            "f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
+        ),
+    ],
+)
+def test_signatures_of_the_rfc_verify(public: str, message: str, signature: str) -> None:
+    key, text, signed = map(bytes.fromhex, (public, message, signature))
+    assert verify.is_signed(key, text, signed)
+    for other in (b"\1" + key, bundles.altered_bit(key, 0)):
+        assert not verify.is_signed(other, text, signed)
+    for other in (b"\1" + signed, bundles.altered_bit(signed, 0), bundles.altered_bit(signed, 40)):
+        assert not verify.is_signed(key, text, other)
+    assert not verify.is_signed(key, text + b"\0", signed)
+
+
+@pytest.mark.parametrize("trial", range(20))
+def test_signatures_of_another_implementation_verify(trial: int) -> None:
+    luck = random.Random(trial)
+    private = Ed25519PrivateKey.from_private_bytes(luck.randbytes(32))
+    public, message = private.public_key().public_bytes_raw(), luck.randbytes(trial * 7)
+    signature = private.sign(message)
+    assert verify.is_signed(public, message, signature)
+    assert not verify.is_signed(public, message + b"\0", signature)
+    larger = int.from_bytes(signature[32:], "little") + verify.Q
+    if larger < 2**256:  # the same number again, which RFC 8032 forbids
+        again = signature[:32] + larger.to_bytes(32, "little")
+        assert not verify.is_signed(public, message, again)
+
+
+def test_a_note_of_another_implementation_is_read() -> None:
+    """The key of golang.org/x/mod/sumdb/note's example."""
+    key = verify.key_of("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
+    assert key[:2] == ("PeterNeumann", bytes.fromhex("c74f20a3"))
+    tree = notes.Tree(origin="a.example", size=7, root=bytes(range(32)))
+    note = sealed.SIGNER.sign(tree)
+    mine = verify.key_of(sealed.SIGNER.verifier_key("a.example"))
+    assert verify.read_note(note, mine) == (7, tree.root)
+
+
+def test_the_manifest_says_what_is_in_the_bundle() -> None:
+    tenant_id, data = example()
+    manifest = json.loads(bundles.unpack(data)["manifest.json"])
+    assert manifest["format"] == verify.FORMAT
+    assert manifest["counts"]["ledger"] == manifest["size"] == 18
+    assert manifest["tenant_id"] == str(tenant_id)
