@@ -18,6 +18,7 @@ from django_q.models import OrmQ
 
 from agents.models import Turn
 from audit import timeline
+from audit.sealing import sealing
 from audit.selectors import counts_by_status
 from guardrails import selectors
 from integrations.models import Delivery, Organisation
@@ -65,6 +66,7 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
         "received": sum(hourly.values()),
         "plot": plot(hourly, now=now),
         "actions": action_rows(organisation, since),
+        "sealing": sealing(organisation.id),
         "waiting": [
             {
                 "description": timeline.reveal(card.description),

@@ -24,6 +24,7 @@ from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export
 from audit.models import ExecutedAgentAction
+from audit.sealing import sealing
 
 FORMATS = (*CONTENT_TYPES, "bundle")
 
@@ -168,6 +169,8 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
             f"{format}_url": f"{reverse('admin:audit_ledger_export', args=[format])}?{query}"
             for format in FORMATS
         }
+        chosen = admin_filters.filters(request.GET)
+        context["sealing"] = sealing(chosen.tenant_id) if chosen else None
         response: HttpResponse = super().changelist_view(request, context)
         return response
 

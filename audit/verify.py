@@ -1,8 +1,7 @@
 """Does the ledger still say what was appended to it?
 
-Finds rows, payloads and artifacts that were altered, and parts that are missing, as far as
-rows can tell by themselves. A whole action that was removed with all its rows is found by
-sealed checkpoints only, which this version does not have.
+Finds rows, payloads and artifacts that were altered, and parts that are missing: first by
+what the rows say about themselves, then by the seals, which also know of rows that are gone.
 """
 
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from audit import chain, guards, selectors
+from audit import chain, guards, seal_checks, selectors
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
 
@@ -62,6 +61,8 @@ class Verification:
             self.actions += 1
             yield from self.of_action(phases)
         yield from self.orphans()
+        for sentence, row_id in seal_checks.problems(self.tenant_id):
+            yield Finding(sentence=sentence, row_id=row_id)
 
     def of_action(self, phases: list[ExecutedAgentAction]) -> Iterator[Finding]:
         erased = {row.target_row for row in phases if row.phase == "redaction"}

@@ -147,6 +147,12 @@ def test_it_asks_as_often_with_much_as_with_little(operator: Client) -> None:
     assert queries(range(5)) == queries(range(5, 150))
 
 
+def test_it_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
+    mailbox()
+
+    assert "Nothing is sealed yet." in shown(operator).content.decode()
+
+
 def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> None:
     delivery(mailbox())
     clerk = User.objects.create(username="clerk", is_staff=True)

@@ -1,0 +1,103 @@
+"""Do rows, leaves and checkpoints still fit each other? For `manage.py verify_ledger`."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+
+from audit import notes
+from audit.lines import LEAF_HASH
+from audit.merkle import Frontier
+from audit.models import Checkpoint, ExecutedAgentAction, Leaf
+from audit.routing import LEDGER
+
+PAGE = 5000
+# The place, the sealed hash, and whether the row is there and still has that hash.
+LEAVES = f"""
+SELECT l.leaf_index, l.row_id, l.hash, a.id IS NOT NULL, {LEAF_HASH} = l.hash
+FROM audit_leaf l LEFT JOIN audit_action a ON a.id = l.row_id AND a.tenant_id = l.tenant_id
+WHERE l.tenant_id = %s AND l.leaf_index >= %s ORDER BY l.leaf_index LIMIT %s
+"""  # noqa: S608  # the text is audit.lines' own
+# Rows that stand below a sealed one and were not sealed: somebody slipped them in.
+SLIPPED_IN = """
+SELECT a.id FROM audit_action a
+WHERE (a.xact, a.id) < (SELECT l.xact, l.row_id FROM audit_leaf l
+                        ORDER BY l.xact DESC, l.row_id DESC LIMIT 1)
+  AND NOT EXISTS (SELECT FROM audit_leaf l WHERE l.row_id = a.id)
+  AND (%s::uuid IS NULL OR a.tenant_id = %s::uuid)
+ORDER BY a.id
+"""
+Sentence = tuple[str, int | None]
+
+
+def tenants() -> list[UUID]:
+    """Every tenant that has a row, a leaf or a checkpoint."""
+    found: set[UUID] = set()
+    for model in (ExecutedAgentAction, Leaf, Checkpoint):
+        found.update(model.objects.order_by().values_list("tenant_id", flat=True).distinct())
+    return sorted(found)
+
+
+def problems(tenant_id: UUID | None) -> Iterator[Sentence]:
+    """What does not fit, each with its row where it has one. None: of every tenant."""
+    for one in [tenant_id] if tenant_id else tenants():
+        yield from of_tenant(one)
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(SLIPPED_IN, [tenant_id, tenant_id])
+        rows = cursor.fetchall()
+    for (row_id,) in rows:
+        yield "It was slipped in below rows that are sealed.", row_id
+
+
+def of_tenant(tenant_id: UUID) -> Iterator[Sentence]:
+    """Reads page by page, so that memory stays flat; what is sealed meanwhile is looked at."""
+    newest = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("-size").first()
+    tree, checkpoints = Frontier(), following(tenant_id, 0)
+    expected = next(checkpoints, None)
+    while page := read(tenant_id, tree.size):
+        for place, row_id, leaf, is_there, fits in page:
+            if place != tree.size:
+                yield f"The places {tree.size} to {place - 1} of {tenant_id} are empty.", None
+                return
+            if not is_there:
+                yield f"The row at place {place} was sealed and is gone.", row_id
+            elif not fits:
+                yield "Its columns are not what was sealed.", row_id
+            tree.append(bytes(leaf))
+            if expected and expected.size == tree.size:
+                yield from of_checkpoint(expected, tree)
+                expected = next(checkpoints, None)
+    if newest and tree.size < newest.size:
+        yield f"The leaves of {tenant_id} end at {tree.size}, its checkpoints later.", None
+    covering = Checkpoint.objects.filter(tenant_id=tenant_id, size__gte=tree.size)
+    if tree.size and not covering.exists():
+        yield f"The leaves of {tenant_id} go on behind its newest checkpoint.", None
+
+
+def read(tenant_id: UUID, start: int) -> list[Any]:
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(LEAVES, [tenant_id, start, PAGE])
+        return list(cursor.fetchall())
+
+
+def following(tenant_id: UUID, size: int) -> Iterator[Checkpoint]:
+    """Checkpoints above `size`, smallest first, page by page."""
+    larger = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("size")
+    while page := list(larger.filter(size__gt=size)[:PAGE]):
+        yield from page
+        size = page[-1].size
+
+
+def of_checkpoint(checkpoint: Checkpoint, tree: Frontier) -> Iterator[Sentence]:
+    named = f"The checkpoint of {checkpoint.tenant_id} with {checkpoint.size} rows"
+    if bytes(checkpoint.root) != tree.root() or list(map(bytes, checkpoint.frontier)) != tree.nodes:
+        yield f"{named} does not fit the leaves.", None
+    try:
+        said = notes.read(checkpoint.note, verifier_key=checkpoint.verifier_key)
+    except notes.NotANote as error:
+        yield f"{named}: {error}", None
+        return
+    tenant = said.origin.rpartition("/")[2]
+    if (tenant, said.size, said.root) != (str(checkpoint.tenant_id), tree.size, tree.root()):
+        yield f"{named}: its note says something else.", None
