@@ -207,6 +207,8 @@ SIDEBAR = (
     (
         "Limits",
         (
+            Page("guardrails", "killswitch", "Switches", "power_settings_new"),
+            Page("guardrails", "ceilingrule", "Ceiling", "vertical_align_top"),
             Page("guardrails", "allowedaction", "Allowed actions", "rule"),
             Page("guardrails", "allowedactionoption", "Targets", "target"),
             Page("guardrails", "targetgroup", "Groups", "category"),

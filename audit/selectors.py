@@ -52,6 +52,19 @@ def open_attempts(
     return values(rows.order_by("action_id", "id")[:limit])
 
 
+def under_way(*, since: datetime, among: int = 2000) -> tuple[Recorded, ...]:
+    """Attempts recorded since then that have no outcome yet, looked for among the newest
+    `among` rows, so that the cost stays flat."""
+    outcome = ExecutedAgentAction.objects.filter(
+        action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
+    )
+    last = ExecutedAgentAction.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    rows = with_payload().filter(
+        ~Exists(outcome), phase="attempt", id__gt=last - among, recorded_at__gte=since
+    )
+    return values(rows.order_by("id"))
+
+
 def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) -> ActionPage:
     """One page of the actions that match, each by its latest phase, newest action first."""
     rows = matching(filters).select_related("stored").order_by("-action_id")

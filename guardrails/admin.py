@@ -6,29 +6,43 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
-from guardrails import conditions, naming, patterns, skills
+from guardrails import changes, conditions, naming, patterns, skills
 from guardrails.approval_admin import ApprovalAdmin, operator
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
     Approval,
+    CeilingRule,
+    KillSwitch,
     LearnedPattern,
     PatternAction,
     Skill,
     TargetGroup,
 )
+from guardrails.switch_admin import SwitchAdmin, author
 from guardrails.text import visible
 from integrations.exceptions import ProviderError
 
 MODE_COLOURS = {"Automatic": "success", "Ask a person": "info", "Never": "danger"}
+CEILING_COLOURS = {
+    "Forbidden": "danger",
+    "At most after asking a person": "info",
+    "Only under these conditions": "warning",
+}
 PATTERN_COLOURS = {"Proposed": "info", "Approved": "success", "Suspended": "warning"}
+
+
+def kinds(raw: Any) -> str:
+    """Stored conditions in few words."""
+    found = [getattr(one, "kind", "unknown") for one in conditions.read_all(raw)]
+    return ", ".join(kind.replace("_", " ") for kind in found) or "always"
 
 
 class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
@@ -37,6 +51,19 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     show_full_result_count = False
     autocomplete_fields: Sequence[str] = ("account",)
     list_select_related: Sequence[str] = ("account",)
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        with changes.recording(type(obj), [obj.pk], author=author(request)):
+            super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        with changes.recording(type(obj), [obj.pk], author=author(request)):
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        ids = list(queryset.values_list("pk", flat=True))
+        with changes.recording(queryset.model, ids, author=author(request)):
+            super().delete_queryset(request, queryset)
 
 
 class AllowedActionForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in stubs only
@@ -75,8 +102,40 @@ class AllowedActionAdmin(PolicyAdmin):
 
     @display(description="Only if")  # type: ignore[untyped-decorator]
     def only_if(self, row: AllowedAction) -> str:
-        kinds = [getattr(one, "kind", "unknown") for one in conditions.read_all(row.conditions)]
-        return ", ".join(kind.replace("_", " ") for kind in kinds) or "always"
+        return kinds(row.conditions)
+
+
+class CeilingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = CeilingRule
+        fields = ("organisation", "action_type", "at_most", "conditions", "note")
+
+    def clean_conditions(self) -> Any:
+        """An emptied field means no conditions."""
+        given = self.cleaned_data["conditions"]
+        return [] if given is None else given
+
+
+@admin.register(CeilingRule)
+class CeilingRuleAdmin(PolicyAdmin):
+    form = CeilingRuleForm
+    list_display = ("what", "organisation", "limit", "only_if", "note")
+    list_filter = ("organisation", "at_most")
+    list_select_related = ("organisation",)
+    search_fields = ("action_type", "note")
+    autocomplete_fields = ()
+
+    @display(description="Action")  # type: ignore[untyped-decorator]
+    def what(self, row: CeilingRule) -> str:
+        return row.get_action_type_display() or "Every action"
+
+    @display(description="At most", label=CEILING_COLOURS)  # type: ignore[untyped-decorator]
+    def limit(self, row: CeilingRule) -> str:
+        return row.get_at_most_display()
+
+    @display(description="Only if")  # type: ignore[untyped-decorator]
+    def only_if(self, row: CeilingRule) -> str:
+        return kinds(row.conditions)
 
 
 @admin.register(AllowedActionOption)
@@ -232,3 +291,4 @@ class SkillAdmin(PolicyAdmin):
 
 
 admin.site.register(Approval, ApprovalAdmin)
+admin.site.register(KillSwitch, SwitchAdmin)

@@ -174,7 +174,7 @@ def _perform(
     if action is None or not selectors.still_permitted(
         account_id=request.account.id, rule_id=decision.rule_id
     ):
-        return _close(attempt, status="failed", reason="paused", stopped=True)
+        return _close(attempt, status="failed", reason=_why_not(request), stopped=True)
     release_connections()
     started = time.monotonic()
     try:
@@ -190,6 +190,14 @@ def _perform(
         return settled or _perform(request, judgement, confirmation, attempt_no + 1)
     latency_ms = round((time.monotonic() - started) * 1000)
     return _succeeded(attempt, answer, latency_ms=latency_ms)
+
+
+def _why_not(request: ActionRequest) -> str:
+    """The reason of a refusal that came between the decision and the call."""
+    switch = selectors.policy_snapshot(request.account).switch(
+        request.action_type, request.account.source
+    )
+    return "switched_off" if switch else "paused"
 
 
 def _settle(

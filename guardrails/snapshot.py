@@ -27,6 +27,30 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One rule of the organisation's ceiling: at most `mode`, and only if all conditions hold.
+    An empty `action_type` means every action. Limits only narrow; none grants anything."""
+
+    id: str
+    action_type: str
+    mode: Mode
+    conditions: tuple[Condition | Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """One kill switch that is thrown for this account. Empty fields mean all of them."""
+
+    id: str
+    action_type: str = ""
+    source: str = ""
+    why: str = ""
+
+    def stops(self, action_type: str, source: str) -> bool:
+        return self.action_type in ("", action_type) and self.source in ("", source)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Option:
     """One listed target. An empty `resource_type` means every type; `group_id` is empty
     without a group, and `single` says that the group holds one of its labels at a time."""
@@ -50,6 +74,18 @@ class PolicySnapshot:
     paused: bool
     rules: tuple[Rule, ...]
     options: tuple[Option, ...]
+    ceiling: tuple[Limit, ...] = ()
+    switches: tuple[Switch, ...] = ()
+
+    def switch(self, action_type: str, source: str) -> Switch | None:
+        """A kill switch that stops this action."""
+        found = (one for one in self.switches if one.stops(action_type, source))
+        return min(found, key=lambda one: one.id, default=None)
+
+    def limits(self, action_type: str) -> tuple[Limit, ...]:
+        """Every rule of the ceiling that this action is under: each of them counts."""
+        found = (one for one in self.ceiling if one.action_type in ("", action_type))
+        return tuple(sorted(found, key=lambda one: one.id))
 
     def rule(self, action_type: str, resource_type: str) -> Rule | None:
         """The permission that counts: one for this resource type beats a general one."""
@@ -92,6 +128,18 @@ class PolicySnapshot:
                         for rule in self.rules
                     ),
                     "options": _sorted(vars(option) for option in self.options),
+                    "ceiling": _sorted(
+                        {
+                            "id": limit.id,
+                            "action_type": limit.action_type,
+                            "mode": limit.mode,
+                            "conditions": _sorted(
+                                one.model_dump(mode="json") for one in limit.conditions
+                            ),
+                        }
+                        for limit in self.ceiling
+                    ),
+                    "switches": _sorted(vars(switch) for switch in self.switches),
                 }
             )
         ).hexdigest()
