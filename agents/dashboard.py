@@ -181,12 +181,14 @@ def plot(hourly: Counter[tuple[datetime, str]], *, now: datetime) -> dict[str, A
 
 @dataclass(frozen=True)
 class Page:
-    """One list in the sidebar: model, title, icon of the theme."""
+    """One entry of the sidebar: model, title, icon of the theme. It leads to the model's list,
+    or to `view` for those who may see the model."""
 
     app: str
     model: str
     title: str
     icon: str
+    view: str = ""
 
 
 SIDEBAR = (
@@ -214,6 +216,13 @@ SIDEBAR = (
             Page("guardrails", "targetgroup", "Groups", "category"),
             Page("guardrails", "learnedpattern", "Patterns", "pattern"),
             Page("guardrails", "skill", "Skills", "school"),
+            Page(
+                "guardrails",
+                "allowedaction",
+                "History",
+                "history",
+                view="admin:guardrails_policy_history",
+            ),
         ),
     ),
     ("Proof", (Page("audit", "executedagentaction", "Ledger", "verified"),)),
@@ -257,7 +266,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups = [{"title": "", "items": list(_start(request))}]
     for title, pages in SIDEBAR:
         items = [
-            {"title": page.title, "icon": page.icon, "link": permitted[page.app, page.model]}
+            {
+                "title": page.title,
+                "icon": page.icon,
+                "link": reverse(page.view) if page.view else permitted[page.app, page.model],
+            }
             for page in pages
             if (page.app, page.model) in permitted
         ]

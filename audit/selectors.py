@@ -82,8 +82,9 @@ def actions_of_run(*, tenant_id: UUID, run_id: str) -> tuple[Recorded, ...]:
 
 
 def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
-    """How many actions asked for since then are in which state now."""
-    rows = matching(Filters(tenant_id=tenant_id, since=since)).order_by()
+    """How many actions asked for since then are in which state now. Exports, changes of
+    policy and other rows that only remark are not counted."""
+    rows = matching(Filters(tenant_id=tenant_id, since=since)).exclude(status="recorded").order_by()
     return dict(rows.values_list("status").annotate(number=Count("id")).order_by("status"))
 
 

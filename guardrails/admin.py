@@ -2,18 +2,21 @@
 approvals."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern
 from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
-from guardrails import changes, conditions, naming, patterns, skills
+from guardrails import changes, conditions, naming, patterns, policy_pages, skills
 from guardrails.approval_admin import ApprovalAdmin, operator
 from guardrails.models import (
     AllowedAction,
@@ -52,17 +55,21 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     autocomplete_fields: Sequence[str] = ("account",)
     list_select_related: Sequence[str] = ("account",)
 
+    def recording(self, ids: Sequence[UUID], request: HttpRequest) -> AbstractContextManager[None]:
+        """Whatever becomes of these rows meanwhile is in the history of policy."""
+        return changes.recording(self.model, ids, author=author(request))
+
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        with changes.recording(type(obj), [obj.pk], author=author(request)):
+        with self.recording([obj.pk], request):
             super().save_model(request, obj, form, change)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        with changes.recording(type(obj), [obj.pk], author=author(request)):
+        with self.recording([obj.pk], request):
             super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         ids = list(queryset.values_list("pk", flat=True))
-        with changes.recording(queryset.model, ids, author=author(request)):
+        with self.recording(ids, request):
             super().delete_queryset(request, queryset)
 
 
@@ -95,6 +102,9 @@ class AllowedActionAdmin(PolicyAdmin):
         "approval_mode",
     )
     search_fields = ("account__external_user_id", "account__display_name", "action_type")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*policy_pages.urls(self.admin_site), *super().get_urls()]
 
     @display(description="Mode", label=MODE_COLOURS)  # type: ignore[untyped-decorator]
     def mode(self, row: AllowedAction) -> str:
@@ -173,7 +183,9 @@ class AllowedActionOptionAdmin(PolicyAdmin):
     @action(description="Take over the provider's present names")  # type: ignore[untyped-decorator]
     def refresh_names(self, request: HttpRequest, queryset: QuerySet[AllowedActionOption]) -> None:
         try:
-            found = naming.refresh_names(queryset.select_related("account__organisation"))
+            found = naming.refresh_names(
+                queryset.select_related("account__organisation"), author=author(request)
+            )
         except ProviderError:
             messages.error(request, "The provider could not be asked. Try again later.")
             return
@@ -233,20 +245,26 @@ class LearnedPatternAdmin(PolicyAdmin):
         return visible(" · ".join(part for part in parts if part))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        super().save_related(request, form, formsets, change)
         changed = form.has_changed() or any(formset.has_changed() for formset in formsets)
-        if change and changed and patterns.reopen(pattern_id=form.instance.pk):
+        with self.recording([form.instance.pk], request):
+            super().save_related(request, form, formsets, change)
+            reopened = change and changed and patterns.reopen(pattern_id=form.instance.pk)
+        if reopened:
             messages.warning(request, "The pattern changed, so somebody must approve it again.")
 
     @action(description="Approve: let these patterns act")  # type: ignore[untyped-decorator]
     def approve(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
         by, now = operator(request), timezone.now()
-        count = sum(patterns.approve(pattern_id=row.pk, by=by, now=now) for row in queryset)
+        ids = list(queryset.values_list("pk", flat=True))
+        with self.recording(ids, request):
+            count = sum(patterns.approve(pattern_id=key, by=by, now=now) for key in ids)
         messages.success(request, f"{count} patterns act from now on.")
 
     @action(description="Suspend: stop these patterns")  # type: ignore[untyped-decorator]
     def suspend(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
-        count = sum(patterns.suspend(pattern_id=row.pk) for row in queryset)
+        ids = list(queryset.values_list("pk", flat=True))
+        with self.recording(ids, request):
+            count = sum(patterns.suspend(pattern_id=key) for key in ids)
         messages.success(request, f"{count} patterns are suspended.")
 
 

@@ -64,6 +64,12 @@ def recording(model: type[models.Model], ids: Iterable[UUID], *, author: Author)
                 record(_change(key, old, new), author=author)
 
 
+def record_made(rows: Iterable[models.Model], *, author: Author) -> None:
+    """Rows of policy that this very transaction has made. Raises audit.ledger.LedgerError."""
+    for row in rows:
+        record(_made(row), author=author)
+
+
 def record(change: Change, *, author: Author) -> None:
     """One row of the ledger, or one for every organisation. Raises audit.ledger.LedgerError."""
     tenants = (

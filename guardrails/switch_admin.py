@@ -17,6 +17,7 @@ from guardrails import registry, switches
 from guardrails.approval_admin import operator
 from guardrails.changes import Author
 from guardrails.models import KillSwitch
+from guardrails.policy_pages import choose_organisation
 from guardrails.switches import Scope
 from guardrails.text import visible
 from integrations.models import Account, Organisation
@@ -57,10 +58,7 @@ class SwitchAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        organisations = list(Organisation.objects.order_by("slug"))
-        wanted = request.GET.get("organisation", "default")
-        chosen = next((row for row in organisations if row.slug == wanted), None)
-        chosen = chosen or next(iter(organisations), None)
+        organisations, chosen = choose_organisation(request)
         query = request.GET.get("q", "").strip()
         context = {
             **self.admin_site.each_context(request),
