@@ -13,6 +13,7 @@ from django.http import (
     HttpResponseRedirect,
 )
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
@@ -32,8 +33,6 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
         "verdict",
         "actor",
         "on_behalf_of",
-        "account_id",
-        "run_id",
     )
     list_filter = (
         admin_filters.StatusFilter,
@@ -60,7 +59,8 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
 
     @display(description="asked for")  # type: ignore[untyped-decorator]
     def asked_at(self, row: ExecutedAgentAction) -> str:
-        return timeline.moment(ids.moment(row.action_id))
+        moment = timeline.moment(ids.moment(row.action_id))
+        return format_html('<span class="whitespace-nowrap">{}</span>', moment)
 
     @display(description="status", label=timeline.COLOURS)  # type: ignore[untyped-decorator]
     def state(self, row: ExecutedAgentAction) -> str:
