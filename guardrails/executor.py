@@ -21,7 +21,7 @@ from django.utils import timezone
 from audit import ledger
 from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
-from guardrails import asks, entries, results, selectors
+from guardrails import asks, entries, results, selectors, versions
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
@@ -105,6 +105,8 @@ def _carry_out(
     confirmation: Confirmation | None,
     attempt_no: int,
 ) -> ActionResult:
+    if judgement.policy is not None:
+        versions.keep(judgement.policy)
     if judgement.decision.verdict == "refuse":
         return _refuse(request, judgement, attempt_no)
     if judgement.nothing_to_do:

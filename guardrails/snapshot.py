@@ -1,14 +1,14 @@
 """One account's policy as a value, and its digest. Pure."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from audit.chain import canonical_bytes
-from guardrails.conditions import Condition, Unreadable
+from guardrails.conditions import Condition, Unreadable, read_all
 from guardrails.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "never"]
@@ -106,46 +106,52 @@ class PolicySnapshot:
         )
         return tuple(sorted(found, key=lambda option: (not option.resource_type, option.id)))
 
+    def content(self) -> dict[str, Any]:
+        """The whole policy as plain data; equal for equal policies. `read` takes it back."""
+        return {
+            "account": str(self.account_id),
+            "paused": self.paused,
+            "rules": _sorted(
+                vars(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
+            ),
+            "options": _sorted(vars(option) for option in self.options),
+            "ceiling": _sorted(
+                vars(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
+            ),
+            "switches": _sorted(vars(switch) for switch in self.switches),
+        }
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical policy; equal for equal policies."""
-        return hashlib.sha256(
-            canonical_bytes(
-                {
-                    "account": str(self.account_id),
-                    "paused": self.paused,
-                    "rules": _sorted(
-                        {
-                            "id": rule.id,
-                            "action_type": rule.action_type,
-                            "resource_type": rule.resource_type,
-                            "enabled": rule.enabled,
-                            "mode": rule.mode,
-                            "conditions": _sorted(
-                                one.model_dump(mode="json") for one in rule.conditions
-                            ),
-                        }
-                        for rule in self.rules
-                    ),
-                    "options": _sorted(vars(option) for option in self.options),
-                    "ceiling": _sorted(
-                        {
-                            "id": limit.id,
-                            "action_type": limit.action_type,
-                            "mode": limit.mode,
-                            "conditions": _sorted(
-                                one.model_dump(mode="json") for one in limit.conditions
-                            ),
-                        }
-                        for limit in self.ceiling
-                    ),
-                    "switches": _sorted(vars(switch) for switch in self.switches),
-                }
-            )
-        ).hexdigest()
+        return hashlib.sha256(canonical_bytes(self.content())).hexdigest()
 
 
-def _sorted(values: Iterable[object]) -> list[object]:
+def read(content: Mapping[str, Any]) -> PolicySnapshot:
+    """The policy that `PolicySnapshot.content` wrote down."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [
+            row | ({"conditions": read_all(row["conditions"])} if "conditions" in row else {})
+            for row in content[name]
+        ]
+
+    return PolicySnapshot(
+        account_id=UUID(content["account"]),
+        paused=content["paused"],
+        rules=tuple(Rule(**row) for row in rows("rules")),
+        options=tuple(Option(**row) for row in rows("options")),
+        ceiling=tuple(Limit(**row) for row in rows("ceiling")),
+        switches=tuple(Switch(**row) for row in rows("switches")),
+    )
+
+
+def _raw(conditions: Iterable[Condition | Unreadable]) -> list[Any]:
+    # In their order: of several that fail, the first is the reason.
+    return [one.model_dump(mode="json") for one in conditions]
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
     return sorted(values, key=canonical_bytes)
 
 

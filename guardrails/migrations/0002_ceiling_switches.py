@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('guardrails', '0001_rules_patterns_skills_approvals'),
-        ('integrations', '0002_rules_patterns_skills_approvals'),
+        ('integrations', '0002_newest_first'),
     ]
 
     operations = [

@@ -5,6 +5,7 @@ from guardrails.models.ceiling import CeilingRule, KillSwitch
 from guardrails.models.patterns import LearnedPattern, PatternAction
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.skills import Skill
+from guardrails.models.versions import PolicyVersion
 
 __all__ = [
     "AllowedAction",
@@ -14,6 +15,7 @@ __all__ = [
     "KillSwitch",
     "LearnedPattern",
     "PatternAction",
+    "PolicyVersion",
     "Skill",
     "TargetGroup",
 ]
