@@ -191,6 +191,11 @@ class Page:
     view: str = ""
 
 
+def _page(title: str, icon: str, view: str) -> Page:
+    """A page about policy as a whole, for those who may see permissions."""
+    return Page("guardrails", "allowedaction", title, icon, view=view)
+
+
 SIDEBAR = (
     (
         "Inbox",
@@ -211,18 +216,14 @@ SIDEBAR = (
         (
             Page("guardrails", "killswitch", "Switches", "power_settings_new"),
             Page("guardrails", "ceilingrule", "Ceiling", "vertical_align_top"),
+            _page("What may it do?", "help", "admin:guardrails_policy_explain"),
+            _page("Try an action", "science", "admin:guardrails_policy_simulate"),
             Page("guardrails", "allowedaction", "Allowed actions", "rule"),
             Page("guardrails", "allowedactionoption", "Targets", "target"),
             Page("guardrails", "targetgroup", "Groups", "category"),
             Page("guardrails", "learnedpattern", "Patterns", "pattern"),
             Page("guardrails", "skill", "Skills", "school"),
-            Page(
-                "guardrails",
-                "allowedaction",
-                "History",
-                "history",
-                view="admin:guardrails_policy_history",
-            ),
+            _page("History", "history", "admin:guardrails_policy_history"),
         ),
     ),
     ("Proof", (Page("audit", "executedagentaction", "Ledger", "verified"),)),

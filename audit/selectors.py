@@ -65,6 +65,19 @@ def under_way(*, since: datetime, among: int = 2000) -> tuple[Recorded, ...]:
     return values(rows.order_by("id"))
 
 
+def decisions(*, tenant_id: UUID, account_id: UUID, limit: int) -> tuple[Recorded, ...]:
+    """The first phase of each of the account's last `limit` actions that were decided, newest
+    action first."""
+    decided = Q(phase__in=("attempt", "blocked")) | Q(phase="control", status="waiting")
+    earlier = ExecutedAgentAction.objects.filter(
+        decided, action_id=OuterRef("action_id"), id__lt=OuterRef("id")
+    )
+    rows = with_payload().filter(
+        decided, ~Exists(earlier), tenant_id=tenant_id, account_id=account_id
+    )
+    return values(rows.order_by("-action_id")[:limit])
+
+
 def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) -> ActionPage:
     """One page of the actions that match, each by its latest phase, newest action first."""
     rows = matching(filters).select_related("stored").order_by("-action_id")

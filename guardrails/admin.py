@@ -8,15 +8,26 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
-from guardrails import changes, conditions, naming, patterns, policy_pages, skills
+from guardrails import (
+    changes,
+    conditions,
+    naming,
+    patterns,
+    policy_pages,
+    selectors,
+    simulation,
+    skills,
+)
 from guardrails.approval_admin import ApprovalAdmin, operator
 from guardrails.models import (
     AllowedAction,
@@ -34,6 +45,11 @@ from guardrails.text import visible
 from integrations.exceptions import ProviderError
 
 MODE_COLOURS = {"Automatic": "success", "Ask a person": "info", "Never": "danger"}
+NEWLY: tuple[tuple[simulation.Verdict, str], ...] = (
+    ("allow", "Newly allowed"),
+    ("ask", "Newly asked about"),
+    ("refuse", "Newly refused"),
+)
 CEILING_COLOURS = {
     "Forbidden": "danger",
     "At most after asking a person": "info",
@@ -73,6 +89,48 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
             super().delete_queryset(request, queryset)
 
 
+class DraftAdmin(PolicyAdmin):
+    """Rows that can be tried on the decisions of the past before they are saved."""
+
+    change_form_after_template = "guardrails/try_first.html"
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        found = self.try_first(request, object_id) if "_try" in request.POST else None
+        response: HttpResponse = found or super().changeform_view(
+            request, object_id, form_url, extra_context
+        )
+        return response
+
+    def try_first(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
+        """The page of what the filled-in form would change. None when it is not valid: then
+        the form itself says why."""
+        row = self.get_object(request, object_id) if object_id else None
+        may = self.has_change_permission(request, row) if row else self.has_add_permission(request)
+        if not may or bool(object_id) != bool(row):
+            raise PermissionDenied
+        form = self.get_form(request, row, change=row is not None)(request.POST, instance=row)
+        if not form.is_valid():
+            return None
+        account = form.instance.account.ref()
+        draft = simulation.drafted(selectors.policy_snapshot(account), form.instance)
+        replay = simulation.replay(account, draft)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "What this would change",
+            "account": form.instance.account,
+            "row": form.instance,
+            "replay": replay,
+            "groups": [(title, replay.newly(verdict)) for verdict, title in NEWLY],
+        }
+        return TemplateResponse(request, "guardrails/replay.html", context)
+
+
 class AllowedActionForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in stubs only
     class Meta:
         model = AllowedAction
@@ -92,7 +150,7 @@ class AllowedActionForm(forms.ModelForm):  # type: ignore[type-arg]  # generic i
 
 
 @admin.register(AllowedAction)
-class AllowedActionAdmin(PolicyAdmin):
+class AllowedActionAdmin(DraftAdmin):
     form = AllowedActionForm
     list_display = ("action_type", "account", "resource_type", "enabled", "mode", "only_if")
     list_filter = (
@@ -149,7 +207,7 @@ class CeilingRuleAdmin(PolicyAdmin):
 
 
 @admin.register(AllowedActionOption)
-class AllowedActionOptionAdmin(PolicyAdmin):
+class AllowedActionOptionAdmin(DraftAdmin):
     list_display = ("shown_name", "action_type", "kind", "identity", "account", "group")
     list_filter = (
         ("account", AutocompleteSelectFilter),

@@ -111,7 +111,8 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
             (f"{reverse(f'admin:{name}_changelist')}?account__id__exact={account.pk}", title)
             for name, title in POLICY
         )
-        return format_html_join(" · ", LINK, links)
+        in_words = f"{reverse('admin:guardrails_policy_explain')}?account={account.pk}"
+        return format_html_join(" · ", LINK, [(in_words, "In words"), *links])
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Account | None = None
