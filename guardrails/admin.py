@@ -14,10 +14,12 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
+from audit.timeline import pretty
 from guardrails import (
     changes,
     conditions,
@@ -37,12 +39,14 @@ from guardrails.models import (
     KillSwitch,
     LearnedPattern,
     PatternAction,
+    PolicyVersion,
     Skill,
     TargetGroup,
 )
 from guardrails.switch_admin import SwitchAdmin, author
 from guardrails.text import visible
 from integrations.exceptions import ProviderError
+from integrations.read_only_admin import ReadOnlyAdmin
 
 MODE_COLOURS = {"Automatic": "success", "Ask a person": "info", "Never": "danger"}
 NEWLY: tuple[tuple[simulation.Verdict, str], ...] = (
@@ -50,6 +54,7 @@ NEWLY: tuple[tuple[simulation.Verdict, str], ...] = (
     ("ask", "Newly asked about"),
     ("refuse", "Newly refused"),
 )
+PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 CEILING_COLOURS = {
     "Forbidden": "danger",
     "At most after asking a person": "info",
@@ -92,7 +97,7 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
 class DraftAdmin(PolicyAdmin):
     """Rows that can be tried on the decisions of the past before they are saved."""
 
-    change_form_after_template = "guardrails/try_first.html"
+    change_form_outer_after_template = "guardrails/try_first.html"
 
     def changeform_view(
         self,
@@ -160,9 +165,6 @@ class AllowedActionAdmin(DraftAdmin):
         "approval_mode",
     )
     search_fields = ("account__external_user_id", "account__display_name", "action_type")
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*policy_pages.urls(self.admin_site), *super().get_urls()]
 
     @display(description="Mode", label=MODE_COLOURS)  # type: ignore[untyped-decorator]
     def mode(self, row: AllowedAction) -> str:
@@ -368,3 +370,21 @@ class SkillAdmin(PolicyAdmin):
 
 admin.site.register(Approval, ApprovalAdmin)
 admin.site.register(KillSwitch, SwitchAdmin)
+
+
+@admin.register(PolicyVersion)
+class PolicyVersionAdmin(ReadOnlyAdmin):
+    """Policies by the digest that decisions name; and the pages about policy as a whole."""
+
+    list_display = ("digest", "created_at")
+    ordering = ("-created_at",)
+    search_fields = ("digest",)
+    search_help_text = "The whole digest, as a decision names it"
+    fields = ("digest", "created_at", "policy")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*policy_pages.urls(self.admin_site), *super().get_urls()]
+
+    @display(description="Policy")  # type: ignore[untyped-decorator]
+    def policy(self, row: PolicyVersion) -> str:
+        return format_html(PRE, pretty(row.content))

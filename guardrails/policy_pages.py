@@ -100,7 +100,7 @@ class TrialForm(forms.Form):
     user_words = forms.CharField(
         label="What the user typed",
         required=False,
-        widget=UnfoldAdminTextareaWidget,
+        widget=UnfoldAdminTextareaWidget({"rows": 3}),
         help_text="Addresses and ids in these words count as typed by the user.",
     )
     email_id = forms.CharField(

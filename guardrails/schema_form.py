@@ -62,7 +62,7 @@ def _field(name: str, described: Mapping[str, Any], *, required: bool) -> forms.
     if plain.get("type") == "array":
         given["help_text"] = "One a line."
     several = plain.get("type") == "array" or plain.get("maxLength", 0) > LONG
-    widget = UnfoldAdminTextareaWidget if several else UnfoldAdminTextInputWidget
+    widget = UnfoldAdminTextareaWidget({"rows": 3}) if several else UnfoldAdminTextInputWidget
     return forms.CharField(widget=widget, **given)
 
 

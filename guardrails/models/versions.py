@@ -14,4 +14,4 @@ class PolicyVersion(models.Model):
         ordering = ["-created_at"]
 
     def __str__(self) -> str:
-        return self.digest
+        return f"Policy {self.digest[:12]}"

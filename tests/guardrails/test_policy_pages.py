@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from audit.selectors import recorded
 from guardrails.executor import execute
 from guardrails.models import AllowedAction
 from tests.guardrails.office import Office
@@ -117,3 +118,13 @@ def test_trying_needs_the_right_to_change(office: Office) -> None:
     rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
     address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
     assert rita.post(address, {"_try": "1"}).status_code == 403
+
+
+def test_a_policy_is_found_by_the_digest_a_decision_names(office: Office, client: Client) -> None:
+    office.permit("archive")
+    result = execute(office.request("archive", {"email_id": office.receive()}))
+    digest = recorded(result.action_id)[0].policy_digest
+    found = client.get(reverse("admin:guardrails_policyversion_changelist"), {"q": digest})
+    shown = client.get(reverse("admin:guardrails_policyversion_change", args=[digest]))
+    assert digest in found.content.decode()
+    assert "&quot;archive&quot;" in shown.content.decode()
