@@ -183,12 +183,19 @@ def plot(hourly: Counter[tuple[datetime, str]], *, now: datetime) -> dict[str, A
 
 @dataclass(frozen=True)
 class Page:
-    """One list in the sidebar: model, title, icon of the theme."""
+    """One entry of the sidebar: model, title, icon of the theme. It leads to the model's list,
+    or to `view` for those who may see the model."""
 
     app: str
     model: str
     title: str
     icon: str
+    view: str = ""
+
+
+def _page(title: str, icon: str, view: str) -> Page:
+    """A page about policy as a whole, for those who may see permissions."""
+    return Page("guardrails", "allowedaction", title, icon, view=view)
 
 
 SIDEBAR = (
@@ -209,11 +216,16 @@ SIDEBAR = (
     (
         "Limits",
         (
+            Page("guardrails", "killswitch", "Switches", "power_settings_new"),
+            Page("guardrails", "ceilingrule", "Ceiling", "vertical_align_top"),
+            _page("What may it do?", "help", "admin:guardrails_policy_explain"),
+            _page("Try an action", "science", "admin:guardrails_policy_simulate"),
             Page("guardrails", "allowedaction", "Allowed actions", "rule"),
             Page("guardrails", "allowedactionoption", "Targets", "target"),
             Page("guardrails", "targetgroup", "Groups", "category"),
             Page("guardrails", "learnedpattern", "Patterns", "pattern"),
             Page("guardrails", "skill", "Skills", "school"),
+            _page("History", "history", "admin:guardrails_policy_history"),
         ),
     ),
     ("Proof", (Page("audit", "executedagentaction", "Ledger", "verified"),)),
@@ -257,7 +269,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups = [{"title": "", "items": list(_start(request))}]
     for title, pages in SIDEBAR:
         items = [
-            {"title": page.title, "icon": page.icon, "link": permitted[page.app, page.model]}
+            {
+                "title": page.title,
+                "icon": page.icon,
+                "link": reverse(page.view) if page.view else permitted[page.app, page.model],
+            }
             for page in pages
             if (page.app, page.model) in permitted
         ]

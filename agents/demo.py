@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from guardrails import presets
+from guardrails import changes, presets
+from guardrails.changes import Author
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
@@ -142,6 +143,7 @@ def load() -> bool:
                 _settle(organisation, resident, office)
             _teach(organisation.accounts.get(external_user_id="maya", source="gmail"), office)
             _write_skills(organisation)
+            _write_history(organisation)
     return made
 
 
@@ -260,3 +262,12 @@ def _write_skills(organisation: Organisation) -> None:
         description="Invoices: what to do with a mail that holds an invoice.",
         content=INVOICES,
     )
+
+
+def _write_history(organisation: Organisation) -> None:
+    """The demo's policy came through a door too."""
+    author = Author(name="load_demo", door="load_demo")
+    changes.record_made(Skill.objects.filter(organisation=organisation), author=author)
+    for model in (TargetGroup, AllowedAction, AllowedActionOption, LearnedPattern):
+        rows = model._default_manager.filter(account__organisation=organisation)
+        changes.record_made(rows.select_related("account"), author=author)

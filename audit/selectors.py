@@ -59,6 +59,32 @@ def open_attempts(
     return values(rows.order_by("action_id", "id")[:limit])
 
 
+def under_way(*, since: datetime, among: int = 2000) -> tuple[Recorded, ...]:
+    """Attempts recorded since then that have no outcome yet, looked for among the newest
+    `among` rows, so that the cost stays flat."""
+    outcome = ExecutedAgentAction.objects.filter(
+        action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
+    )
+    last = ExecutedAgentAction.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    rows = with_payload().filter(
+        ~Exists(outcome), phase="attempt", id__gt=last - among, recorded_at__gte=since
+    )
+    return values(rows.order_by("id"))
+
+
+def decisions(*, tenant_id: UUID, account_id: UUID, limit: int) -> tuple[Recorded, ...]:
+    """The first phase of each of the account's last `limit` actions that were decided, newest
+    action first."""
+    decided = Q(phase__in=("attempt", "blocked")) | Q(phase="control", status="waiting")
+    earlier = ExecutedAgentAction.objects.filter(
+        decided, action_id=OuterRef("action_id"), id__lt=OuterRef("id")
+    )
+    rows = with_payload().filter(
+        decided, ~Exists(earlier), tenant_id=tenant_id, account_id=account_id
+    )
+    return values(rows.order_by("-action_id")[:limit])
+
+
 def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) -> ActionPage:
     """One page of the actions that match, each by its latest phase, newest action first."""
     rows = matching(filters).select_related("stored").order_by("-action_id")
@@ -76,8 +102,9 @@ def actions_of_run(*, tenant_id: UUID, run_id: str) -> tuple[Recorded, ...]:
 
 
 def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
-    """How many actions asked for since then are in which state now."""
-    rows = matching(Filters(tenant_id=tenant_id, since=since)).order_by()
+    """How many actions asked for since then are in which state now. Exports, changes of
+    policy and other rows that only remark are not counted."""
+    rows = matching(Filters(tenant_id=tenant_id, since=since)).exclude(status="recorded").order_by()
     return dict(rows.values_list("status").annotate(number=Count("id")).order_by("status"))
 
 

@@ -87,6 +87,7 @@ def step(phase: Recorded) -> dict[str, Any]:
             )
             if value and value != "-"
         ],
+        "checks": checks(decided),
         "artifacts": [
             {
                 "kind": artifact.kind,
@@ -99,6 +100,20 @@ def step(phase: Recorded) -> dict[str, Any]:
         ],
         "payload": pretty(phase.payload) if phase.payload else "",
     }
+
+
+def checks(decided: object) -> list[dict[str, Any]]:
+    """What was looked at, in order, as the decision wrote it down."""
+    found = decided.get("checks", []) if isinstance(decided, dict) else []
+    return [
+        {
+            "passed": bool(check.get("passed")),
+            "name": reveal(str(check.get("name", ""))),
+            "detail": reveal(str(check.get("detail", ""))),
+        }
+        for check in found
+        if isinstance(check, dict)
+    ]
 
 
 def is_web_address(url: str) -> bool:

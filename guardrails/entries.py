@@ -238,8 +238,8 @@ def _evidence(judgement: Judgement) -> dict[str, Any]:
         "decision": asdict(judgement.decision),
         "sentence": judgement.decision.sentence,
     }
-    if judgement.facts is not None:
-        found["facts"] = judgement.facts.evidence()
+    if judgement.grounds:
+        found["decided_on"] = dict(judgement.grounds)
     if judgement.description:
         found["description"] = judgement.description
     return found

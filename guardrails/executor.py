@@ -21,7 +21,7 @@ from django.utils import timezone
 from audit import ledger
 from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
-from guardrails import asks, entries, results, selectors
+from guardrails import asks, entries, results, selectors, versions
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
@@ -105,6 +105,8 @@ def _carry_out(
     confirmation: Confirmation | None,
     attempt_no: int,
 ) -> ActionResult:
+    if judgement.policy is not None:
+        versions.keep(judgement.policy)
     if judgement.decision.verdict == "refuse":
         return _refuse(request, judgement, attempt_no)
     if judgement.nothing_to_do:
@@ -174,7 +176,7 @@ def _perform(
     if action is None or not selectors.still_permitted(
         account_id=request.account.id, rule_id=decision.rule_id
     ):
-        return _close(attempt, status="failed", reason="paused", stopped=True)
+        return _close(attempt, status="failed", reason=_why_not(request), stopped=True)
     release_connections()
     started = time.monotonic()
     try:
@@ -190,6 +192,14 @@ def _perform(
         return settled or _perform(request, judgement, confirmation, attempt_no + 1)
     latency_ms = round((time.monotonic() - started) * 1000)
     return _succeeded(attempt, answer, latency_ms=latency_ms)
+
+
+def _why_not(request: ActionRequest) -> str:
+    """The reason of a refusal that came between the decision and the call."""
+    switch = selectors.policy_snapshot(request.account).switch(
+        request.action_type, request.account.source
+    )
+    return "switched_off" if switch else "paused"
 
 
 def _settle(

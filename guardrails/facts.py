@@ -3,7 +3,7 @@ given. Nothing here comes from a model."""
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from guardrails import targets
 from integrations.contracts import Correspondence, Email
@@ -57,25 +57,6 @@ class Facts:
                 else (mail.sender,) * is_authenticated(mail)
             )
         )
-
-    def evidence(self) -> dict[str, Any]:
-        """What the ledger keeps of the facts: enough to see what was decided on."""
-        found: dict[str, Any] = {}
-        if self.email:
-            found["email"] = {
-                "id": self.email.id,
-                "version": self.email.version,
-                "thread_id": self.email.thread_id,
-                "sender": self.email.sender,
-                "subject": self.email.subject,
-                "labels": list(self.email.labels),
-                "dmarc": self.email.authentication.dmarc,
-            }
-        if self.thread is not None:
-            found["thread_messages"] = len(self.thread)
-        if self.correspondence:
-            found["correspondence"] = self.correspondence.model_dump()
-        return found
 
 
 def is_authenticated(mail: Email) -> bool:

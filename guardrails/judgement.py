@@ -2,14 +2,15 @@
 
 import hashlib
 import logging
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import connections
 from django.utils import timezone
 
 from audit.chain import canonical_bytes
-from guardrails import policy, registry, selectors
+from guardrails import evidence, policy, registry, selectors
 from guardrails.actions.base import Action, Arguments
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.facts import Facts, gather
@@ -23,10 +24,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """A decision, what it was decided on, and what a person would be shown. Everything but
-    the decision is empty when it is a refusal."""
+    """A decision, what it was decided on, and what a person would be shown. What a person
+    would be shown is empty when it is a refusal."""
 
     decision: Decision
+    grounds: Mapping[str, Any] = field(default_factory=dict)  # guardrails.evidence.kept
+    policy: PolicySnapshot | None = None
     facts: Facts | None = None
     action: Action[Any] | None = None
     arguments: Arguments | None = None
@@ -99,23 +102,31 @@ def release_connections() -> None:
 
 def _judge(request: ActionRequest) -> Judgement:
     snapshot, now = selectors.policy_snapshot(request.account), timezone.now()
-    decision = policy.decide(request=request, policy=snapshot, facts=None, now=now)
-    if decision.reason != "facts_unavailable":
-        return Judgement(decision=decision)  # no, whatever the provider would say
+
+    def decide(facts: Facts | None) -> Judgement:
+        decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)
+        grounds = evidence.kept(
+            request=request, policy=snapshot, facts=facts, now=now, decision=decision
+        )
+        return Judgement(decision=decision, grounds=grounds, policy=snapshot, facts=facts)
+
+    found = decide(None)
+    if found.decision.reason != "facts_unavailable":
+        return found  # no, whatever the provider would say
     action = registry.BY_NAME[request.action_type]
     arguments = registry.parse(action, request.arguments)
     try:
         facts = _facts(request, snapshot, action.object_id(arguments))
     except ProviderError as error:
         log.warning("guardrails.facts_unavailable code=%s", error.code)
-        return Judgement(decision=decision)
-    decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)
+        return found
+    found = decide(facts)
+    decision = found.decision
     if decision.verdict == "refuse":
-        return Judgement(decision=decision, facts=facts)
+        return found
     description = action.describe(arguments, facts)
-    return Judgement(
-        decision=decision,
-        facts=facts,
+    return replace(
+        found,
         action=action,
         arguments=arguments,
         description=description,

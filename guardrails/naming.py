@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from guardrails import changes
+from guardrails.changes import Author
 from guardrails.models import AllowedActionOption
 from integrations import reads
 from integrations.contracts import AccountRef
@@ -19,7 +21,7 @@ class Refreshed:
     gone: list[str] = field(default_factory=list)
 
 
-def refresh_names(options: Iterable[AllowedActionOption]) -> Refreshed:
+def refresh_names(options: Iterable[AllowedActionOption], *, author: Author) -> Refreshed:
     """Take over the provider's present names for labels and projects. Ids are never changed,
     and a target that is gone stays listed: it is refused until somebody removes it. Raises
     ProviderError. The options need `account__organisation` loaded."""
@@ -38,7 +40,8 @@ def refresh_names(options: Iterable[AllowedActionOption]) -> Refreshed:
             elif present != option.name:
                 found.renamed.append((option.name, present))
                 option.name = present
-                option.save()
+                with changes.recording(AllowedActionOption, [option.pk], author=author):
+                    option.save()
     return found
 
 

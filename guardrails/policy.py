@@ -17,7 +17,7 @@ from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
 from guardrails.provenance import Provenance, trace
 from guardrails.reasons import sentence
-from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
+from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
 from guardrails.text import visible
 
@@ -30,6 +30,8 @@ def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
     action = registry.BY_NAME[request.action_type]
     rule = policy.rule(action.name, action.resource_type)
     conditions = rule.conditions if rule else ()
+    for limit in policy.limits(action.name):
+        conditions += limit.conditions
     return action.needs.union(*(condition.needs for condition in conditions))
 
 
@@ -71,6 +73,7 @@ class _Case:
     facts: Facts | None
     now: datetime
     checks: list[Check] = field(default_factory=list)
+    limits: tuple[Limit, ...] = ()
     rule: Rule | None = None
     mode: Mode = "ask"
     effect: Effect = "egress"
@@ -121,11 +124,17 @@ def _examine(case: _Case) -> Iterator[Step]:
     stops at the first that fails."""
     request, policy, facts = case.request, case.policy, case.facts
     paused = request.account.paused or policy.paused
-    yield "paused", Check(name="switches", passed=not paused, detail="")
+    switch = policy.switch(request.action_type, request.account.source)
+    why = f"“{visible(switch.why)}”" if switch else ""
+    yield "switched_off", Check(name="switches", passed=switch is None, detail=why)
+    yield "paused", Check(name="pause", passed=not paused, detail="")
     action = registry.BY_NAME.get(request.action_type)
     if action is None or action.source != request.account.source:
         yield "unknown_action", Check(name="action", passed=False, detail="")
         return
+    case.limits = policy.limits(action.name)
+    forbidden = any(limit.mode not in ("auto", "ask") for limit in case.limits)
+    yield "forbidden_by_ceiling", Check(name="ceiling", passed=not forbidden, detail="")
     rule = case.rule = policy.rule(action.name, action.resource_type)
     if rule is None or not rule.enabled or rule.mode not in ("auto", "ask"):
         yield "not_permitted", Check(name="permission", passed=False, detail="")
@@ -237,6 +246,9 @@ def _conditions(case: _Case, rule: Rule, facts: Facts) -> Iterator[Step]:
         facts=facts,
         now=case.now,
     )
+    for limit in case.limits:
+        for condition in limit.conditions:
+            yield "above_ceiling", condition.evaluate(context)
     for condition in rule.conditions:
         unknown = isinstance(condition, Unreadable)
         yield (
@@ -250,6 +262,8 @@ def _reasons_to_ask(case: _Case) -> list[str]:
     found = []
     if case.mode == "ask":
         found.append("The permission says so.")
+    if any(limit.mode == "ask" for limit in case.limits):
+        found.append("The organisation's ceiling says so.")
     if case.request.origin.tighten:
         found.append("The agent wants to be sure.")
     if case.effect == "egress":

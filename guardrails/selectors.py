@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from guardrails import conditions, registry
@@ -22,23 +22,25 @@ from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
     Approval,
+    CeilingRule,
+    KillSwitch,
     LearnedPattern,
     Skill,
 )
-from guardrails.snapshot import Option, PolicySnapshot, Rule
+from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
 from integrations.contracts import AccountRef
 
 MAX_CARDS = 200
 
 
 def policy_snapshot(account: AccountRef) -> PolicySnapshot:
-    """The account's policy as it is now. Two queries, however much there is."""
+    """The account's policy as it is now. Four queries, however much there is."""
     found = policy_snapshots([account])
     return found[account.id]
 
 
 def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapshot]:
-    """The policies of these accounts. Two queries in all."""
+    """The policies of these accounts. Four queries in all."""
     by_id = {account.id: account for account in accounts}
     rules: dict[UUID, list[Rule]] = defaultdict(list)
     options: dict[UUID, list[Option]] = defaultdict(list)
@@ -80,22 +82,67 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
                 single=option.group is not None and option.group.cardinality == "single",
             )
         )
+    ceiling = _ceiling(by_id.values())
+    switches = _switches(by_id.values())
     return {
-        account_id: PolicySnapshot(
-            account_id=account_id,
-            paused=account_id in paused,
-            rules=tuple(rules[account_id]),
-            options=tuple(options[account_id]),
+        account.id: PolicySnapshot(
+            account_id=account.id,
+            paused=account.id in paused,
+            rules=tuple(rules[account.id]),
+            options=tuple(options[account.id]),
+            ceiling=tuple(ceiling[account.organisation_id]),
+            switches=tuple(
+                Switch(id=str(row.id), action_type=row.action_type, source=row.source, why=row.why)
+                for row in switches
+                if row.organisation_id in (None, account.organisation_id)
+                and row.account_id in (None, account.id)
+            ),
         )
-        for account_id in by_id
+        for account in by_id.values()
     }
 
 
+def _ceiling(accounts: Iterable[AccountRef]) -> dict[UUID, list[Limit]]:
+    found: dict[UUID, list[Limit]] = defaultdict(list)
+    organisations = {account.organisation_id for account in accounts}
+    for row in CeilingRule.objects.filter(organisation__in=organisations):
+        found[row.organisation_id].append(
+            Limit(
+                id=str(row.id),
+                action_type=row.action_type,
+                mode=row.at_most,  # type: ignore[arg-type]  # a check constraint holds it
+                conditions=conditions.read_all(row.conditions),
+            )
+        )
+    return found
+
+
+def _switches(accounts: Iterable[AccountRef]) -> list[KillSwitch]:
+    organisations = {account.organisation_id for account in accounts}
+    reach = Q(organisation=None) | Q(organisation__in=organisations)
+    return list(KillSwitch.objects.filter(reach, lifted_at=None))
+
+
 def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
-    """Whether nobody has paused the account or its organisation, or switched the permission
-    off. Asked again right before each provider write."""
+    """Whether no switch stops the action, nobody has paused the account or its organisation,
+    and neither the permission nor the ceiling forbids it by now. One query, asked again
+    between the committed attempt and the provider write."""
+    thrown = KillSwitch.objects.filter(
+        Q(organisation=None) | Q(organisation=OuterRef("account__organisation")),
+        Q(account=None) | Q(account=OuterRef("account")),
+        Q(action_type="") | Q(action_type=OuterRef("action_type")),
+        Q(source="") | Q(source=OuterRef("account__source")),
+        lifted_at=None,
+    )
+    forbidding = CeilingRule.objects.filter(
+        Q(action_type="") | Q(action_type=OuterRef("action_type")),
+        organisation=OuterRef("account__organisation"),
+        at_most=CeilingRule.AtMost.NEVER,
+    )
     return (
         AllowedAction.objects.filter(
+            ~Exists(thrown),
+            ~Exists(forbidding),
             id=rule_id,
             account_id=account_id,
             enabled=True,
@@ -109,7 +156,7 @@ def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
 
 def capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capability, ...]]:
     """What the agent may try for each account: nothing that would be refused for certain.
-    Two queries in all."""
+    Four queries in all."""
     snapshots = policy_snapshots(accounts)
     return {
         account.id: tuple(_capabilities(account, snapshots[account.id])) for account in accounts
@@ -124,12 +171,15 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
         options = policy.options_for(action.name, action.resource_type, action.source)
         if not rule.enabled or rule.mode == "never" or (action.needs_option and not options):
             continue
+        at_most = {limit.mode for limit in policy.limits(action.name)}
+        if "never" in at_most or policy.switch(action.name, action.source):
+            continue
         yield Capability(
             account_id=account.id,
             action_type=action.name,
             source=action.source,
             description=action.description,
-            mode=rule.mode,
+            mode="ask" if "ask" in at_most else rule.mode,
             schema=action.arguments.model_json_schema(),
             targets=tuple(
                 PermittedTarget(id=option.external_id, name=option.name, kind=option.kind)

@@ -1,14 +1,14 @@
 """One account's policy as a value, and its digest. Pure."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from audit.chain import canonical_bytes
-from guardrails.conditions import Condition, Unreadable
+from guardrails.conditions import Condition, Unreadable, read_all
 from guardrails.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "never"]
@@ -24,6 +24,30 @@ class Rule:
     enabled: bool
     mode: Mode
     conditions: tuple[Condition | Unreadable, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One rule of the organisation's ceiling: at most `mode`, and only if all conditions hold.
+    An empty `action_type` means every action. Limits only narrow; none grants anything."""
+
+    id: str
+    action_type: str
+    mode: Mode
+    conditions: tuple[Condition | Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """One kill switch that is thrown for this account. Empty fields mean all of them."""
+
+    id: str
+    action_type: str = ""
+    source: str = ""
+    why: str = ""
+
+    def stops(self, action_type: str, source: str) -> bool:
+        return self.action_type in ("", action_type) and self.source in ("", source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +74,18 @@ class PolicySnapshot:
     paused: bool
     rules: tuple[Rule, ...]
     options: tuple[Option, ...]
+    ceiling: tuple[Limit, ...] = ()
+    switches: tuple[Switch, ...] = ()
+
+    def switch(self, action_type: str, source: str) -> Switch | None:
+        """A kill switch that stops this action."""
+        found = (one for one in self.switches if one.stops(action_type, source))
+        return min(found, key=lambda one: one.id, default=None)
+
+    def limits(self, action_type: str) -> tuple[Limit, ...]:
+        """Every rule of the ceiling that this action is under: each of them counts."""
+        found = (one for one in self.ceiling if one.action_type in ("", action_type))
+        return tuple(sorted(found, key=lambda one: one.id))
 
     def rule(self, action_type: str, resource_type: str) -> Rule | None:
         """The permission that counts: one for this resource type beats a general one."""
@@ -70,34 +106,52 @@ class PolicySnapshot:
         )
         return tuple(sorted(found, key=lambda option: (not option.resource_type, option.id)))
 
+    def content(self) -> dict[str, Any]:
+        """The whole policy as plain data; equal for equal policies. `read` takes it back."""
+        return {
+            "account": str(self.account_id),
+            "paused": self.paused,
+            "rules": _sorted(
+                vars(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
+            ),
+            "options": _sorted(vars(option) for option in self.options),
+            "ceiling": _sorted(
+                vars(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
+            ),
+            "switches": _sorted(vars(switch) for switch in self.switches),
+        }
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical policy; equal for equal policies."""
-        return hashlib.sha256(
-            canonical_bytes(
-                {
-                    "account": str(self.account_id),
-                    "paused": self.paused,
-                    "rules": _sorted(
-                        {
-                            "id": rule.id,
-                            "action_type": rule.action_type,
-                            "resource_type": rule.resource_type,
-                            "enabled": rule.enabled,
-                            "mode": rule.mode,
-                            "conditions": _sorted(
-                                one.model_dump(mode="json") for one in rule.conditions
-                            ),
-                        }
-                        for rule in self.rules
-                    ),
-                    "options": _sorted(vars(option) for option in self.options),
-                }
-            )
-        ).hexdigest()
+        return hashlib.sha256(canonical_bytes(self.content())).hexdigest()
 
 
-def _sorted(values: Iterable[object]) -> list[object]:
+def read(content: Mapping[str, Any]) -> PolicySnapshot:
+    """The policy that `PolicySnapshot.content` wrote down."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [
+            row | ({"conditions": read_all(row["conditions"])} if "conditions" in row else {})
+            for row in content[name]
+        ]
+
+    return PolicySnapshot(
+        account_id=UUID(content["account"]),
+        paused=content["paused"],
+        rules=tuple(Rule(**row) for row in rows("rules")),
+        options=tuple(Option(**row) for row in rows("options")),
+        ceiling=tuple(Limit(**row) for row in rows("ceiling")),
+        switches=tuple(Switch(**row) for row in rows("switches")),
+    )
+
+
+def _raw(conditions: Iterable[Condition | Unreadable]) -> list[Any]:
+    # In their order: of several that fail, the first is the reason.
+    return [one.model_dump(mode="json") for one in conditions]
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
     return sorted(values, key=canonical_bytes)
 
 

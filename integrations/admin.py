@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
@@ -33,23 +33,37 @@ POLICY = (
 )
 
 
+LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
+
+
+def switches(organisation: Organisation | None) -> str:
+    """A link to where it is stopped and let run again: with a reason, at once."""
+    address = reverse("admin:guardrails_killswitch_changelist")
+    query = f"?organisation={organisation.slug}" if organisation else ""
+    return format_html(LINK, f"{address}{query}", "Switches")
+
+
 @admin.register(Organisation)
 class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     list_display = ("name", "slug", "standing", "created_at")
     list_per_page = 50
     search_fields = ("name", "slug")
-    fields = ("name", "slug", "paused", "created_at")
-    readonly_fields = ("created_at",)
+    fields = ("name", "slug", "standing", "switches", "created_at")
+    readonly_fields = ("standing", "switches", "created_at")
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, organisation: Organisation) -> str:
         return "paused" if organisation.paused else "active"
 
+    @display(description="Stop it")  # type: ignore[untyped-decorator]
+    def switches(self, organisation: Organisation) -> str:
+        return switches(organisation)
+
     def get_readonly_fields(
         self, request: HttpRequest, obj: Organisation | None = None
     ) -> tuple[str, ...]:
         # Keys and addresses in the environment are kept by slug.
-        return ("created_at", "slug") if obj else ("created_at",)
+        return (*self.readonly_fields, "slug") if obj else self.readonly_fields
 
     def get_prepopulated_fields(
         self, request: HttpRequest, obj: Organisation | None = None
@@ -74,15 +88,20 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         "address",
         "display_name",
         "time_zone",
-        "paused",
+        "standing",
+        "switches",
         "policy",
         "created_at",
     )
-    readonly_fields = ("policy", "created_at")
+    readonly_fields = ("standing", "switches", "policy", "created_at")
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, account: Account) -> str:
         return "paused" if account.paused else "active"
+
+    @display(description="Stop it")  # type: ignore[untyped-decorator]
+    def switches(self, account: Account) -> str:
+        return switches(None if account._state.adding else account.organisation)
 
     @display(description="Limits")  # type: ignore[untyped-decorator]
     def policy(self, account: Account) -> str:
@@ -92,8 +111,8 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
             (f"{reverse(f'admin:{name}_changelist')}?account__id__exact={account.pk}", title)
             for name, title in POLICY
         )
-        link = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
-        return format_html_join(" · ", link, links)
+        in_words = f"{reverse('admin:guardrails_policy_explain')}?account={account.pk}"
+        return format_html_join(" · ", LINK, [(in_words, "In words"), *links])
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Account | None = None

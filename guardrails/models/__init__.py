@@ -1,16 +1,21 @@
 """Rows of `guardrails`, split by what they are about."""
 
 from guardrails.models.approvals import Approval
+from guardrails.models.ceiling import CeilingRule, KillSwitch
 from guardrails.models.patterns import LearnedPattern, PatternAction
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.skills import Skill
+from guardrails.models.versions import PolicyVersion
 
 __all__ = [
     "AllowedAction",
     "AllowedActionOption",
     "Approval",
+    "CeilingRule",
+    "KillSwitch",
     "LearnedPattern",
     "PatternAction",
+    "PolicyVersion",
     "Skill",
     "TargetGroup",
 ]

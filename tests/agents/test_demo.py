@@ -9,13 +9,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from agents import demo
+from audit.contracts import Filters
+from audit.selectors import actions
 from guardrails import selectors
 from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, Skill
 from guardrails.presets import THREAD_STATUS
 from integrations.models import Account, Organisation
 from tests.sandbox_server import RunningSandbox, running_sandbox
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
 @pytest.fixture(autouse=True)
@@ -182,3 +185,15 @@ def test_a_sandbox_that_does_not_answer_is_named(settings: Any) -> None:
 
     with pytest.raises(CommandError, match="sandbox data service does not answer"):
         call_command("load_demo")
+
+
+def test_the_demos_policy_is_in_the_history() -> None:
+    demo.load()
+    filters = Filters(tenant_id=demo.ORGANISATION_ID, action_type="policy.change")
+    rows = actions(filters=filters, limit=1000).rows
+    told = {row.resource_id for row in rows if row.payload["door"] == "load_demo"}
+    assert {
+        str(key)
+        for model in (AllowedAction, AllowedActionOption, LearnedPattern, Skill)
+        for key in model._default_manager.values_list("pk", flat=True)
+    } <= told

@@ -236,3 +236,16 @@ def test_staff_without_the_permission_see_nothing(client: Client) -> None:
         assert client.get(target).status_code == 403
     user.user_permissions.add(Permission.objects.get(codename="view_executedagentaction"))
     assert client.get(LIST).status_code == 200
+
+
+def test_a_refusal_lists_what_was_checked_in_order(operator: Client) -> None:
+    checks = [
+        {"name": "switches", "passed": True, "detail": ""},
+        {"name": "target to[0]", "passed": False, "detail": "“<b>x</b>\u200b” (to[0])"},
+    ]
+    action_id = append_action(tenant_id=uuid4(), payload={"decision": {"checks": checks}})
+    html = page(operator, address(action_id))
+    seen = text(html)
+    assert "✓ passed: switches ✗ failed: target to[0] — “&lt;b&gt;x" in seen
+    assert "⟨U+200B⟩” (to[0])" in seen
+    assert "<b>x</b>" not in html

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from playwright.sync_api import Page
 
+from integrations.models import Account
 from tests.office import Office
 
 pytestmark = [
@@ -38,6 +39,11 @@ def addresses() -> Iterator[str]:
             yield reverse(f"{name}_add")
         if row := shown.get_queryset(request).first():
             yield reverse(f"{name}_change", args=[row.pk])
+    mailbox = Account.objects.filter(external_user_id="maya", source="gmail").first()
+    chosen = f"?account={mailbox.pk}" if mailbox else ""
+    yield reverse("admin:guardrails_policy_history")
+    yield reverse("admin:guardrails_policy_explain") + f"{chosen}&target=ada@client.com"
+    yield reverse("admin:guardrails_policy_simulate") + f"{chosen}&action=send_email"
 
 
 def test_every_page_is_whole(office: Office, page: Page, problems: list[str]) -> None:

@@ -28,6 +28,9 @@ class Api:
     def get(self, path: str, **params: Any) -> Any:
         return Client().get(path, params, headers=self.headers)
 
+    def post(self, path: str, body: Any) -> Any:
+        return Client().post(path, body, content_type="application/json", headers=self.headers)
+
     def decide(self, approval_id: UUID, **body: Any) -> Any:
         return Client().post(
             f"{APPROVALS}/{approval_id}/decide",
@@ -174,3 +177,55 @@ def test_the_policy_is_told_in_words(office: Office, api: Api) -> None:
     assert (archive["action_type"], archive["sentence"]) == ("archive", "Done without asking.")
     assert (create["mode"], create["sentence"]) == ("ask", "A person is asked each time.")
     assert create["targets"] == [{"id": "PROJ", "name": "Customer Portal", "kind": "project"}]
+
+
+def test_the_effective_policy_names_who_is_strictest(office: Office, api: Api) -> None:
+    office.permit("archive")
+    office.permit("send_email", "ask")
+    office.list_target("send_email", "recipient_domain", "client.com")
+
+    found = api.get(
+        "/api/v1/policy/effective", user_id=office.user_id, target="ada@client.com"
+    ).json()
+
+    told = {one["action_type"]: (one["verdict"], one["strictest"]) for one in found["actions"]}
+    assert told["archive"] == ("allow", "The permission is automatic.")
+    assert told["send_email"] == ("ask", "The permission asks.")
+    assert told["create_jira_task"] == ("refuse", "No operator has permitted it.")
+    reach = {(one["action_type"], one["role"]): one["verdict"] for one in found["reach"]}
+    assert (reach["send_email", "to"], reach["send_email", "bcc"]) == ("ask", "refuse")
+    assert reach["create_jira_task", "assignee"] == "refuse"
+
+
+def test_one_action_is_simulated_and_not_done(office: Office, api: Api) -> None:
+    office.permit("archive")
+    body = {
+        "user_id": office.user_id,
+        "action_type": "archive",
+        "arguments": {"email_id": office.receive()},
+    }
+    found = api.post("/api/v1/policy/simulate", body)
+    refused = api.post("/api/v1/policy/simulate", body | {"arguments": {"email_id": "nowhere"}})
+    unknown = api.post("/api/v1/policy/simulate", body | {"action_type": "invented"})
+
+    assert (found.status_code, found.json()["verdict"]) == (200, "allow")
+    assert found.json()["description"] == "Archive “Lunch on Friday?”"
+    assert found.json()["checks"][0] == {"name": "switches", "passed": True, "detail": ""}
+    assert refused.json()["reason"] == "object_unknown"
+    assert unknown.json()["reason"] == "unknown_action"
+    assert office.calls() == []
+
+
+def test_simulating_needs_the_scope_the_user_and_known_fields(office: Office, api: Api) -> None:
+    body = {"user_id": office.user_id, "action_type": "archive", "arguments": {}}
+    chat = Api(office.organisation, "chat")
+    other = Api(Organisation.objects.create(slug="other", name="Other"), "policy")
+    path = "/api/v1/policy/simulate"
+    assert error(chat.post(path, body)) == (403, "permission_denied")
+    assert error(other.post(path, body)) == (404, "unknown_user")
+    assert error(api.post(path, body | {"trigger": "operator"})) == (400, "invalid")
+    assert error(chat.get("/api/v1/policy/effective", user_id="x")) == (403, "permission_denied")
+    assert error(other.get("/api/v1/policy/effective", user_id=office.user_id)) == (
+        404,
+        "unknown_user",
+    )

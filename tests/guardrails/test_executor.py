@@ -48,7 +48,7 @@ def test_the_attempt_says_who_asked_for_what_on_which_grounds(office: Office) ->
     assert (row.resource_id, row.decision, row.skill_ref) == (email_id, "allowed", "tidy@1")
     assert row.payload["decision"]["rule_id"] == str(rule.id)
     assert row.payload["agent_said"] == "It looks old."
-    assert row.payload["facts"]["email"]["subject"] == "Lunch on Friday?"
+    assert row.payload["decided_on"]["facts"]["email"]["subject"] == "Lunch on Friday?"
     assert len(row.policy_digest) == 64
 
 

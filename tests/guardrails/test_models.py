@@ -13,6 +13,7 @@ from guardrails import patterns, presets, skills
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
+    CeilingRule,
     LearnedPattern,
     PatternAction,
     Skill,
@@ -335,3 +336,38 @@ def test_an_account_of_another_organisation_owns_no_skill_here(mailbox: Account)
             description="d",
             content="c",
         )
+
+
+# --- the ceiling -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"at_most": "auto"}, "Name the conditions"),
+        ({"at_most": "never", "conditions": [{"kind": "thread"}]}, "needs no conditions"),
+        ({"conditions": [{"kind": "invented"}]}, "is no condition"),
+        ({"conditions": [{"kind": "max_recipients", "max": 1}]}, "for every action"),
+        ({"conditions": [{"kind": "thread"}]}, "for every action"),
+        (
+            {"action_type": "archive", "conditions": [{"kind": "max_recipients", "max": 1}]},
+            "cannot be judged for “Archive a mail”",
+        ),
+        ({"action_type": "invented"}, "is not a valid choice"),
+    ],
+)
+def test_a_ceiling_rule_that_makes_no_sense_is_refused(
+    mailbox: Account, fields: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        CeilingRule.objects.create(organisation=mailbox.organisation, **fields)
+
+
+def test_a_ceiling_rule_is_kept(mailbox: Account) -> None:
+    row = CeilingRule.objects.create(
+        organisation=mailbox.organisation,
+        action_type="send_email",
+        at_most="auto",
+        conditions=[{"kind": "recipient_domain", "domains": ["company.com"]}],
+    )
+    assert str(row) == "Send a mail · Only under these conditions"

@@ -162,7 +162,8 @@ def test_whose_account_it_is_never_changes(
 
     mailbox.refresh_from_db()
     assert (mailbox.external_user_id, mailbox.source) == ("maya", "gmail")
-    assert (mailbox.address, mailbox.paused) == ("new@company.com", True)
+    # Only a switch pauses, so that who and why are known.
+    assert (mailbox.address, mailbox.paused) == ("new@company.com", False)
 
 
 def test_an_unknown_time_zone_is_refused_in_a_sentence(

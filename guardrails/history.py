@@ -1,0 +1,106 @@
+"""The history of policy, read from the ledger: who changed what from what to what."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from audit import selectors, timeline
+from audit.contracts import Filters, Recorded
+from guardrails.changes import ACTION_TYPE
+from guardrails.text import visible
+
+PAGE = 50
+KINDS = {
+    "allowedaction": "allowed action",
+    "allowedactionoption": "target",
+    "targetgroup": "group",
+    "learnedpattern": "pattern",
+    "skill": "skill",
+    "ceilingrule": "ceiling rule",
+    "killswitch": "switch",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldChange:
+    """One field, as people read it; None where the row did not or does not exist."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """One change of policy in words. Text of strangers is plain text with its hidden
+    characters shown."""
+
+    at: str
+    who: str
+    door: str
+    verb: str  # added, changed, removed
+    kind: str
+    name: str
+    account_id: UUID | None
+    row: int  # of the ledger
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryPage:
+    """Changes, newest first. `before` continues below them."""
+
+    changes: tuple[Changed, ...]
+    before: UUID | None
+
+
+def history(
+    *, organisation_id: UUID, account_id: UUID | None = None, before: UUID | None = None
+) -> HistoryPage:
+    """One page of an organisation's changes of policy, or of one account's."""
+    filters = Filters(tenant_id=organisation_id, account_id=account_id, action_type=ACTION_TYPE)
+    found = selectors.actions(filters=filters, limit=PAGE, before=before)
+    return HistoryPage(changes=tuple(map(_changed, found.rows)), before=found.before)
+
+
+def _changed(row: Recorded) -> Changed:
+    old, new = row.payload.get("before"), row.payload.get("after")
+    kind = str(row.payload.get("kind", row.resource_type))
+    return Changed(
+        at=timeline.moment(row.occurred_at),
+        who=row.actor_id,
+        door=str(row.payload.get("door", "")).replace("_", " "),
+        verb="changed" if old and new else "added" if new else "removed",
+        kind=KINDS.get(kind, kind),
+        name=visible(str(row.payload.get("name", ""))),
+        account_id=row.account_id,
+        row=row.id,
+        fields=tuple(differences(old, new)),
+    )
+
+
+def differences(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> Iterator[FieldChange]:
+    """What differs, field by field; ids are left out, and empty fields of a new row."""
+    for name in dict.fromkeys([*(old or {}), *(new or {})]):
+        before, after = (side.get(name) if side else None for side in (old, new))
+        if before == after or name == "id" or (old is None and after in (None, "", [])):
+            continue
+        yield FieldChange(
+            name=name.removesuffix("_id").replace("_", " "),
+            before=None if old is None else as_text(before),
+            after=None if new is None else as_text(after),
+        )
+
+
+def as_text(value: Any) -> str:
+    """A stored value as people read it."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return visible(text)

@@ -1,0 +1,102 @@
+"""`manage.py policy`: an account's policy as a file, shown before it is applied."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from guardrails import policy_files
+from guardrails.changes import Author
+from guardrails.policy_files import PolicyFileError
+from guardrails.text import visible
+from integrations.models import Account
+from integrations.registry import source_choices
+
+
+class Command(BaseCommand):
+    help = (
+        "Exports an account's policy as YAML or JSON, or imports one: shows what would change, "
+        "and changes it with --apply. A section that the file leaves out stays as it is."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--organisation", default="default", help="Its slug.")
+        parser.add_argument("--user", required=True, help="The user's id.")
+        parser.add_argument(
+            "--source", required=True, choices=[name for name, _ in source_choices()]
+        )
+        doing = parser.add_subparsers(dest="doing", required=True)
+        export = doing.add_parser("export", help="Write the policy to the standard output.")
+        export.add_argument("--format", choices=["yaml", "json"], default="yaml")
+        load = doing.add_parser("import", help="Show, and with --apply make, the differences.")
+        load.add_argument("file", nargs="?", help="A YAML or JSON file; - for standard input.")
+        load.add_argument(
+            "--preset",
+            choices=policy_files.preset_names(),
+            help="A policy that comes with Remit, instead of a file.",
+        )
+        load.add_argument("--apply", action="store_true", help="Change it.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        account = self.account(options)
+        if options["doing"] == "export":
+            self.export(account, options["format"])
+            return
+        try:
+            self.load(account, options)
+        except PolicyFileError as error:
+            raise CommandError(f"Nothing was changed. {visible(str(error))}") from error
+
+    def account(self, options: dict[str, Any]) -> Account:
+        found = Account.objects.filter(
+            organisation__slug=options["organisation"],
+            external_user_id=options["user"],
+            source=options["source"],
+        ).first()
+        if found is None:
+            raise CommandError(
+                f"The organisation “{options['organisation']}” has no {options['source']} "
+                f"account of “{options['user']}”."
+            )
+        return found
+
+    def export(self, account: Account, form: str) -> None:
+        policy = policy_files.exported(account)
+        self.stdout.write(
+            policy_files.as_yaml(policy)
+            if form == "yaml"
+            else json.dumps(policy.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        )
+
+    def load(self, account: Account, options: dict[str, Any]) -> None:
+        wanted = policy_files.read(text(options))
+        found = (
+            policy_files.apply(account, wanted, author=Author(name="command", door="command"))
+            if options["apply"]
+            else policy_files.differences(account, wanted)
+        )
+        for one in found:
+            self.stdout.write(str(one))
+        if not found:
+            self.stdout.write("Nothing differs.")
+        elif options["apply"]:
+            self.stdout.write(f"{len(found)} entries changed.")
+        else:
+            self.stdout.write(f"{len(found)} entries would change. Add --apply to change them.")
+
+
+def text(options: dict[str, Any]) -> str:
+    """The policy's text. Raises PolicyFileError, CommandError."""
+    if bool(options["file"]) == bool(options["preset"]):
+        raise CommandError("Name a file or a --preset, one of them.")
+    if options["preset"]:
+        return policy_files.preset(options["preset"])
+    if options["file"] == "-":
+        return sys.stdin.read(policy_files.MAX_CHARS + 1)
+    try:
+        return Path(options["file"]).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{options['file']} cannot be read as text.") from error
