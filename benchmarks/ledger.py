@@ -1,0 +1,248 @@
+"""What an action costs in the ledger, against two bare INSERTs of the same values.
+
+    make bench NAME=ledger
+
+An action is an attempt and an outcome: two durable commits through `audit.ledger.append`,
+with guards, indexes, payload, artifact and the sealer at work. The floor is measured in the
+same run, in turns: the same values by prepared psycopg statements into one plain table with
+no index but its key, each committed durably. Then a bundle of what was written is made and
+verified. The last line is JSON. A database of its own is made, and removed at the end.
+"""
+
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+SECONDS = 2.0
+ROUNDS = 2
+WRITERS = (1, 4, 16)
+BODY = {"arguments": {"email_id": "mail-1", "text": "x" * 900}}
+Act = Callable[[], None]
+
+
+def entries(tenant_id: UUID) -> list[Any]:
+    from audit.contracts import Artifact, Entry
+    from audit.ids import uuid7
+
+    same: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "action_id": uuid7(),
+        "action_type": "archive",
+        "occurred_at": datetime.now(UTC),
+        "decision": "allowed",
+        "decision_reason": "option_listed",
+        "policy_digest": "0" * 64,
+        "actor_id": "orchestrator",
+        "run_id": "turn-1",
+        "resource_id": "mail-1",
+        "payload": BODY,
+    }
+    draft = Artifact(kind="draft", provider="gmail", external_id="draft-1")
+    return [
+        Entry(**same, phase="attempt", status="pending"),
+        Entry(**same, phase="outcome", status="succeeded", artifacts=(draft,)),
+    ]
+
+
+def through_the_ledger(tenant_id: UUID) -> Act:
+    from audit import ledger
+
+    def act() -> None:
+        for entry in entries(tenant_id):
+            ledger.append(entry)
+
+    return act
+
+
+def bare(tenant_id: UUID) -> Act:
+    import psycopg
+
+    from audit import ledger
+    from audit.models import SUPPLIED
+
+    session = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
+    values = [ledger.parameters(entry)[: len(SUPPLIED) + 2] for entry in entries(tenant_id)]
+    names = ", ".join(f'"{name}"' for name in (*SUPPLIED, "salt", "body"))
+    marks = ", ".join(["%s"] * (len(SUPPLIED) + 2))
+    insert = f"INSERT INTO floor ({names}) VALUES ({marks})"
+
+    def act() -> None:
+        for row in values:
+            session.execute(insert, row, prepare=True)
+
+    return act
+
+
+def write(make: Callable[[UUID], Act], tenant_id: UUID, ready: Any, results: Any) -> None:
+    """One writer: act until the time is over, then hand over how long each action took."""
+    import django
+
+    django.setup()
+    act = make(tenant_id)
+    for _ in range(20):
+        act()
+    taken = []
+    ready.wait()
+    end = time.perf_counter() + SECONDS
+    while (begun := time.perf_counter()) < end:
+        act()
+        taken.append(time.perf_counter() - begun)
+    results.put(taken)
+
+
+def measure(make: Callable[[UUID], Act], writers: int) -> tuple[float, list[float]]:
+    """Actions a second, and the seconds that each took."""
+    spawn = multiprocessing.get_context("spawn")
+    ready, results = spawn.Barrier(writers), spawn.Queue()
+    workers = [
+        spawn.Process(target=write, args=(make, uuid4(), ready, results), daemon=True)
+        for _ in range(writers)
+    ]
+    for worker in workers:
+        worker.start()
+    taken = [one for _ in workers for one in results.get()]
+    for worker in workers:
+        worker.join()
+    return len(taken) / SECONDS, taken
+
+
+def seal(stop: threading.Event) -> None:
+    from audit.management.commands.seal_ledger import tick
+    from audit.notes import Signer
+
+    tick(Signer(bytes(32)), stop=stop)
+
+
+def query(statement: str) -> list[Any]:
+    from django.db import connections
+
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+LAG = """
+SELECT percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY extract(epoch FROM lag)) FROM (
+    SELECT (SELECT c.signed_at FROM audit_checkpoint c
+            WHERE c.tenant_id = l.tenant_id AND c.size > l.leaf_index
+            ORDER BY c.size LIMIT 1) - a.recorded_at AS lag
+    FROM audit_leaf l JOIN audit_action a ON a.id = l.row_id
+) AS lags
+"""
+
+
+def writing() -> dict[str, Any]:
+    found = {}
+    for writers in WRITERS:
+        rates: dict[str, list[float]] = {"bare": [], "ledger": []}
+        times: list[float] = []
+        for _ in range(ROUNDS):
+            rates["bare"].append(measure(bare, writers)[0])
+            rate, taken = measure(through_the_ledger, writers)
+            rates["ledger"].append(rate)
+            times += taken
+        floor, ours = (statistics.median(rates[name]) for name in ("bare", "ledger"))
+        cuts = statistics.quantiles(times, n=100)
+        found[str(writers)] = {
+            "bare_actions_per_s": round(floor),
+            "ledger_actions_per_s": round(ours),
+            "ratio": round(ours / floor, 2),
+            "p50_ms": round(cuts[49] * 1000, 2),
+            "p99_ms": round(cuts[98] * 1000, 2),
+        }
+        print(f"{writers:2} writers: {found[str(writers)]}", flush=True)
+    return found
+
+
+def bundling(folder: Path) -> dict[str, Any]:
+    """Of the tenant with the most rows: make a bundle, then verify it in a fresh process."""
+    from audit.bundle import verify
+    from audit.bundle.contents import Bundle, Period
+
+    ((tenant_id, rows, key),) = query(
+        "SELECT tenant_id, size, verifier_key FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
+    )
+    path, begun = folder / "bundle.zip", time.perf_counter()
+    made = Bundle(period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="benchmark")
+    with path.open("wb") as file:
+        file.writelines(made)
+    between = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    verdict = subprocess.run(
+        [sys.executable, verify.__file__, path, key], stdout=subprocess.PIPE, check=False
+    )
+    ended = time.perf_counter()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if verdict.returncode:
+        raise SystemExit(verdict.stdout.decode())
+    return {
+        "rows": rows,
+        "bundle_rows_per_s": round(rows / (between - begun)),
+        "verify_rows_per_s": round(rows / (ended - between)),
+        "verify_rows_per_cpu_s": round(rows / busy),
+    }
+
+
+def main() -> None:
+    from config import embedded
+
+    # Told to stop, it still takes its database away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ |= {
+            "REMIT_STATE_DIR": name,
+            "SECRET_KEY": "benchmark",
+            "LEDGER_KEY": "benchmark",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": embedded.start(folder),
+        }
+        try:
+            import django
+            from django.core.management import call_command
+
+            django.setup()
+            call_command("migrate", verbosity=0)
+            query(
+                "CREATE TABLE floor AS SELECT a.*, p.salt, p.body FROM audit_action a, "
+                "audit_payload p; ALTER TABLE floor DROP COLUMN id; "
+                "ALTER TABLE floor ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+            )
+            stop = threading.Event()
+            sealer = threading.Thread(target=seal, args=[stop])
+            sealer.start()
+            try:
+                found: dict[str, Any] = {"writers": writing()}
+                while query("SELECT count(*) FROM audit_action") != query(
+                    "SELECT count(*) FROM audit_leaf"
+                ):
+                    time.sleep(0.2)
+            finally:
+                stop.set()
+                sealer.join()
+            middle, high = query(LAG)[0][0]
+            found["seal_lag_s"] = {"p50": round(middle, 2), "p99": round(high, 2)}
+            found |= bundling(folder)
+            print(json.dumps(found))
+        finally:
+            embedded.remove(folder)
+
+
+if __name__ == "__main__":
+    main()
