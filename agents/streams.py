@@ -17,7 +17,7 @@ from uuid import UUID
 import psycopg
 from asgiref.sync import sync_to_async
 from django.core.signing import BadSignature, TimestampSigner
-from django.db import connection
+from django.db import close_old_connections, connection
 
 from agents.answers import answer
 from agents.journal import CHANNEL
@@ -162,6 +162,7 @@ async def _follow(
 
 def _events(turn_id: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
     """New events in order. The last one carries the turn's whole answer."""
+    close_old_connections()  # no request begins or ends here, so nobody else does it
     rows = TurnEvent.objects.filter(turn_id=turn_id, sequence__gt=after).order_by("sequence")
     return [
         (

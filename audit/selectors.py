@@ -36,9 +36,14 @@ def recorded_of_tenant(action_id: UUID, *, filters: Filters) -> tuple[Recorded, 
 
 
 def open_attempts(
-    *, older_than: datetime, newer_than: datetime | None = None, limit: int = 100
+    *,
+    older_than: datetime,
+    newer_than: datetime | None = None,
+    after: UUID | None = None,
+    limit: int = 100,
 ) -> tuple[Recorded, ...]:
-    """Attempts recorded before `older_than` that have no outcome, oldest action first.
+    """Attempts recorded before `older_than` that have no outcome, oldest action first; those
+    of actions behind `after`, so that a page of them can follow another.
 
     The cost grows with the attempts looked at: `newer_than` leaves out actions asked for
     earlier, which a run that looks often needs.
@@ -49,6 +54,8 @@ def open_attempts(
     rows = with_payload().filter(~Exists(outcome), phase="attempt", recorded_at__lt=older_than)
     if newer_than:
         rows = rows.filter(action_id__gte=ids.floor(newer_than))
+    if after:
+        rows = rows.filter(action_id__gt=after)
     return values(rows.order_by("action_id", "id")[:limit])
 
 

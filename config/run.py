@@ -83,12 +83,12 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
     web = (PYTHON, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1")
     options = ("--port", str(plan.web_port), "--timeout-graceful-shutdown", "3", "--no-access-log")
     children.start(Program("web", (*web, *options), {"REMIT_PROCESS": "web"}))
-    children.start(Program("cluster", (*manage, "qcluster"), {"REMIT_PROCESS": "cluster"}))
     if plan.own_sandbox:
         password = {"OPERATOR_PASSWORD": secrets["OPERATOR_PASSWORD"]}
         with _step("demo office"):
             _await(children, "sandbox", lambda: ports.answers(plan.sandbox_port))
             _run(children, Program("load_demo", (*manage, "load_demo"), password))
+    children.start(Program("cluster", (*manage, "qcluster"), {"REMIT_PROCESS": "cluster"}))
     if plan.own_model:
         with _step("offline model"):
             _await(children, "model", lambda: ports.answers(plan.model_port))

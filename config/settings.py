@@ -6,15 +6,15 @@ a missing one stops the process with a sentence that names it.
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.templatetags.static import static
 
-from config import embedded
+from config import embedded, theme
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
@@ -225,6 +225,8 @@ STATIC_ROOT = STATE_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # pages are styled without a collectstatic run
 WHITENOISE_AUTOREFRESH = DEBUG
+# Django warns that it reads a static file as a whole under ASGI. Ours are small.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous")
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 
@@ -260,19 +262,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-UNFOLD = {
-    "SITE_TITLE": "Remit",
-    "SITE_HEADER": "Remit",
-    "SITE_SYMBOL": "verified_user",
-    "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("remit/icon.svg")}
-    ],
-    "STYLES": [lambda _: static("remit/admin.css")],
-    "SHOW_HISTORY": True,
-    "SHOW_VIEW_ON_SITE": False,
-    "DASHBOARD_CALLBACK": "agents.dashboard.context",
-    "SIDEBAR": {"navigation": "agents.dashboard.navigation"},
-}
+UNFOLD = theme.UNFOLD
 
 # --- Queue and logs --------------------------------------------------------------------
 # The clock of a taken task runs while it waits behind others in the cluster, so a task may

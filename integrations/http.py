@@ -10,7 +10,6 @@ import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from typing import Any
 
 import httpx
@@ -24,6 +23,8 @@ Upstream = httpx.Client
 MAX_WAIT_SECONDS = 20.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
+# As many as there are upstreams in the settings: nothing needs to be thrown out.
+_clients: dict[tuple[str, str], httpx.Client] = {}
 
 ERRORS: dict[int, type[exceptions.ProviderError]] = {
     401: exceptions.NotPermitted,
@@ -34,25 +35,31 @@ ERRORS: dict[int, type[exceptions.ProviderError]] = {
 }
 
 
-@lru_cache(maxsize=64)
-def _client(base_url: str, token: str) -> httpx.Client:
-    authorization = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.Client(
-        base_url=base_url,
-        headers=authorization | {"User-Agent": "remit"},
-        timeout=httpx.Timeout(settings.DATA_SERVICE_TIMEOUT_SECONDS, connect=5.0),
-        limits=httpx.Limits(max_connections=64, max_keepalive_connections=32),
-        follow_redirects=False,
-    )
-
-
 def client(base_url: str, token: str = "") -> Upstream:
     """The shared connection pool of one upstream. Safe to use from many threads.
 
     Without a token requests carry no Authorization header.
     """
     with _lock:
-        return _client(base_url, token)
+        found = _clients.get((base_url, token))
+        if found is None:
+            authorization = {"Authorization": f"Bearer {token}"} if token else {}
+            found = _clients[base_url, token] = httpx.Client(
+                base_url=base_url,
+                headers=authorization | {"User-Agent": "remit"},
+                timeout=httpx.Timeout(settings.DATA_SERVICE_TIMEOUT_SECONDS, connect=5.0),
+                limits=httpx.Limits(max_connections=64, max_keepalive_connections=32),
+                follow_redirects=False,
+            )
+        return found
+
+
+def close_clients() -> None:
+    """Close every pool. For the end of a process, and of a test."""
+    with _lock:
+        for each in _clients.values():
+            each.close()
+        _clients.clear()
 
 
 def request(

@@ -108,9 +108,9 @@ class ItemAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
     def sender(self, item: Item) -> str:
         return item.sender_name or item.sender_address
 
-    @admin.display(description="Deleted", boolean=True)
-    def is_deleted(self, item: Item) -> bool:
-        return item.deleted_at is not None
+    @admin.display(description="Deleted")
+    def is_deleted(self, item: Item) -> str:
+        return "deleted" if item.deleted_at else ""
 
 
 @admin.register(Entity)

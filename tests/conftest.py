@@ -8,6 +8,7 @@ import ipaddress
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -15,9 +16,17 @@ import django
 import hypothesis
 import psycopg
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from config import embedded, processes, state
 
+BROWSER_SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
@@ -92,9 +101,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(missing)
 
 
-@pytest.fixture(scope="session")
-def chromium_path() -> Path:
-    """Where the Chromium is that Playwright drives. For tests marked `browser`."""
-    path = chromium()
-    assert path is not None, "mark the test `browser`"
-    return path
+# One module at a time: Playwright runs an event loop in this thread as long as it is open,
+# and other tests need a thread without one.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The Chromium of this machine. For tests marked `browser`."""
+    program = chromium()
+    assert program is not None, "mark the test `browser`"
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as environment:
+        # Django refuses queries in a thread with an event loop.
+        environment.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        launched = playwright.chromium.launch(executable_path=program, args=BROWSER_SWITCHES)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(autouse=True)
+def no_connection_outlives_its_test() -> Iterator[None]:
+    yield
+    from integrations import http  # this conftest is read before Django is set up
+
+    http.close_clients()

@@ -29,7 +29,7 @@ from django.core.management import call_command
 from django.db import connections
 from django_q.models import OrmQ
 
-from integrations import http, llm
+from integrations import llm
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
 from tests.offline_model_server import running_offline_model
@@ -176,7 +176,7 @@ def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
         settings.OPENAI_BASE_URL = stack.enter_context(running_offline_model())
         settings.OPENAI_API_KEY = "offline"
         llm._client.cache_clear()
-        stack.callback(forget_clients, sandbox)
+        stack.callback(forget_model_client)
         stack.callback(close_stream_connections)
         stack.enter_context(mock.patch.dict(os.environ, {"OPERATOR_PASSWORD": PASSWORD}))
         call_command("load_demo", verbosity=0)
@@ -193,13 +193,9 @@ def entrance() -> Any:
         return importlib.import_module("config.asgi").application
 
 
-def forget_clients(sandbox: RunningSandbox) -> None:
-    """Close the connections that Remit's shared clients keep to servers of this test."""
+def forget_model_client() -> None:
     llm._client().close()
     llm._client.cache_clear()
-    for upstream in (sandbox.url, sandbox.control):
-        http.client(upstream, sandbox.key).close()
-    http._client.cache_clear()
 
 
 def close_stream_connections() -> None:

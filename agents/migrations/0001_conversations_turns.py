@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('integrations', '0002_rules_patterns_skills_approvals'),
+        ('integrations', '0001_accounts_deliveries_tokens'),
     ]
 
     operations = [

@@ -22,10 +22,11 @@ class Conversation(models.Model):
     class Meta:
         ordering = ["-updated_at"]
         indexes = [
+            models.Index(fields=["-updated_at"], name="conversation_newest"),
             models.Index(
                 fields=["organisation", "external_user_id", "-updated_at"],
                 name="conversation_recent",
-            )
+            ),
         ]
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from agents.tools.base import ToolContext
 from guardrails import executor
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.registry import BY_NAME
+from guardrails.text import visible
 
 STATUS_WORDS = {"pending": "pending_confirmation", "succeeded": "executed", "noop": "already_so"}
 
@@ -59,7 +60,7 @@ def shown(result: ActionResult) -> dict[str, Any]:
         "id": str(result.approval_id or result.action_id),
         "action_id": str(result.action_id),
         "type": result.action_type,
-        "description": result.description,
+        "description": result.description or title_of(result.action_type),
         "params": dict(result.arguments),
         "status": result.status,
         "reason": result.reason,
@@ -70,6 +71,12 @@ def shown(result: ActionResult) -> dict[str, Any]:
             for a in result.artifacts
         ],
     }
+
+
+def title_of(action_type: str) -> str:
+    """What an action is called where nothing more is known of it."""
+    action = BY_NAME.get(action_type)
+    return action.title if action else f"Unknown action: {visible(action_type, limit=80)}"
 
 
 def observed(result: ActionResult) -> ToolResult:

@@ -57,6 +57,7 @@ class Delivery(models.Model):
                 condition=models.Q(state__in=["queued", "running"]),
             ),
             models.Index(fields=["organisation", "-received_at"], name="delivery_recent"),
+            models.Index(fields=["-received_at"], name="delivery_newest"),
             models.Index(fields=["account", "source_id"], name="delivery_item"),
         ]
 

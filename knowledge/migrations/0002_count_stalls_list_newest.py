@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0002_rules_patterns_skills_approvals'),
+        ('integrations', '0001_accounts_deliveries_tokens'),
         ('knowledge', '0001_items_entities_syncs'),
     ]
 

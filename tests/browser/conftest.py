@@ -1,23 +1,14 @@
 """A real Chromium, logged in as the operator."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 if TYPE_CHECKING:
     from tests.office import Office
-
-SWITCHES = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-)
 
 
 @pytest.fixture
@@ -26,19 +17,6 @@ def office(transactional_db: None, settings: Any, tmp_path: Path) -> "Iterator[O
 
     with running_office(settings, state_dir=tmp_path) as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def browser(chromium_path: Path) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        # Playwright runs an event loop in this thread, and Django refuses queries there.
-        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-        launched = playwright.chromium.launch(
-            executable_path=str(chromium_path), args=list(SWITCHES)
-        )
-        yield launched
-        launched.close()
-        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture

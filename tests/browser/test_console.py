@@ -36,7 +36,7 @@ def test_the_seeds_story(office: Office, page: Page, problems: list[str]) -> Non
     with office.worker():
         page.goto("/console/")
         expect(page.get_by_role("note")).to_contain_text("It is not a language model.")
-        say(page, "Create Jira tasks from John's proposal email")
+        page.get_by_role("button", name="Create Jira tasks from John's proposal email").click()
         status(page, "The agent asks a question.")
         expect(last(page)).to_contain_text(
             "I found emails from multiple Johns. Which one did you mean?"

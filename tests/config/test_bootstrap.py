@@ -1,10 +1,10 @@
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,7 +163,8 @@ def test_misuse_is_explained(project: Project) -> None:
 def test_a_python_without_environments_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "INCOMPLETE", Path("/dev/null/none"))
     monkeypatch.setattr(bootstrap, "PYTHON", Path("/dev/null/none"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    nothing = SimpleNamespace(util=SimpleNamespace(find_spec=lambda name: None))
+    monkeypatch.setattr("config.bootstrap.importlib", nothing)
 
     with pytest.raises(bootstrap.SetupError, match="apt-get install python3-venv"):
         bootstrap._make_environment(None)

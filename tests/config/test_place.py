@@ -1,4 +1,5 @@
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +20,8 @@ def test_only_the_last_words_are_repeated() -> None:
 
 
 def test_a_platform_without_binaries_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    nothing = SimpleNamespace(util=SimpleNamespace(find_spec=lambda name: None))
+    monkeypatch.setattr("config.place.importlib", nothing)
 
     with pytest.raises(place.EmbeddedDatabaseError, match="set DATABASE_URL"):
         place.binaries_dir()

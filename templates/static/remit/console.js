@@ -264,6 +264,7 @@ if (root) {
   });
   user.addEventListener("change", () => { startSession(); loadSessions(); });
   document.getElementById("new-session").addEventListener("click", startSession);
+  for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));
   for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button));
   start();
 }

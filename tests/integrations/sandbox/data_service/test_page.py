@@ -1,9 +1,8 @@
 import re
-from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 
 from tests.integrations.sandbox.data_service.client import Client, mail
 
@@ -77,18 +76,16 @@ def test_the_page_is_only_served_under_this_machines_name(office: Client) -> Non
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_fits_its_screen_and_keeps_to_its_policy(
-    office: Client, chromium_path: Path, width: int
+    office: Client, browser: Browser, width: int
 ) -> None:
     long = mail("m1", subject="x" * 400, body_text="y" * 400)
     office.control("POST", "/users/maya/emails", {"items": [long]})
     complaints: list[str] = []
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": width, "height": 800})
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.goto(f"{office.sandbox.origin}/")
-        tab.get_by_text("Proposal: customer portal").click()
-        assert tab.get_by_text("1. Setup CI/CD").is_visible()
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        browser.close()
+    tab = browser.new_page(viewport={"width": width, "height": 800})
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.goto(f"{office.sandbox.origin}/")
+    tab.get_by_text("Proposal: customer portal").click()
+    assert tab.get_by_text("1. Setup CI/CD").is_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.close()
     assert [text for text in complaints if "favicon" not in text] == []

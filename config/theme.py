@@ -1,0 +1,17 @@
+"""How the admin looks: settings of django-unfold."""
+
+from django.templatetags.static import static
+
+UNFOLD = {
+    "SITE_TITLE": "Remit",
+    "SITE_HEADER": "Remit",
+    "SITE_SYMBOL": "verified_user",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("remit/icon.svg")}
+    ],
+    "STYLES": [lambda _: static("remit/admin.css")],
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "agents.dashboard.context",
+    "SIDEBAR": {"navigation": "agents.dashboard.navigation"},
+}
