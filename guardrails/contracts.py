@@ -7,6 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from audit.contracts import Artifact
+from guardrails.effects import Effect
 from integrations.contracts import AccountRef
 
 Trigger = Literal["chat", "webhook", "pattern", "operator"]
@@ -73,6 +74,7 @@ class Decision:
     rule_id: str = ""
     option_ids: tuple[str, ...] = ()
     target_group_id: str = ""
+    effects: tuple[Effect, ...] = ()  # empty: private
     side_effects: tuple[str, ...] = ()
     removals: tuple[str, ...] = ()  # external ids a single-choice group gives up
     provenance: Mapping[str, str] = field(default_factory=dict)  # argument path -> U, A, T, X …

@@ -242,4 +242,6 @@ def _evidence(judgement: Judgement) -> dict[str, Any]:
         found["decided_on"] = dict(judgement.grounds)
     if judgement.description:
         found["description"] = judgement.description
+    if judgement.undo:
+        found["undo"] = judgement.undo
     return found

@@ -1,6 +1,6 @@
 """What a decision was decided on, as the ledger keeps it, and how it is decided again. Pure.
 
-Kept is all that `policy.decide` looks at, and no more: never a body of a mail, and of the
+Kept is all that `policy.decide` looks at, and no more: never the text of an object, and of the
 provider's lists only what the policy or the arguments name.
 """
 
@@ -20,8 +20,16 @@ from guardrails.snapshot import PolicySnapshot
 from integrations.contracts import AccountRef
 
 ORIGIN = ("trigger", "user_words", "item_source_id", "thread_id", "tighten")
-# Of a mail: nothing reads them to decide, and they are the longest part.
-UNREAD = {"body_text", "body_html", "snippet", "attachments"}
+# Nothing reads these to decide, and they are the longest part.
+MAIL_TEXT = {"body_text", "body_html", "snippet", "attachments"}
+UNREAD: dict[str, Any] = {
+    "email": MAIL_TEXT,
+    "thread": {"__all__": MAIL_TEXT},
+    "document": {"content_text"},
+    "event": {"description"},
+    "issue": {"description"},
+    "draft": {"body"},
+}
 FACTS = TypeAdapter(Facts)
 
 
@@ -111,9 +119,7 @@ def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:
 
 
 def _kept_facts(facts: Facts, request: ActionRequest, under: PolicySnapshot) -> dict[str, Any]:
-    found: dict[str, Any] = FACTS.dump_python(
-        facts, mode="json", exclude={"email": UNREAD, "thread": {"__all__": UNREAD}}
-    )
+    found: dict[str, Any] = FACTS.dump_python(facts, mode="json", exclude=UNREAD)
     named = {option.external_id for option in under.options}
     named |= {value for value in request.arguments.values() if isinstance(value, str)}
     for name, value in found.items():

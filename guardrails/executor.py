@@ -22,6 +22,7 @@ from audit import ledger
 from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
 from guardrails import asks, entries, results, selectors, versions
+from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
@@ -183,8 +184,11 @@ def _perform(
         answer = action.perform(
             writes.writer(request.account),
             judgement.arguments,
-            decision.removals,
-            attempt.idempotency_key,
+            Call(
+                key=attempt.idempotency_key,
+                removals=decision.removals,
+                version=judgement.facts.version if judgement.facts else None,
+            ),
         )
     except ProviderError as error:
         log.warning("guardrails.call_failed action=%s code=%s", request.action_id, error.code)

@@ -1,16 +1,34 @@
 """What the guard itself looked up at the provider for one decision. Pure: the reader is
 given. Nothing here comes from a model."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from guardrails import targets
-from integrations.contracts import Correspondence, Email
+from integrations.contracts import (
+    Correspondence,
+    Document,
+    Draft,
+    Email,
+    Event,
+    Folder,
+    Issue,
+    Mailbox,
+)
 from integrations.exceptions import NotFound
 from integrations.ports import Reader
 
-Need = Literal["email", "thread", "correspondence", "labels", "projects"]
+Need = Literal[
+    "email",
+    "thread",
+    "correspondence",
+    "labels",
+    "projects",
+    "folders",
+    "mailbox",
+]
+ObjectKind = Literal["email", "document", "event", "issue", "draft"]
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
 T = TypeVar("T")
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
@@ -26,7 +44,82 @@ class Facts:
     correspondence: Correspondence | None = None
     labels: Mapping[str, str] | None = None  # id to name, as they are at the provider now
     projects: Mapping[str, str] | None = None
+    folders: tuple[Folder, ...] | None = None
+    mailbox: Mailbox | None = None
+    document: Document | None = None
+    event: Event | None = None
+    issue: Issue | None = None
+    draft: Draft | None = None
     own_address: str = ""
+
+    def holds(self, kind: ObjectKind, object_id: str) -> bool:
+        """Whether exactly this object was read."""
+        if kind == "issue":
+            return self.issue is not None and self.issue.key == object_id
+        found: Email | Document | Event | Draft | None = getattr(self, kind)
+        return found is not None and found.id == object_id
+
+    @property
+    def version(self) -> int | None:
+        """The version a write must find. None for mails: what changes in them, such as
+        labels, was not decided on."""
+        found = self.document or self.event or self.issue or self.draft
+        return found.version if found else None
+
+    @property
+    def mail_folders(self) -> Mapping[str, str]:
+        """Names of mail folders by id."""
+        return {one.id: one.name for one in self.folders or () if one.kind == "mail"}
+
+    @property
+    def drive_folders(self) -> Mapping[str, str]:
+        """Names (paths) of drive folders by id."""
+        return {one.id: one.name for one in self.folders or () if one.kind == "drive"}
+
+    @property
+    def mailbox_members(self) -> tuple[str, ...]:
+        """Who else reads this mailbox."""
+        return self.others(self.mailbox.shared_with if self.mailbox else ())
+
+    def others(self, addresses: Iterable[str]) -> tuple[str, ...]:
+        """The addresses, each once, in order, without the account's own."""
+        own = self.own_address.casefold()
+        found = sorted({text for text in addresses if text and text.casefold() != own})
+        return tuple(found)
+
+    def folder_readers(self, folder_id: str | None) -> tuple[str, ...] | None:
+        """Who else sees what lies in this drive folder, by itself or by a folder above it.
+        None when that is not known."""
+        if folder_id is None:
+            return ()
+        drive = [one for one in self.folders or () if one.kind == "drive"]
+        here = next((one for one in drive if one.id == folder_id), None)
+        if here is None:
+            return None
+        above = [one for one in drive if f"{here.name}/".startswith(f"{one.name.rstrip('/')}/")]
+        if any(one.shared_with is None for one in above):
+            return None
+        return self.others(reader for one in above for reader in one.shared_with or ())
+
+    @property
+    def document_readers(self) -> tuple[str, ...] | None:
+        """Who else sees the document: its owner, whom it is shared with, and the readers of
+        its folder. None when that is not known."""
+        if self.document is None:
+            return None
+        inherited = self.folder_readers(self.document.folder_id)
+        if inherited is None or not self.document.owner:
+            return None
+        return self.others((self.document.owner, *self.document.shared_with, *inherited))
+
+    @property
+    def event_people(self) -> tuple[str, ...] | None:
+        """Everybody else an event concerns: who made it and who attends. None if unknown."""
+        if self.event is None or not self.event.created_by:
+            return None
+        return self.others(
+            (self.event.created_by, *(attendee.email for attendee in self.event.attendees))
+        )
 
     @property
     def sender(self) -> str | None:
@@ -58,14 +151,31 @@ class Facts:
             )
         )
 
+    def exposed(self) -> list[Any]:
+        """What a person's word is bound to: the object as they saw it."""
+        if self.email:
+            mail = self.email
+            content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
+            return [mail.id, mail.thread_id, mail.sender, mail.subject, content]
+        found = self.document or self.event or self.issue or self.draft
+        return [found.id, found.version] if found else []
+
 
 def is_authenticated(mail: Email) -> bool:
     return mail.authentication.dmarc == "pass"
 
 
-def gather(reader: Reader, *, email_id: str | None, needs: Set[Need], own_address: str) -> Facts:
-    """Reads what `needs` names and no more. A mail that does not exist for this user is left
-    out of the facts; every other ProviderError passes through."""
+def gather(
+    reader: Reader,
+    *,
+    object_kind: ObjectKind | None,
+    object_id: str | None,
+    needs: Set[Need],
+    own_address: str,
+) -> Facts:
+    """Reads what `needs` names and no more. An object that does not exist for this user is
+    left out of the facts; every other ProviderError passes through."""
+    email_id = object_id if object_kind == "email" else None
     email = _found(reader.email, email_id) if needs & MAIL_NEEDS else None
     sender = targets.address_or_none(email.sender) if email else None
     return Facts(
@@ -76,6 +186,12 @@ def gather(reader: Reader, *, email_id: str | None, needs: Set[Need], own_addres
         ),
         labels={one.id: one.name for one in reader.labels()} if "labels" in needs else None,
         projects={one.id: one.name for one in reader.projects()} if "projects" in needs else None,
+        folders=reader.folders() if "folders" in needs else None,
+        mailbox=reader.mailbox() if "mailbox" in needs else None,
+        document=_found(reader.document, object_id) if object_kind == "document" else None,
+        event=_found(reader.event, object_id) if object_kind == "event" else None,
+        issue=_found(reader.issue, object_id) if object_kind == "issue" else None,
+        draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
         own_address=own_address,
     )
 

@@ -34,6 +34,7 @@ class Judgement:
     action: Action[Any] | None = None
     arguments: Arguments | None = None
     description: str = ""
+    undo: str = ""
     digest: str = ""
     nothing_to_do: bool = False
 
@@ -69,8 +70,7 @@ def judge(request: ActionRequest) -> Judgement:
 
 def binding(request: ActionRequest, *, description: str, decision: Decision, facts: Facts) -> str:
     """The digest a person's word is bound to: this action with these arguments, for this
-    account and turn, its side effects, and the mail as the person saw it."""
-    email = facts.email
+    account and turn, its effects, and the object as the person saw it."""
     bound = {
         "organisation": str(request.account.organisation_id),
         "account": str(request.account.id),
@@ -80,7 +80,7 @@ def binding(request: ActionRequest, *, description: str, decision: Decision, fac
         "arguments": request.arguments,
         "description": description,
         "side_effects": decision.side_effects,
-        "object": [email.id, email.thread_id, email.sender, email.subject] if email else None,
+        "object": facts.exposed(),
     }
     return hashlib.sha256(canonical_bytes(bound)).hexdigest()
 
@@ -116,7 +116,7 @@ def _judge(request: ActionRequest) -> Judgement:
     action = registry.BY_NAME[request.action_type]
     arguments = registry.parse(action, request.arguments)
     try:
-        facts = _facts(request, snapshot, action.object_id(arguments))
+        facts = _facts(request, snapshot, action, arguments)
     except ProviderError as error:
         log.warning("guardrails.facts_unavailable code=%s", error.code)
         return found
@@ -130,16 +130,20 @@ def _judge(request: ActionRequest) -> Judgement:
         action=action,
         arguments=arguments,
         description=description,
+        undo=action.undo(arguments, facts),
         digest=binding(request, description=description, decision=decision, facts=facts),
         nothing_to_do=action.already_so(arguments, facts, decision.removals),
     )
 
 
-def _facts(request: ActionRequest, snapshot: PolicySnapshot, email_id: str | None) -> Facts:
+def _facts(
+    request: ActionRequest, snapshot: PolicySnapshot, action: Action[Any], arguments: Arguments
+) -> Facts:
     release_connections()
     return gather(
         reads.reader(request.account),
-        email_id=email_id,
+        object_kind=action.object_kind,
+        object_id=action.object_id(arguments),
         needs=policy.needs(request, snapshot),
         own_address=request.account.address,
     )

@@ -6,11 +6,18 @@ from dataclasses import dataclass, field
 
 from guardrails import changes
 from guardrails.changes import Author
+from guardrails.facts import Need, gather
 from guardrails.models import AllowedActionOption
+from guardrails.targets import Catalogue
 from integrations import reads
 from integrations.contracts import AccountRef
 
-CATALOGUES = {("gmail", "label"): "labels", ("jira", "project"): "projects"}
+CATALOGUES: Mapping[tuple[str, str], Catalogue] = {
+    ("gmail", "label"): "labels",
+    ("jira", "project"): "projects",
+    ("gmail", "folder"): "mail_folders",
+    ("gdrive", "folder"): "drive_folders",
+}
 
 
 @dataclass(kw_only=True)
@@ -22,9 +29,9 @@ class Refreshed:
 
 
 def refresh_names(options: Iterable[AllowedActionOption], *, author: Author) -> Refreshed:
-    """Take over the provider's present names for labels and projects. Ids are never changed,
-    and a target that is gone stays listed: it is refused until somebody removes it. Raises
-    ProviderError. The options need `account__organisation` loaded."""
+    """Take over the provider's present names for labels, folders and projects. Ids are
+    never changed, and a target that is gone stays listed: it is refused until somebody removes
+    it. Raises ProviderError. The options need `account__organisation` loaded."""
     wanted = defaultdict(list)
     for option in options:
         catalogue = CATALOGUES.get((option.source, option.kind))
@@ -45,7 +52,14 @@ def refresh_names(options: Iterable[AllowedActionOption], *, author: Author) -> 
     return found
 
 
-def _names(account: AccountRef, catalogue: str) -> Mapping[str, str]:
-    reader = reads.reader(account)
-    listed = reader.labels() if catalogue == "labels" else reader.projects()
-    return {one.id: one.name for one in listed}
+def _names(account: AccountRef, catalogue: Catalogue) -> Mapping[str, str]:
+    needs: dict[Catalogue, Need] = {"labels": "labels", "projects": "projects"}
+    facts = gather(
+        reads.reader(account),
+        object_kind=None,
+        object_id=None,
+        needs=frozenset({needs.get(catalogue, "folders")}),
+        own_address=account.address,
+    )
+    found: Mapping[str, str] = getattr(facts, catalogue)
+    return found

@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from guardrails import registry, snapshot
-from guardrails.actions.base import Action, Effect
+from guardrails.actions.base import Action, Arguments
 from guardrails.conditions import Context, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
+from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
 from guardrails.provenance import Provenance, trace
 from guardrails.reasons import sentence
@@ -76,8 +77,9 @@ class _Case:
     limits: tuple[Limit, ...] = ()
     rule: Rule | None = None
     mode: Mode = "ask"
-    effect: Effect = "egress"
+    effects: tuple[Effect, ...] = ()
     targets: tuple[Target, ...] = ()
+    implied: tuple[Target, ...] = ()  # those of the targets that no argument names
     listed: dict[str, Option] = field(default_factory=dict)  # by path
     authenticated: frozenset[str] = frozenset()  # paths
     provenance: dict[str, Provenance] = field(default_factory=dict)
@@ -86,6 +88,9 @@ class _Case:
     @property
     def receivers(self) -> tuple[Target, ...]:
         return tuple(target for target in self.targets if target.is_receiver)
+
+    def has(self, *kinds: EffectKind) -> bool:
+        return any(effect.kind in kinds for effect in self.effects)
 
     @property
     def from_content(self) -> bool:
@@ -107,10 +112,14 @@ class _Case:
             target_group_id=next(
                 (option.group_id for option in self.listed.values() if option.group_id), ""
             ),
-            side_effects=tuple(
-                f"Takes off the label {visible(rival.name)}."
-                for rival in self.rivals
-                if email and rival.external_id in email.labels
+            effects=self.effects,
+            side_effects=(
+                *(effect.sentence for effect in self.effects),
+                *(
+                    f"Takes off the label {visible(rival.name)}."
+                    for rival in self.rivals
+                    if email and rival.external_id in email.labels
+                ),
             ),
             removals=tuple(
                 rival.external_id for rival in self.rivals if rival.external_id in at_provider
@@ -149,11 +158,17 @@ def _examine(case: _Case) -> Iterator[Step]:
     if facts is None:
         yield "facts_unavailable", Check(name="facts", passed=False, detail="")
         return
-    case.mode, case.effect, case.targets = rule.mode, action.effect, action.targets(arguments)
-    yield from _scope(case, action.object_id(arguments), facts)
+    case.mode, case.targets = rule.mode, action.targets(arguments)
+    yield from _object(action, arguments, facts)
+    implied = action.implied(arguments, facts)
+    yield "audience_unknown", Check(name="audience", passed=implied is not None, detail="")
+    case.implied = implied or ()
+    case.targets += case.implied
+    case.effects = action.effects(arguments, facts)
+    yield from _scope(case, action, facts)
     yield from _targets(case, action, facts)
     case.provenance = trace(
-        registry.canonical(arguments),
+        registry.canonical(arguments) | {target.path: target.value for target in case.implied},
         words=request.origin.user_words,
         listed={path for path, option in case.listed.items() if option.kind != "recipient_domain"},
         authenticated=case.authenticated | _own_item(case, action),
@@ -161,22 +176,35 @@ def _examine(case: _Case) -> Iterator[Step]:
     yield from _conditions(case, rule, facts)
 
 
-def _scope(case: _Case, object_id: str | None, facts: Facts) -> Iterator[Step]:
-    """The object is the account's own; what an inbound item sets off stays in its thread."""
-    origin = case.request.origin
+def _object(action: Action[Any], arguments: Arguments, facts: Facts) -> Iterator[Step]:
+    """The object is there, and it is the account's own."""
+    object_id = action.object_id(arguments)
     if object_id is not None:
-        found = facts.email is not None and facts.email.id == object_id
+        found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
         yield "object_unknown", Check(name="object", passed=found, detail="")
+
+
+def _scope(case: _Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
+    """What an inbound item sets off stays in its thread, and neither hides nor destroys."""
+    origin = case.request.origin
     takes_part = facts.authenticated_participants
     case.authenticated = frozenset(
         target.path for target in case.receivers if target.value in takes_part
     )
     if not case.from_content:
         return
-    reaches_out = case.effect == "egress"
+    reaches_out = case.has("egress")
     yield (
         "not_from_mail",
-        Check(name="reach", passed=bool(case.receivers) or not reaches_out, detail=""),
+        Check(
+            name="reach",
+            passed=action.from_mail and (bool(case.receivers) or not reaches_out),
+            detail="",
+        ),
+    )
+    yield (
+        "harm_not_from_mail",
+        Check(name="harm", passed=not case.has("concealing", "destructive"), detail=""),
     )
     own = facts.email is not None and (
         facts.email.id == origin.item_source_id
@@ -203,7 +231,7 @@ def _targets(case: _Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
         if option is not None:
             case.listed[target.path] = option
         in_thread = (
-            action.effect == "private"
+            not case.has("egress")
             and target.is_receiver
             and (
                 target.path in case.authenticated
@@ -266,7 +294,10 @@ def _reasons_to_ask(case: _Case) -> list[str]:
         found.append("The organisation's ceiling says so.")
     if case.request.origin.tighten:
         found.append("The agent wants to be sure.")
-    if case.effect == "egress":
+    found += [
+        effect.sentence for effect in case.effects if effect.kind in ("destructive", "concealing")
+    ]
+    if case.has("egress"):
         found += [
             f"Nobody typed or listed “{target.value}” itself ({target.path})."
             for target in case.targets

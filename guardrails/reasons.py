@@ -22,6 +22,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("object_unknown", "There is no such item in this account."),
     Reason("outside_own_item", "An inbound item may only set off actions on its own thread."),
     Reason("not_from_mail", "A mail may not set this action off: it reaches other people."),
+    Reason("harm_not_from_mail", "A mail may not set this action off: it hides or destroys."),
+    Reason("audience_unknown", "It is not known who would see this."),
     Reason("receiver_not_in_thread", "A receiver does not provably take part in this thread."),
     Reason("target_not_listed", "A target is not among those an operator listed."),
     Reason("target_changed", "A listed target is gone or renamed at the provider."),

@@ -5,20 +5,46 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from guardrails.actions.append_document import AppendDocument
 from guardrails.actions.archive import Archive
 from guardrails.actions.base import Action, Arguments
+from guardrails.actions.cancel_calendar_event import CancelCalendarEvent
 from guardrails.actions.classify import Classify
+from guardrails.actions.comment_jira_task import CommentJiraTask
+from guardrails.actions.create_calendar_event import CreateCalendarEvent
+from guardrails.actions.create_document import CreateDocument
 from guardrails.actions.create_jira_task import CreateJiraTask
+from guardrails.actions.delete_draft import DeleteDraft
 from guardrails.actions.draft import Draft
+from guardrails.actions.forward_email import ForwardEmail
+from guardrails.actions.mark_read import MarkRead
+from guardrails.actions.move_document import MoveDocument
+from guardrails.actions.move_email import MoveEmail
 from guardrails.actions.send_email import SendEmail
+from guardrails.actions.share_document import ShareDocument
+from guardrails.actions.update_calendar_event import UpdateCalendarEvent
+from guardrails.actions.update_jira_task import UpdateJiraTask
 from guardrails.text import visible
 
 ACTIONS: tuple[Action[Any], ...] = (
     Archive(),
     Classify(),
+    MarkRead(),
+    MoveEmail(),
     Draft(),
+    DeleteDraft(),
     SendEmail(),
+    ForwardEmail(),
     CreateJiraTask(),
+    UpdateJiraTask(),
+    CommentJiraTask(),
+    CreateCalendarEvent(),
+    UpdateCalendarEvent(),
+    CancelCalendarEvent(),
+    CreateDocument(),
+    AppendDocument(),
+    MoveDocument(),
+    ShareDocument(),
 )
 BY_NAME: Mapping[str, Action[Any]] = {action.name: action for action in ACTIONS}
 

@@ -69,6 +69,7 @@ def result(phase: Entry | Recorded) -> ActionResult:
 def outcome(attempt: Entry, answer: object) -> Outcome:
     """Result and artifacts from the provider's answer, or from its record of the operation."""
     action = registry.BY_NAME.get(attempt.action_type)
+    answer = {} if answer is None else answer  # what was deleted leaves nothing to tell
     if action is None or not isinstance(answer, Mapping):
         return {}, ()
     try:

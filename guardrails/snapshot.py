@@ -164,7 +164,7 @@ def granting(options: Iterable[Option], target: Target) -> Option | None:
             return option
         if (
             option.kind == "recipient_domain"
-            and target.role in ("to", "cc")
+            and target.role in ("to", "cc", "audience")
             and option.external_id == domain_of(target.value)
         ):
             by_domain = option

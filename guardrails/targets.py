@@ -11,8 +11,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-TargetKind = Literal["label", "recipient", "recipient_domain", "project", "assignee"]
-Role = Literal["to", "cc", "bcc", "target"]
+TargetKind = Literal[
+    "label", "recipient", "recipient_domain", "project", "assignee", "folder", "status"
+]
+Role = Literal["to", "cc", "bcc", "audience", "target"]
+Catalogue = Literal["labels", "projects", "mail_folders", "drive_folders"]
 
 MAX_ADDRESS = 254
 MAX_LOCAL = 64
@@ -36,11 +39,25 @@ class Target:
     kind: TargetKind
     value: str
     role: Role = "target"
-    catalogue: Literal["labels", "projects"] | None = None
+    catalogue: Catalogue | None = None
 
     @property
     def is_receiver(self) -> bool:
         return self.kind == "recipient"
+
+
+def audience(path: str, addresses: Iterable[str]) -> tuple[Target, ...] | None:
+    """People who are reached without being named in the arguments, as targets. None when one
+    of them is not one plain address: then nobody knows who that is."""
+    found = []
+    for index, text in enumerate(addresses):
+        plain = address_or_none(text)
+        if plain is None:
+            return None
+        found.append(
+            Target(path=f"{path}[{index}]", kind="recipient", value=plain, role="audience")
+        )
+    return tuple(found)
 
 
 def domain(text: str) -> str:

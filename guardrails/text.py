@@ -1,5 +1,6 @@
 """Text as it may go into headers, ids and bodies, and as people must see it. Pure."""
 
+import re
 import unicodedata
 from typing import Annotated
 
@@ -49,6 +50,19 @@ def storable(text: str) -> str:
     return text
 
 
+MENTION = re.compile(r"\[~|(?<![\w.+-])@\w")
+
+
+def unmentioning(text: str) -> str:
+    """Refuses what issue trackers read as a mention: it notifies somebody whom nobody decided
+    on. Hidden characters and other forms of letters are looked through."""
+    storable(text)
+    shown = "".join(character for character in text if not is_hidden(character))
+    if MENTION.search(unicodedata.normalize("NFKC", shown)):
+        raise ValueError("mentions somebody; write the name without @")
+    return text
+
+
 def identifier(text: str) -> str:
     """Refuses ids that a path, a header or a reader could take for something else."""
     one_line(text)
@@ -60,3 +74,4 @@ def identifier(text: str) -> str:
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(identifier)]
 Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(one_line)]
 Body = Annotated[str, Field(max_length=50_000), AfterValidator(storable)]
+Unmentioning = Annotated[str, Field(max_length=50_000), AfterValidator(unmentioning)]

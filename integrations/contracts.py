@@ -98,6 +98,7 @@ class Document(ProviderObject):
     modified_at: datetime
     size_bytes: int = 0
     shared_with: tuple[Text, ...] = ()
+    roles: dict[Text, Text] = {}
     owner: Text = ""
 
 
@@ -137,11 +138,11 @@ class Issue(ProviderObject):
     url: Text = ""
 
 
-class Draft(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    id: Text
+class Draft(ProviderObject):
     thread_id: Text | None = None
+    to: tuple[Text, ...] = ()
+    cc: tuple[Text, ...] = ()
+    bcc: tuple[Text, ...] = ()
     subject: Text = ""
     body: Text = ""
 
@@ -153,6 +154,23 @@ class Named(BaseModel):
 
     id: Text
     name: Text
+
+
+class Folder(Named):
+    """A mail or drive folder. `shared_with` is who else sees what lies in it; None means that
+    the provider does not say."""
+
+    kind: Text = ""
+    shared_with: tuple[Text, ...] | None = None
+
+
+class Mailbox(BaseModel):
+    """Whose mailbox it is and who else reads it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    address: Text
+    shared_with: tuple[Text, ...]
 
 
 class Correspondence(BaseModel):

@@ -1,7 +1,7 @@
 """Reads of one account's data at its provider."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from integrations import http
 from integrations.contracts import (
@@ -12,14 +12,19 @@ from integrations.contracts import (
     Draft,
     Email,
     Event,
+    Folder,
     Issue,
+    Mailbox,
     Named,
     Operation,
     Page,
+    ProviderObject,
 )
 from integrations.data_service import M, parse, segment, upstream
 from integrations.exceptions import Malformed, NotFound
 from integrations.ports import Reader
+
+P = TypeVar("P", bound=ProviderObject)
 
 
 def reader(account: AccountRef) -> Reader:
@@ -94,8 +99,30 @@ class DataServiceReader:
     def labels(self) -> tuple[Named, ...]:
         return self._items(self._get("/labels"), Named)
 
-    def folders(self) -> tuple[Named, ...]:
-        return self._items(self._get("/folders"), Named)
+    def folders(self) -> tuple[Folder, ...]:
+        return self._items(self._get("/folders"), Folder)
+
+    def mailbox(self) -> Mailbox:
+        return parse(Mailbox, self._get("/mailbox"))
+
+    def document(self, document_id: str) -> Document:
+        return self._versioned(Document, f"/documents/{segment(document_id)}")
+
+    def event(self, event_id: str) -> Event:
+        return self._versioned(Event, f"/events/{segment(event_id)}")
+
+    def issue(self, key: str) -> Issue:
+        return self._versioned(Issue, f"/jira/issues/{segment(key)}")
+
+    def draft(self, draft_id: str) -> Draft:
+        return self._versioned(Draft, f"/drafts/{segment(draft_id)}")
+
+    def _versioned(self, model: type[P], path: str) -> P:
+        """An object that can be changed. Without a version no write could be held to it."""
+        found = parse(model, self._get(path))
+        if found.version < 1:
+            raise Malformed(f"{model.__name__}: version")
+        return found
 
     def projects(self) -> tuple[Named, ...]:
         data = self._get("/jira/projects")

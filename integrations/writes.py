@@ -1,7 +1,7 @@
 """The one door to provider writes. Only `guardrails.executor` may import this module
 (import-linter holds it), so that no write happens without a decision and a ledger row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from integrations import http
@@ -23,15 +23,104 @@ class DataServiceWriter:
         self._user = f"/users/{segment(account.external_user_id)}"
 
     def _post(self, path: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self._call("POST", path, key, body)
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        key: str,
+        body: dict[str, Any] | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """One write. With a version the provider refuses when the object has another one."""
         answer = http.request(
-            self._upstream, "POST", self._user + path, body=body, idempotency_key=key
+            self._upstream,
+            method,
+            self._user + path,
+            body=body,
+            idempotency_key=key,
+            headers={"If-Match": str(version)} if version is not None else None,
         )
+        if answer is None and method == "DELETE":
+            return {}
         if not isinstance(answer, dict):
             raise Malformed("the answer is not an object")
         return answer
 
     def archive(self, email_id: str, *, key: str) -> dict[str, Any]:
         return self._post(f"/emails/{segment(email_id)}/archive", key, {})
+
+    def mark_read(self, email_id: str, *, key: str) -> dict[str, Any]:
+        return self._post(f"/emails/{segment(email_id)}/mark-read", key, {})
+
+    def move_email(self, email_id: str, *, folder_id: str, key: str) -> dict[str, Any]:
+        return self._post(f"/emails/{segment(email_id)}/move", key, {"folder_id": folder_id})
+
+    def forward_email(
+        self,
+        email_id: str,
+        *,
+        to: Sequence[str],
+        cc: Sequence[str],
+        bcc: Sequence[str],
+        body: str,
+        key: str,
+    ) -> dict[str, Any]:
+        content = {"to": list(to), "cc": list(cc), "bcc": list(bcc), "body": body}
+        return self._post(f"/emails/{segment(email_id)}/forward", key, content)
+
+    def delete_draft(self, draft_id: str, *, version: int | None, key: str) -> dict[str, Any]:
+        return self._call("DELETE", f"/drafts/{segment(draft_id)}", key, version=version)
+
+    def create_event(self, fields: Mapping[str, Any], *, key: str) -> dict[str, Any]:
+        return self._post("/calendar/events", key, dict(fields))
+
+    def change_event(
+        self, event_id: str, changes: Mapping[str, Any], *, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/calendar/events/{segment(event_id)}"
+        return self._call("PATCH", path, key, dict(changes), version)
+
+    def cancel_event(self, event_id: str, *, version: int | None, key: str) -> dict[str, Any]:
+        return self._call("DELETE", f"/calendar/events/{segment(event_id)}", key, version=version)
+
+    def change_issue(
+        self, issue_key: str, changes: Mapping[str, Any], *, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/jira/issues/{segment(issue_key)}"
+        return self._call("PATCH", path, key, dict(changes), version)
+
+    def comment_issue(
+        self, issue_key: str, *, body: str, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/jira/issues/{segment(issue_key)}/comments"
+        return self._call("POST", path, key, {"body": body}, version)
+
+    def create_document(
+        self, *, name: str, content: str, folder_id: str, key: str
+    ) -> dict[str, Any]:
+        return self._post(
+            "/documents", key, {"name": name, "content": content, "folder_id": folder_id}
+        )
+
+    def append_document(
+        self, document_id: str, *, content: str, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/documents/{segment(document_id)}"
+        return self._call("PATCH", path, key, {"mode": "append", "content": content}, version)
+
+    def move_document(
+        self, document_id: str, *, folder_id: str, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/documents/{segment(document_id)}/move"
+        return self._call("POST", path, key, {"folder_id": folder_id}, version)
+
+    def share_document(
+        self, document_id: str, *, email: str, role: str, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/documents/{segment(document_id)}/share"
+        return self._call("POST", path, key, {"email": email, "role": role}, version)
 
     def change_labels(
         self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str

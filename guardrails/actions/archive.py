@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Outcome, subject_of
+from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
+from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.text import Identifier
 from integrations.ports import Writer
@@ -21,11 +22,18 @@ class Archive(Action[ArchiveArguments]):
     resource_type = "email"
     title = "Archive a mail"
     description = "Take one mail out of the inbox. It stays in the mailbox and can be found."
-    effect = "concealing"
     needs = frozenset({"email"})
+    object_kind = "email"
     object_field = "email_id"
+    from_mail = True
     in_patterns = True
     arguments = ArchiveArguments
+
+    def effects(self, arguments: ArchiveArguments, facts: Facts) -> tuple[Effect, ...]:
+        return hiding(facts)
+
+    def undo(self, arguments: ArchiveArguments, facts: Facts) -> str:
+        return "Put the mail back into the inbox."
 
     def describe(self, arguments: ArchiveArguments, facts: Facts) -> str:
         return f"Archive “{subject_of(facts)}”"
@@ -35,10 +43,8 @@ class Archive(Action[ArchiveArguments]):
     ) -> bool:
         return facts.email is not None and INBOX not in facts.email.labels
 
-    def perform(
-        self, writer: Writer, arguments: ArchiveArguments, removals: Sequence[str], key: str
-    ) -> dict[str, Any]:
-        return writer.archive(arguments.email_id, key=key)
+    def perform(self, writer: Writer, arguments: ArchiveArguments, call: Call) -> dict[str, Any]:
+        return writer.archive(arguments.email_id, key=call.key)
 
     def outcome(self, arguments: ArchiveArguments, answer: Mapping[str, Any]) -> Outcome:
         return {"email_id": arguments.email_id}, ()

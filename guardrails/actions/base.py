@@ -3,20 +3,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from audit.contracts import Artifact
-from guardrails.facts import Facts, Need
+from guardrails.effects import Effect
+from guardrails.facts import Facts, Need, ObjectKind
 from guardrails.targets import Target, TargetKind
 from guardrails.text import visible
 from integrations.contracts import Source
 from integrations.ports import Writer
 
-# private: seen by nobody else and undoable; concealing: hides something from its owner;
-# egress: reaches other people, whatever it is called.
-Effect = Literal["private", "concealing", "egress"]
 SUBJECT_SHOWN = 120
 
 
@@ -31,12 +30,23 @@ A = TypeVar("A", bound=Arguments)
 Outcome = tuple[dict[str, Any], tuple[Artifact, ...]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """What was decided beside the arguments: the idempotency key, the labels to take off, and
+    the version of the object that the decision saw (None: there is none to keep to)."""
+
+    key: str
+    removals: Sequence[str] = ()
+    version: int | None = None
+
+
 class Action(ABC, Generic[A]):
     """One type of action.
 
-    `object_field` names the argument that holds the mail acted on or answered; `takes` are
-    the kinds of targets an operator lists for it, and `needs_option` says that without any
-    listed target the action can do nothing.
+    `object_field` names the argument that holds the object acted on or answered, and
+    `object_kind` says what that is; `takes` are the kinds of targets an operator lists for it,
+    and `needs_option` says that without any listed target the action can do nothing.
+    `from_mail` says that a mail may set it off; others are for people's requests alone.
     """
 
     name: ClassVar[str]
@@ -44,17 +54,33 @@ class Action(ABC, Generic[A]):
     resource_type: ClassVar[str]
     title: ClassVar[str]
     description: ClassVar[str]
-    effect: ClassVar[Effect]
     needs: ClassVar[frozenset[Need]]
     takes: ClassVar[tuple[TargetKind, ...]] = ()
     needs_option: ClassVar[bool] = False
+    object_kind: ClassVar[ObjectKind | None] = None
     object_field: ClassVar[str | None] = None
+    from_mail: ClassVar[bool] = False
     in_patterns: ClassVar[bool] = False
     arguments: type[A]
 
     def targets(self, arguments: A) -> tuple[Target, ...]:
-        """Every value that decides where the action goes. Nothing else may decide it."""
+        """Every argument that decides where the action goes. Nothing else may decide it."""
         return ()
+
+    def implied(self, arguments: A, facts: Facts) -> tuple[Target, ...] | None:
+        """Whom and what the action reaches without an argument saying so: attendees of the
+        event, readers of the document or folder. They must be listed like any other target.
+        None when the facts do not tell; then the action is refused."""
+        return ()
+
+    @abstractmethod
+    def effects(self, arguments: A, facts: Facts) -> tuple[Effect, ...]:
+        """What this does beyond the account's own eyes, by arguments and facts. Empty:
+        private, seen by nobody else and undoable."""
+
+    def undo(self, arguments: A, facts: Facts) -> str:
+        """How a person takes it back, with the values that were there before. Empty: not."""
+        return ""
 
     def object_id(self, arguments: A) -> str | None:
         return getattr(arguments, self.object_field) if self.object_field else None
@@ -68,10 +94,8 @@ class Action(ABC, Generic[A]):
         return False
 
     @abstractmethod
-    def perform(
-        self, writer: Writer, arguments: A, removals: Sequence[str], key: str
-    ) -> dict[str, Any]:
-        """The one provider call, under this idempotency key. Raises ProviderError."""
+    def perform(self, writer: Writer, arguments: A, call: Call) -> dict[str, Any]:
+        """The one provider call, under the call's idempotency key. Raises ProviderError."""
 
     @abstractmethod
     def outcome(self, arguments: A, answer: Mapping[str, Any]) -> Outcome:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Outcome, subject_of
+from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
+from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.targets import Target
 from guardrails.text import Identifier, visible
@@ -24,11 +25,12 @@ class Classify(Action[ClassifyArguments]):
         "Put one of the listed labels on one mail. If the label belongs to a single-choice "
         "group, the other labels of that group are taken off in the same step."
     )
-    effect = "private"
     needs = frozenset({"email", "labels"})
     takes = ("label",)
     needs_option = True
+    object_kind = "email"
     object_field = "email_id"
+    from_mail = True
     in_patterns = True
     arguments = ClassifyArguments
 
@@ -36,6 +38,12 @@ class Classify(Action[ClassifyArguments]):
         return (
             Target(path="label_id", kind="label", value=arguments.label_id, catalogue="labels"),
         )
+
+    def effects(self, arguments: ClassifyArguments, facts: Facts) -> tuple[Effect, ...]:
+        return hiding(facts)
+
+    def undo(self, arguments: ClassifyArguments, facts: Facts) -> str:
+        return "Take the label off; what else was taken off is listed above."
 
     def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
         name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)
@@ -49,11 +57,9 @@ class Classify(Action[ClassifyArguments]):
         labels = facts.email.labels
         return arguments.label_id in labels and not set(removals) & set(labels)
 
-    def perform(
-        self, writer: Writer, arguments: ClassifyArguments, removals: Sequence[str], key: str
-    ) -> dict[str, Any]:
+    def perform(self, writer: Writer, arguments: ClassifyArguments, call: Call) -> dict[str, Any]:
         return writer.change_labels(
-            arguments.email_id, add=[arguments.label_id], remove=removals, key=key
+            arguments.email_id, add=[arguments.label_id], remove=call.removals, key=call.key
         )
 
     def outcome(self, arguments: ClassifyArguments, answer: Mapping[str, Any]) -> Outcome:

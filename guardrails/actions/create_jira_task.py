@@ -1,14 +1,15 @@
 """Create one issue in a listed project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Outcome, artifact
+from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Target
-from guardrails.text import Body, Identifier, Line
+from guardrails.text import Identifier, Line, Unmentioning
 from integrations.ports import Writer
 
 
@@ -16,7 +17,7 @@ class CreateJiraTaskArguments(Arguments):
     project_key: Identifier
     summary: Line
     type: Literal["task", "bug", "story", "epic"]
-    description: Body = ""
+    description: Unmentioning = ""
     priority: Literal["lowest", "low", "medium", "high", "highest"] | None = None
     labels: Annotated[tuple[Identifier, ...], Field(strict=False, max_length=20)] = ()
     assignee: Address | None = None
@@ -30,7 +31,6 @@ class CreateJiraTask(Action[CreateJiraTaskArguments]):
     description = (
         "Create one issue in a listed project. An assignee and every label must be listed too."
     )
-    effect = "egress"
     needs = frozenset({"projects"})
     takes = ("project", "label", "assignee")
     needs_option = True
@@ -53,15 +53,14 @@ class CreateJiraTask(Action[CreateJiraTaskArguments]):
             found.append(Target(path="assignee", kind="assignee", value=arguments.assignee))
         return tuple(found)
 
+    def effects(self, arguments: CreateJiraTaskArguments, facts: Facts) -> tuple[Effect, ...]:
+        return (Effect(kind="egress", because="everybody in the project sees the issue"),)
+
     def describe(self, arguments: CreateJiraTaskArguments, facts: Facts) -> str:
         return f"Create: {arguments.summary}"
 
     def perform(
-        self,
-        writer: Writer,
-        arguments: CreateJiraTaskArguments,
-        removals: Sequence[str],
-        key: str,
+        self, writer: Writer, arguments: CreateJiraTaskArguments, call: Call
     ) -> dict[str, Any]:
         return writer.create_issue(
             project_key=arguments.project_key,
@@ -71,7 +70,7 @@ class CreateJiraTask(Action[CreateJiraTaskArguments]):
             priority=arguments.priority,
             labels=arguments.labels,
             assignee=arguments.assignee,
-            key=key,
+            key=call.key,
         )
 
     def outcome(self, arguments: CreateJiraTaskArguments, answer: Mapping[str, Any]) -> Outcome:

@@ -1,14 +1,15 @@
 """Write a reply into the user's drafts. Nothing is sent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Outcome, artifact
+from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
 from guardrails.actions.messages import named, receivers
+from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
-from guardrails.targets import Address, Addresses, Target
+from guardrails.targets import Address, Addresses, Target, audience
 from guardrails.text import Body, Identifier, Line
 from integrations.ports import Writer
 
@@ -30,21 +31,29 @@ class Draft(Action[DraftArguments]):
         "Write a reply to one mail into the user's drafts; nothing is sent. Receivers must "
         "take part in that mail's thread or be listed."
     )
-    effect = "private"
-    needs = frozenset({"email", "thread"})
+    needs = frozenset({"email", "thread", "mailbox"})
     takes = ("recipient", "recipient_domain")
+    object_kind = "email"
     object_field = "reply_to_id"
+    from_mail = True
     arguments = DraftArguments
 
     def targets(self, arguments: DraftArguments) -> tuple[Target, ...]:
         return receivers("to", arguments.to) + receivers("cc", arguments.cc)
 
+    def implied(self, arguments: DraftArguments, facts: Facts) -> tuple[Target, ...] | None:
+        return None if facts.mailbox is None else audience("mailbox", facts.mailbox_members)
+
+    def effects(self, arguments: DraftArguments, facts: Facts) -> tuple[Effect, ...]:
+        return reaching(facts.mailbox_members, "also read this mailbox's drafts")
+
+    def undo(self, arguments: DraftArguments, facts: Facts) -> str:
+        return "Delete the draft."
+
     def describe(self, arguments: DraftArguments, facts: Facts) -> str:
         return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"
 
-    def perform(
-        self, writer: Writer, arguments: DraftArguments, removals: Sequence[str], key: str
-    ) -> dict[str, Any]:
+    def perform(self, writer: Writer, arguments: DraftArguments, call: Call) -> dict[str, Any]:
         return writer.create_draft(
             to=arguments.to,
             cc=arguments.cc,
@@ -52,7 +61,7 @@ class Draft(Action[DraftArguments]):
             subject=arguments.subject,
             body=arguments.body,
             reply_to_id=arguments.reply_to_id,
-            key=key,
+            key=call.key,
         )
 
     def outcome(self, arguments: DraftArguments, answer: Mapping[str, Any]) -> Outcome:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from guardrails.targets import Role, Target
 
 
-def receivers(role: Role, addresses: Sequence[str]) -> tuple[Target, ...]:
+def receivers(role: Role, addresses: Sequence[str], *, field: str = "") -> tuple[Target, ...]:
+    """The addresses of one argument as targets; `field` names it where it isn't the role."""
     return tuple(
-        Target(path=f"{role}[{index}]", kind="recipient", value=address, role=role)
+        Target(path=f"{field or role}[{index}]", kind="recipient", value=address, role=role)
         for index, address in enumerate(addresses)
     )
 

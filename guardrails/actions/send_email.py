@@ -1,12 +1,13 @@
 """Send a mail in the user's name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Outcome, artifact
+from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
 from guardrails.actions.messages import named, receivers
+from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target
 from guardrails.text import Body, Identifier, Line
@@ -31,11 +32,12 @@ class SendEmail(Action[SendEmailArguments]):
         "Send a mail in the user's name, new or as a reply. Every receiver must be listed; "
         "a blind copy only to an address that is listed itself."
     )
-    effect = "egress"
     needs = frozenset({"email", "thread"})
     takes = ("recipient", "recipient_domain")
     needs_option = True
+    object_kind = "email"
     object_field = "reply_to_id"
+    from_mail = True
     arguments = SendEmailArguments
 
     def targets(self, arguments: SendEmailArguments) -> tuple[Target, ...]:
@@ -45,13 +47,14 @@ class SendEmail(Action[SendEmailArguments]):
             + receivers("bcc", arguments.bcc)
         )
 
+    def effects(self, arguments: SendEmailArguments, facts: Facts) -> tuple[Effect, ...]:
+        return (Effect(kind="egress", because="a mail is sent"),)
+
     def describe(self, arguments: SendEmailArguments, facts: Facts) -> str:
         hidden = f", blind copy to {named(arguments.bcc)}" if arguments.bcc else ""
         return f"Send “{arguments.subject}” to {named(arguments.to + arguments.cc)}{hidden}"
 
-    def perform(
-        self, writer: Writer, arguments: SendEmailArguments, removals: Sequence[str], key: str
-    ) -> dict[str, Any]:
+    def perform(self, writer: Writer, arguments: SendEmailArguments, call: Call) -> dict[str, Any]:
         return writer.send_email(
             to=arguments.to,
             cc=arguments.cc,
@@ -59,7 +62,7 @@ class SendEmail(Action[SendEmailArguments]):
             subject=arguments.subject,
             body=arguments.body,
             reply_to_id=arguments.reply_to_id,
-            key=key,
+            key=call.key,
         )
 
     def outcome(self, arguments: SendEmailArguments, answer: Mapping[str, Any]) -> Outcome:

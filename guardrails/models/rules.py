@@ -15,6 +15,7 @@ CANONICAL: dict[str, Callable[[str], str]] = {
     "recipient": targets.address,
     "assignee": targets.address,
     "recipient_domain": targets.domain,
+    "status": text.one_line,  # a status is its name
 }
 
 
@@ -96,7 +97,7 @@ class AllowedAction(ValidatedModel):
             return  # the field says so
         for one in parsed:
             if (one.about_receivers and "recipient" not in action.takes) or (
-                "email" in one.needs and action.object_field is None
+                "email" in one.needs and "email" not in action.needs
             ):
                 raise ValidationError(
                     {

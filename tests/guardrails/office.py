@@ -13,6 +13,7 @@ from django.db import connections
 
 from audit.ids import uuid7
 from audit.selectors import recorded
+from guardrails import registry
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
@@ -34,6 +35,8 @@ class Office:
     user_id: str
     mailbox: Account
     tracker: Account
+    diary: Account
+    drive: Account
     seen: int = 0  # the last call in the sandbox's journal before this test
 
     # --- the provider's side -----------------------------------------------------------
@@ -58,6 +61,20 @@ class Office:
         } | fields
         self.control("POST", f"/users/{self.user_id}/emails", {"items": [mail], "notify": False})
         return str(mail["id"])
+
+    def put(self, collection: str, **fields: Any) -> None:
+        """Puts one object into the user's rooms."""
+        body = {"items": [fields], "notify": False}
+        self.control("POST", f"/users/{self.user_id}/{collection}", body)
+
+    def change(self, collection: str, object_id: str, **fields: Any) -> None:
+        """Changes an object as if somebody did it elsewhere."""
+        self.control("PATCH", f"/users/{self.user_id}/{collection}/{object_id}", fields)
+
+    def share(self, *, mailbox: Sequence[str] = (), **folders: Sequence[str]) -> None:
+        """Lets others read the mailbox and drive folders (by id)."""
+        body = {"mailbox": list(mailbox), "folders": {k: list(v) for k, v in folders.items()}}
+        self.control("PUT", f"/users/{self.user_id}/audiences", body)
 
     def email(self, email_id: str) -> dict[str, Any]:
         answer = httpx.get(
@@ -120,7 +137,10 @@ class Office:
         return Account.objects.select_related("organisation").get(pk=account.pk).ref()
 
     def _account_for(self, action_type: str) -> Account:
-        return self.tracker if action_type == "create_jira_task" else self.mailbox
+        action = registry.BY_NAME.get(action_type)
+        accounts = (self.mailbox, self.tracker, self.diary, self.drive)
+        source = action.source if action else "gmail"
+        return next(account for account in accounts if account.source == source)
 
 
 def settle(sandbox: RunningSandbox, settings: Any) -> Office:
@@ -130,7 +150,7 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
     settings.DATA_SERVICE_KEYS = {slug: sandbox.key}
     settings.DATA_SERVICE_ATTEMPTS = 1
     organisation = Organisation.objects.create(slug=slug, name="Company")
-    mailbox, tracker = (
+    mailbox, tracker, diary, drive = (
         Account.objects.create(
             organisation=organisation,
             external_user_id=user_id,
@@ -138,7 +158,7 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
             address=f"{user_id}@company.com",
             display_name="Maya Lindqvist",
         )
-        for source in ("gmail", "jira")
+        for source in ("gmail", "jira", "calendar", "gdrive")
     )
     office = Office(
         sandbox=sandbox,
@@ -146,6 +166,8 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
         user_id=user_id,
         mailbox=mailbox,
         tracker=tracker,
+        diary=diary,
+        drive=drive,
     )
     office.control("POST", f"/users/{user_id}", {"address": mailbox.address})
     calls = office.control("GET", "/calls?after=0")["items"]

@@ -8,7 +8,7 @@ from guardrails import conditions
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.facts import Facts
 from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
-from integrations.contracts import AccountRef, Authentication, Correspondence, Email
+from integrations.contracts import AccountRef, Authentication, Correspondence, Email, Mailbox
 
 ACCOUNT_ID = UUID("00000000-0000-4000-8000-000000000001")
 ACTION_ID = UUID("01900000-0000-7000-8000-000000000001")
@@ -114,6 +114,7 @@ def facts(mail: Email | None = None, **changes: Any) -> Facts:
         "correspondence": Correspondence(address=mail.sender, received=1, sent=0),
         "labels": LABELS,
         "projects": PROJECTS,
+        "mailbox": Mailbox(address=ME, shared_with=()),
         "own_address": ME,
     }
     return Facts(**(values | changes))

@@ -7,7 +7,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from integrations.sandbox.data_service import cursors, objects, office, operations, outbox, places
+from integrations.sandbox.data_service import (
+    audiences,
+    cursors,
+    objects,
+    office,
+    operations,
+    outbox,
+    places,
+)
 from integrations.sandbox.data_service.errors import Refusal, invalid_body
 from integrations.sandbox.data_service.faults import FaultSettings
 from integrations.sandbox.data_service.operations import parsed_json
@@ -81,6 +89,15 @@ async def post_user(request: Request) -> Response:
             here.store, id=id, address=body.address or f"{id}@company.com", name=body.name or id
         )
     return JSONResponse({"id": user.id, "address": user.address, "name": user.name})
+
+
+async def put_audiences(request: Request) -> Response:
+    """Says who else sees the user's mailbox and folders; what is not given is private."""
+    store = room(request).store
+    given = await _body(request, audiences.Audiences)
+    user = places.user(store, id=request.path_params["user_id"])
+    audiences.put(store, user_id=user.id, audiences=given)
+    return JSONResponse(given.model_dump())
 
 
 async def post_items(request: Request) -> Response:
@@ -189,6 +206,7 @@ ROUTES = (
     Route("/reset", reset, methods=["POST"]),
     Route("/expire-cursors", expire_cursors, methods=["POST"]),
     Route("/users/{user_id}", post_user, methods=["POST"]),
+    Route("/users/{user_id}/audiences", put_audiences, methods=["PUT"]),
     Route("/users/{user_id}/history", get_history, methods=["GET"]),
     Route("/users/{user_id}/deliver/{name}", deliver, methods=["POST"]),
     Route("/users/{user_id}/{collection}", post_items, methods=["POST"]),

@@ -12,12 +12,12 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from integrations.sandbox.data_service import places
+from integrations.sandbox.data_service import objects, places
 from integrations.sandbox.data_service.errors import Refusal, invalid_body
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.store import JsonObject, Store
 from integrations.sandbox.data_service.times import instant_text, now
-from integrations.sandbox.data_service.values import Value
+from integrations.sandbox.data_service.values import Kind, Value
 
 LONGEST_KEY = 255
 B = TypeVar("B", bound=Value)
@@ -46,17 +46,20 @@ class Write(Generic[B]):
     path: str
     body: type[B]
     perform: Perform[B]
+    kind: Kind | None = None  # of the object it changes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One mutation request that reached the service. `raw` is its body as received."""
+    """One mutation request that reached the service. `raw` is its body as received, `version`
+    the one it wants to find (If-Match)."""
 
     user_id: str
     method: str
     path: str
     raw: bytes
     key: str | None
+    version: str | None = None
 
 
 def perform_once(
@@ -77,6 +80,8 @@ def perform_once(
         with store.transaction():
             user = places.user(store, id=call.user_id)
             earlier = _earlier(store, call=call, fingerprint=fingerprint)
+            if earlier is None:
+                _check_version(store, write=write, call=call, target=target)
             outcome = earlier or write.perform(store, user=user, target=target, body=body)
             if earlier is None:
                 _keep(store, call=call, content=content, fingerprint=fingerprint, outcome=outcome)
@@ -167,6 +172,16 @@ def _check_key(key: str | None) -> None:
     if not 0 < len(key) <= LONGEST_KEY or not key.isascii() or not key.isprintable():
         raise Refusal(
             400, "bad_idempotency_key", "Idempotency-Key has 1 to 255 printable ASCII characters."
+        )
+
+
+def _check_version(store: Store, *, write: Write[Any], call: Call, target: str) -> None:
+    if call.version is None or write.kind is None:
+        return
+    present = objects.find(store, user_id=call.user_id, kind=write.kind, id=target)["version"]
+    if call.version != str(present):
+        raise Refusal(
+            412, "version_changed", f"Its version is {present}, not {call.version}: look again."
         )
 
 

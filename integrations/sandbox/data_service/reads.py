@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from integrations.sandbox.data_service import cursors, objects, operations, places
+from integrations.sandbox.data_service import audiences, cursors, objects, operations, places
 from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.serving import answer_read, room
@@ -120,7 +120,13 @@ def _folders(request: Request, store: Store, user: User) -> JsonObject:
     rows = store.rows(
         "SELECT id, name, kind FROM folders WHERE user_id = ? ORDER BY rowid", (user.id,)
     )
-    return {"items": [dict(row) for row in rows]}
+    shared = audiences.stored(store, user_id=user.id).folders
+    return {"items": [{**dict(row), "shared_with": shared.get(row["id"], [])} for row in rows]}
+
+
+def _mailbox(request: Request, store: Store, user: User) -> JsonObject:
+    members = audiences.stored(store, user_id=user.id).mailbox
+    return {"address": user.address, "shared_with": members}
 
 
 def _projects(request: Request, store: Store, user: User) -> JsonObject:
@@ -230,6 +236,7 @@ ROUTES = (
     _route("/jira/projects", _projects),
     _route("/labels", _labels),
     _route("/folders", _folders),
+    _route("/mailbox", _mailbox),
     _route("/drafts", _drafts, "thread_id"),
     _route("/drafts/{id}", _one(DRAFT)),
     _route("/correspondence", _correspondence, "address"),

@@ -92,6 +92,7 @@ async def answer_write(request: Request, write: Write[Any]) -> Response:
         path=request.url.path.removeprefix("/v1/data"),
         raw=await body_of(request),
         key=request.headers.get("Idempotency-Key"),
+        version=request.headers.get("If-Match"),
     )
     if strike in (Strike.RATE_LIMIT, Strike.TIMEOUT, Strike.ERROR):
         status = {Strike.RATE_LIMIT: 429, Strike.ERROR: 500}.get(strike)

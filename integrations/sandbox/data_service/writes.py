@@ -9,10 +9,20 @@ from starlette.routing import Route
 from integrations.sandbox.data_service import bodies, mail, paperwork
 from integrations.sandbox.data_service.operations import Perform, Write
 from integrations.sandbox.data_service.serving import answer_write
+from integrations.sandbox.data_service.values import DOCUMENT, DRAFT, EMAIL, EVENT, ISSUE
+
+KIND_OF_ROOM = {
+    "emails": EMAIL,
+    "drafts": DRAFT,
+    "calendar": EVENT,
+    "jira": ISSUE,
+    "documents": DOCUMENT,
+}
 
 
 def _write(method: str, path: str, body: type[Any], perform: Perform[Any]) -> Write[Any]:
-    return Write(method=method, path=path, body=body, perform=perform)
+    kind = KIND_OF_ROOM[path.split("/")[1]] if "{id}" in path else None
+    return Write(method=method, path=path, body=body, perform=perform, kind=kind)
 
 
 WRITES = (

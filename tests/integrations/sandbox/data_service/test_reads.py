@@ -208,8 +208,13 @@ def test_labels_folders_and_projects_are_listed_with_their_ids(office: Client) -
         "Team",
     }
     folders = office.get("/maya/folders").json()["items"]
-    assert {"id": "INBOX", "name": "Inbox", "kind": "mail"} in folders
-    assert {"id": "drive_portal", "name": "/Clients/Portal", "kind": "drive"} in folders
+    assert {"id": "INBOX", "name": "Inbox", "kind": "mail", "shared_with": []} in folders
+    assert {
+        "id": "drive_portal",
+        "name": "/Clients/Portal",
+        "kind": "drive",
+        "shared_with": [],
+    } in folders
     assert office.get("/maya/jira/projects").json() == {
         "items": [
             {"id": "PROJ", "key": "PROJ", "name": "Customer Portal"},

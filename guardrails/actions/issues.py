@@ -1,0 +1,30 @@
+"""What actions on existing issues have in common. Everybody in the project sees them."""
+
+from guardrails.actions.base import SUBJECT_SHOWN
+from guardrails.effects import Effect
+from guardrails.facts import Facts
+from guardrails.targets import Target
+from guardrails.text import visible
+
+IN_PROJECT = (Effect(kind="egress", because="everybody in the project sees the issue"),)
+
+
+def project_of(facts: Facts) -> tuple[Target, ...]:
+    """The project the issue belongs to: it must be listed, whatever the issue's key says."""
+    if facts.issue is None:
+        return ()
+    return (
+        Target(
+            path="issue.project_key",
+            kind="project",
+            value=facts.issue.project_key,
+            catalogue="projects",
+        ),
+    )
+
+
+def titled(facts: Facts) -> str:
+    """The issue for people: key and summary, cut and safe to show."""
+    if facts.issue is None:
+        return ""
+    return f"{facts.issue.key} “{visible(facts.issue.summary, limit=SUBJECT_SHOWN)}”"

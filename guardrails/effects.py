@@ -1,0 +1,80 @@
+"""What an action does beyond the account's own eyes, found from arguments and facts. Pure.
+
+egress       reaches other people, whatever the action is called
+destructive  cannot be brought back
+concealing   hides something that its owner should see
+
+What has none of these is private: seen by nobody else, and undoable.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from guardrails.facts import Facts
+from guardrails.text import is_hidden, visible
+
+EffectKind = Literal["egress", "destructive", "concealing"]
+IN_WORDS: dict[EffectKind, str] = {
+    "egress": "Reaches other people",
+    "destructive": "Cannot be undone",
+    "concealing": "Hides something",
+}
+# Who tells people about their accounts, by the part before the @.
+ALERTING = frozenset(
+    {
+        "abuse",
+        "account-security",
+        "alert",
+        "alerts",
+        "mailer-daemon",
+        "postmaster",
+        "security",
+        "security-alert",
+        "security-noreply",
+    }
+)
+ALERT = re.compile(
+    r"security (?:alert|notice|warning|code)|sign-?in|log-?in|new device|unusual activity"
+    r"|suspicious|unauthori[sz]ed|breach|password|passcode|verification code|one-time"
+    r"|two-(?:factor|step)|2fa|recovery (?:code|email|phone)|forwarding (?:rule|address)"
+    r"|access (?:granted|was given)|delivery status|undeliver(?:able|ed)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """One effect and the facts it follows from, in words."""
+
+    kind: EffectKind
+    because: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{IN_WORDS[self.kind]}: {self.because}."
+
+
+def reaching(people: Collection[str], what_they_do: str) -> tuple[Effect, ...]:
+    """Egress to people whom no argument names; nothing when there are none."""
+    if not people:
+        return ()
+    named = visible(", ".join(people))
+    return (Effect(kind="egress", because=f"{named} {what_they_do}"),)
+
+
+def hiding(facts: Facts) -> tuple[Effect, ...]:
+    """Concealing, if the mail at hand warns its owner about an account or a failed delivery."""
+    if facts.email is None or not is_alert(facts.email.sender, facts.email.subject):
+        return ()
+    return (Effect(kind="concealing", because="the mail is a security or delivery alert"),)
+
+
+def is_alert(sender: str, subject: str) -> bool:
+    """Whether a mail reads like an alert by its sender's name or its subject: neither hidden
+    characters nor other forms of letters change that."""
+    mailbox = sender.rpartition("@")[0].casefold()
+    shown = "".join(character for character in subject if not is_hidden(character))
+    folded = unicodedata.normalize("NFKC", shown).casefold()
+    return mailbox in ALERTING or ALERT.search(" ".join(folded.split())) is not None
