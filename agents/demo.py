@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from guardrails import changes, presets
+from guardrails import changes, presets, registry
 from guardrails.changes import Author
 from guardrails.models import (
     AllowedAction,
@@ -55,6 +55,7 @@ class Resident:
     labels: tuple[str, ...] | None = None  # by name; None: every label of the office
     domains: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()  # drive folders, by id
     time_zone: str = "Europe/Stockholm"
 
 
@@ -70,9 +71,13 @@ RESIDENTS = (
             Permission(action_type="draft", mode="auto"),
             Permission(action_type="send_email", mode="ask"),
             Permission(action_type="create_jira_task", mode="ask"),
+            Permission(action_type="create_calendar_event", mode="ask"),
+            Permission(action_type="create_document", mode="auto"),
+            Permission(action_type="move_document", mode="auto"),
         ),
         domains=("company.com", "client.com"),
         projects=("PROJ",),
+        folders=("drive_meetings", "drive_research"),
     ),
     Resident(
         user_id="omar",
@@ -148,11 +153,12 @@ def load() -> bool:
 
 
 def _office() -> dict[str, dict[str, str]]:
-    """The ids of the office's labels and the names of its projects: the sandbox's own list."""
+    """The office's labels by name, its folders and projects by id: the sandbox's own list."""
     text = resources.files("integrations.sandbox").joinpath("office", "people.json").read_text()
     rooms = json.loads(text)
     return {
         "labels": {label["name"]: label["id"] for label in rooms["labels"]},
+        "folders": {folder["id"]: folder["name"] for folder in rooms["folders"]},
         "projects": {project["key"]: project["name"] for project in rooms["projects"]},
     }
 
@@ -172,7 +178,7 @@ def _settle(
         for source in resident.sources
     }
     for permission in resident.permissions:
-        source = "jira" if permission.action_type == "create_jira_task" else "gmail"
+        source = registry.BY_NAME[permission.action_type].source
         AllowedAction.objects.create(
             account=accounts[source],
             action_type=permission.action_type,
@@ -182,9 +188,14 @@ def _settle(
     labels = resident.labels if resident.labels is not None else tuple(office["labels"])
     _list_labels(accounts["gmail"], {name: office["labels"][name] for name in labels})
     for domain in resident.domains:
-        _list(accounts["gmail"], "send_email", "recipient_domain", domain, f"Anyone at {domain}")
+        for action_type in ("send_email", "create_calendar_event"):
+            account = accounts[registry.BY_NAME[action_type].source]
+            _list(account, action_type, "recipient_domain", domain, f"Anyone at {domain}")
     for key in resident.projects:
         _list(accounts["jira"], "create_jira_task", "project", key, office["projects"][key])
+    for folder in resident.folders:
+        for action_type in ("create_document", "move_document"):
+            _list(accounts["gdrive"], action_type, "folder", folder, office["folders"][folder])
 
 
 def _list_labels(account: Account, labels: Mapping[str, str]) -> None:

@@ -72,6 +72,15 @@ def test_the_office_has_its_users_and_their_limits() -> None:
         "client.com": "Anyone at client.com",
         "company.com": "Anyone at company.com",
     }
+    assert targets("maya", "calendar", "create_calendar_event") == {
+        "client.com": "Anyone at client.com",
+        "company.com": "Anyone at company.com",
+    }
+    for action_type in ("create_document", "move_document"):
+        assert targets("maya", "gdrive", action_type) == {
+            "drive_meetings": "/Meetings",
+            "drive_research": "/Product/Research",
+        }
     assert targets("omar", "gmail", "send_email") == {}
     assert sorted(targets("omar", "gmail", "classify").values()) == sorted(THREAD_STATUS)
     assert len(targets("replay", "gmail", "classify")) == 8

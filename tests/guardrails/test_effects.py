@@ -280,7 +280,7 @@ def test_an_attendee_who_was_added_meanwhile_undoes_the_approval(
         assert [call["status"] for call in lunch.calls()] == [200]
     kept = recorded(asked.action_id)[0].payload
     assert kept["decision"]["effects"][0]["kind"] == "egress"
-    assert kept["facts"]["event"]["attendees"][0]["email"] == ADA
+    assert kept["decided_on"]["facts"]["event"]["attendees"][0]["email"] == ADA
     assert kept["undo"] == "Set back title to “Lunch”."
 
 

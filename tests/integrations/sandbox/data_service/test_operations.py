@@ -162,3 +162,20 @@ def test_after_a_kill_the_effect_its_key_and_its_webhook_are_all_there(
         (delivered,) = receiver.wait_for(1)
         assert delivered.body["data"]["key"] == "PROJ-101"
         assert office.post("/maya/jira/issues", ISSUE).json()["key"] == "PROJ-102"
+
+
+def appended(office: Client, *, document: str, version: int, key: str) -> httpx.Response:
+    return office.http.patch(
+        f"{office.sandbox.url}/users/maya/documents/{document}",
+        json={"mode": "append", "content": "More."},
+        headers={**office.sandbox.headers, "If-Match": str(version), "Idempotency-Key": key},
+    )
+
+
+def test_a_write_to_another_version_does_nothing(office: Client) -> None:
+    made = office.post("/maya/documents", {"name": "Notes"}).json()["id"]
+
+    assert appended(office, document=made, version=1, key="k1").json()["version"] == 2
+    assert error(appended(office, document=made, version=1, key="k2")) == (412, "version_changed")
+    assert appended(office, document=made, version=1, key="k1").json()["version"] == 2  # replayed
+    assert office.get(f"/maya/documents/{made}").json()["content_text"] == "More."
