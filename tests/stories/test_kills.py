@@ -153,20 +153,21 @@ def test_a_worker_killed_at_every_step_of_a_mail_does_everything_once(
         [("classify", "succeeded"), ("draft", "succeeded")],
     )
 
-    killed = []
+    rows, kills = [], 0
     for step in range(1, steps + 1, 2):
-        row = delivery()
-        assert program.run("react", id=str(row.id), kill_at=step)["killed"]
-        killed.append(row)
+        rows.append(delivery())
+        if not program.run("react", id=str(rows[-1].id), kill_at=step)["killed"]:
+            break  # the first mail had a few steps more: it stored the policy's version
+        kills += 1
     take_up_again(office)
 
-    for row in killed:
+    for row in rows:
         row.refresh_from_db()
         assert outcome_of(row) == expected
-    assert len(killed) >= 50
+    assert kills >= 50
     assert_each_effect_happened_once_and_is_recorded(office)
     effects = [c for c in office.calls() if c["performed"] and not c["replayed"]]
-    assert len(effects) == 2 * (len(killed) + 1)
+    assert len(effects) == 2 * (len(rows) + 1)
 
 
 def test_a_web_process_killed_at_any_step_of_a_chat_leaves_a_turn_that_is_finished_once(
