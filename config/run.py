@@ -154,7 +154,7 @@ def supervise() -> int:
                 f"Remit runs already with the state folder {chosen.folder}. Stop it with Ctrl-C "
                 "where it runs, or set REMIT_STATE_DIR (and other ports) for a second one."
             )
-        for request in (signal.SIGTERM, signal.SIGHUP):
+        for request in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(request, signal.default_int_handler)
         try:
             left_database = end_leftovers(record)
