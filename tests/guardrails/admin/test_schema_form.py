@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from django import forms
 
-from guardrails import registry, schema_form
+from guardrails import registry
 from guardrails.actions.base import Action
+from guardrails.admin import schema_form
 
 
 @pytest.mark.parametrize("action", registry.ACTIONS, ids=lambda action: action.name)

@@ -1,72 +1,24 @@
-"""The API of approvals and policy: what waits for a user, their word on it, and what their
-agent may do."""
+"""The API of policy: what a user's agent may do, and one action tried without doing it."""
 
 from typing import Any
-from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions, serializers, status
+from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import approvals, explain, registry, selectors, simulation
-from guardrails.contracts import ActionResult, ApprovalCard, Capability
-from guardrails.models import Approval
+from guardrails import explain, registry, selectors, simulation
+from guardrails.api.scope import accounts_of
+from guardrails.contracts import Capability
 from guardrails.provenance import IN_WORDS
-from integrations.authentication import Caller, HasScope, caller_of
-from integrations.contracts import AccountRef
-from integrations.models import Account
+from integrations.authentication import HasScope
 from integrations.serializers import StrictCharField, StrictSerializer
 
-REASON_MAX = 1000
 VERDICTS = ["allow", "ask", "refuse"]
 MODE_WORDS = {"auto": "Done without asking.", "ask": "A person is asked each time."}
-
-
-class Conflict(exceptions.APIException):
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "conflict"
-    default_detail = "This was decided otherwise."
-
-
-class Card(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    action_id = serializers.UUIDField(help_text="Its id in the ledger.")
-    turn_id = serializers.CharField()
-    type = serializers.CharField()
-    description = serializers.CharField(help_text="The action in one line.")
-    params = serializers.DictField(help_text="The arguments: exactly these are executed.")
-    provenance = serializers.DictField(
-        child=serializers.CharField(), help_text="Where each value comes from, in words."
-    )
-    side_effects = serializers.ListField(child=serializers.CharField())
-    digest = serializers.CharField(help_text="Send it back to bind the word to what was shown.")
-    state = serializers.ChoiceField(choices=Approval.State.choices)
-    reason = serializers.CharField(help_text="Why a person is asked.")
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(allow_null=True)
-    decided_at = serializers.DateTimeField(allow_null=True)
-    decided_by = serializers.CharField()
-
-
-class Word(StrictSerializer):
-    user_id = StrictCharField(max_length=200)
-    decision = serializers.ChoiceField(choices=["confirm", "reject"])
-    digest = StrictCharField(
-        max_length=64, required=False, help_text="The digest that was shown to the person."
-    )
-    reason = StrictCharField(max_length=REASON_MAX, required=False, allow_blank=True)
-
-
-class Decided(serializers.Serializer[Any]):
-    approval = Card()
-    status = serializers.CharField(help_text="succeeded, noop, refused, failed, unknown, pending")
-    reason = serializers.CharField()
-    sentence = serializers.CharField()
-    result = serializers.DictField()
 
 
 class Target(serializers.Serializer[Any]):
@@ -151,60 +103,6 @@ class Simulated(serializers.Serializer[Any]):
     policy_digest = serializers.CharField()
 
 
-class ApprovalsView(APIView):
-    permission_classes = [IsAuthenticated, HasScope("approvals")]
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("user_id", str, required=True),
-            OpenApiParameter("state", str, enum=Approval.State.values),
-        ],
-        responses=Card(many=True),
-        operation_id="approvals",
-    )
-    def get(self, request: Request) -> Response:
-        """The user's approvals, the 200 newest."""
-        user_id = request.query_params.get("user_id", "")
-        auth = _caller(request, user_id)
-        state = request.query_params.get("state")
-        if state is not None and state not in Approval.State.values:
-            raise exceptions.ValidationError({"state": ["There is no such state."]})
-        cards = selectors.approval_cards(
-            organisation_id=auth.organisation_id, external_user_id=user_id, state=state
-        )
-        return Response([_card(card) for card in cards])
-
-
-class DecideView(APIView):
-    permission_classes = [IsAuthenticated, HasScope("approvals")]
-
-    @extend_schema(request=Word, responses=Decided, operation_id="approval_decide")
-    def post(self, request: Request, approval_id: UUID) -> Response:
-        """Confirm or reject. The same word again gives the same answer, another one 409."""
-        body = Word(data=request.data)
-        body.is_valid(raise_exception=True)
-        word = body.validated_data
-        auth = _caller(request, word["user_id"])
-        given: dict[str, Any] = {
-            "organisation_id": auth.organisation_id,
-            "approval_id": approval_id,
-            "external_user_id": word["user_id"],
-            "digest": word.get("digest"),
-            "decided_by": auth.principal,
-        }
-        try:
-            if word["decision"] == "reject":
-                result = approvals.reject(**given, reason=word.get("reason", ""))
-            else:
-                result = approvals.confirm(**given)
-        except approvals.ApprovalNotFound as error:
-            raise exceptions.NotFound(str(error), code="unknown_approval") from error
-        except approvals.ApprovalConflict as error:
-            raise Conflict(str(error)) from error
-        (card,) = selectors.approval_cards(organisation_id=auth.organisation_id, ids=[approval_id])
-        return Response(_decided(card, result))
-
-
 class PolicyView(APIView):
     permission_classes = [IsAuthenticated, HasScope("policy")]
 
@@ -216,7 +114,7 @@ class PolicyView(APIView):
     def get(self, request: Request) -> Response:
         """What the user's agent may try. Whatever is not listed here is refused."""
         user_id = request.query_params.get("user_id", "")
-        accounts = _accounts(request, user_id)
+        accounts = accounts_of(request, user_id)
         found = selectors.capabilities(accounts)
         return Response([_may_do(one) for account in accounts for one in found[account.id]])
 
@@ -234,7 +132,7 @@ class EffectiveView(APIView):
     )
     def get(self, request: Request) -> Response:
         """Every action of the user's accounts as the policy has it now, and who is strictest."""
-        accounts = _accounts(request, request.query_params.get("user_id", ""))
+        accounts = accounts_of(request, request.query_params.get("user_id", ""))
         target, now = request.query_params.get("target", ""), timezone.now()
         policies = selectors.policy_snapshots(accounts)
         actions, reach = [], []
@@ -264,7 +162,7 @@ class SimulateView(APIView):
         body = Wish(data=request.data)
         body.is_valid(raise_exception=True)
         wish = body.validated_data
-        accounts = _accounts(request, wish["user_id"])
+        accounts = accounts_of(request, wish["user_id"])
         action = registry.BY_NAME.get(wish["action_type"])
         account = next(
             (one for one in accounts if action and one.source == action.source), accounts[0]
@@ -283,44 +181,6 @@ class SimulateView(APIView):
         provenance = {path: IN_WORDS.get(code, code) for path, code in decision.provenance.items()}
         told = {"description": found.description, "provenance": provenance}
         return Response(Simulated({**vars(decision), **told}).data)
-
-
-def _accounts(request: Request, user_id: str) -> list[AccountRef]:
-    """The user's accounts, when the caller may act for this user."""
-    auth = _caller(request, user_id)
-    rows = Account.objects.select_related("organisation").filter(
-        organisation_id=auth.organisation_id, external_user_id=user_id
-    )
-    accounts = [row.ref() for row in rows.order_by("source")]
-    if not accounts:
-        raise exceptions.NotFound("There is no such user.", code="unknown_user")
-    return accounts
-
-
-def _caller(request: Request, external_user_id: str) -> Caller:
-    """The caller, when it may act for this user. Another user's id is as unknown as none."""
-    auth = caller_of(request)
-    if not external_user_id:
-        raise exceptions.ValidationError({"user_id": ["Say for which user."]})
-    if not auth.allows_user(external_user_id):
-        raise exceptions.NotFound("There is no such user.", code="unknown_user")
-    return auth
-
-
-def _card(card: ApprovalCard) -> dict[str, Any]:
-    provenance = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
-    shown = {"type": card.action_type, "params": card.arguments, "provenance": provenance}
-    return Card({**vars(card), **shown}).data
-
-
-def _decided(card: ApprovalCard, result: ActionResult) -> dict[str, Any]:
-    return {
-        "approval": _card(card),
-        "status": result.status,
-        "reason": result.reason,
-        "sentence": result.sentence,
-        "result": result.result,
-    }
 
 
 def _may_do(capability: Capability) -> dict[str, Any]:

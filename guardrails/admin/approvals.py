@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -11,7 +11,9 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.decorators import display
 
-from guardrails import approval_page, approvals
+from guardrails import approvals
+from guardrails.admin import approval_page
+from guardrails.admin.authors import operator
 from guardrails.models import Approval
 from guardrails.text import visible
 from integrations.read_only_admin import ReadOnlyAdmin
@@ -27,6 +29,7 @@ APPROVAL_COLOURS = {
 }
 
 
+@admin.register(Approval)
 class ApprovalAdmin(ReadOnlyAdmin):
     """The inbox: what waits comes first. Nothing can be edited, only confirmed or rejected."""
 
@@ -106,8 +109,3 @@ class ApprovalAdmin(ReadOnlyAdmin):
 
 def may_decide(request: HttpRequest) -> bool:
     return request.user.has_perm("guardrails.change_approval")
-
-
-def operator(request: HttpRequest) -> str:
-    """How the ledger names the person at this page."""
-    return f"operator:{request.user.get_username()}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -14,10 +14,9 @@ from django.urls import URLPattern, path, reverse
 
 from audit.timeline import moment
 from guardrails import registry, switches
-from guardrails.approval_admin import operator
-from guardrails.changes import Author
+from guardrails.admin.authors import author
+from guardrails.admin.scope import choose_organisation
 from guardrails.models import KillSwitch
-from guardrails.policy_pages import choose_organisation
 from guardrails.switches import Scope
 from guardrails.text import visible
 from integrations.models import Account, Organisation
@@ -25,11 +24,6 @@ from integrations.read_only_admin import ReadOnlyAdmin
 from integrations.registry import source_choices
 
 ACCOUNTS_SHOWN = 50
-
-
-def author(request: HttpRequest) -> Author:
-    """The person at this page, as the history of policy names them."""
-    return Author(name=operator(request), door="admin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +37,7 @@ class Line:
     why: str = ""
 
 
+@admin.register(KillSwitch)
 class SwitchAdmin(ReadOnlyAdmin):
     """The list is one page with every switch; a row is the history of one throw."""
 

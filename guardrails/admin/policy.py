@@ -1,25 +1,32 @@
 """Pages about policy as a whole, beside the lists of its rows."""
 
 from typing import Any
-from uuid import UUID
 
 from django import forms
+from django.contrib import admin
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.html import format_html
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from guardrails import explain, history, registry, schema_form, selectors, simulation
+from audit.timeline import pretty
+from guardrails import explain, history, registry, selectors, simulation
 from guardrails.actions.base import Action
+from guardrails.admin import schema_form
+from guardrails.admin.scope import choose_account, choose_organisation, uuid_or_none
 from guardrails.contracts import ActionRequest, Decision
+from guardrails.models import PolicyVersion
 from guardrails.provenance import IN_WORDS
 from integrations.contracts import AccountRef
-from integrations.models import Account, Organisation
+from integrations.models import Account
+from integrations.read_only_admin import ReadOnlyAdmin
 
-ACCOUNTS_SHOWN = 200
+PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 def urls(site: AdminSite) -> list[URLPattern]:
@@ -44,12 +51,12 @@ def urls(site: AdminSite) -> list[URLPattern]:
 def history_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """Who changed what, newest first."""
     organisations, chosen = choose_organisation(request)
-    account = _uuid(request.GET.get("account", ""))
+    account = uuid_or_none(request.GET.get("account", ""))
     found = (
         history.history(
             organisation_id=chosen.id,
             account_id=account,
-            before=_uuid(request.GET.get("before", "")),
+            before=uuid_or_none(request.GET.get("before", "")),
         )
         if chosen
         else history.HistoryPage(changes=(), before=None)
@@ -130,35 +137,19 @@ def _provenance(decision: Decision) -> list[tuple[str, str]]:
     return [(path, IN_WORDS.get(code, code)) for path, code in decision.provenance.items()]
 
 
-def choose_account(request: HttpRequest) -> dict[str, Any]:
-    """The account that the address names, and those that could be chosen instead."""
-    organisations, organisation = choose_organisation(request)
-    rows = Account.objects.select_related("organisation")
-    key = _uuid(request.GET.get("account", ""))
-    account = rows.filter(pk=key).first() if key else None
-    if account:
-        organisation = account.organisation
-    listed = rows.filter(organisation=organisation).order_by("external_user_id", "source")
-    return {
-        "organisations": organisations,
-        "organisation": organisation,
-        "account": account,
-        "accounts": listed[:ACCOUNTS_SHOWN],
-    }
+@admin.register(PolicyVersion)
+class PolicyVersionAdmin(ReadOnlyAdmin):
+    """Policies by the digest that decisions name; and the pages about policy as a whole."""
 
+    list_display = ("digest", "created_at")
+    ordering = ("-created_at",)
+    search_fields = ("digest",)
+    search_help_text = "The whole digest, as a decision names it"
+    fields = ("digest", "created_at", "policy")
 
-def choose_organisation(
-    request: HttpRequest,
-) -> tuple[list[Organisation], Organisation | None]:
-    """All organisations, and the one that the address names, else the first."""
-    organisations = list(Organisation.objects.order_by("slug"))
-    wanted = request.GET.get("organisation", "default")
-    chosen = next((row for row in organisations if row.slug == wanted), None)
-    return organisations, chosen or next(iter(organisations), None)
+    def get_urls(self) -> list[URLPattern]:
+        return [*urls(self.admin_site), *super().get_urls()]
 
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    @display(description="Policy")  # type: ignore[untyped-decorator]
+    def policy(self, row: PolicyVersion) -> str:
+        return format_html(PRE, pretty(row.content))
