@@ -147,6 +147,19 @@ class Draft(ProviderObject):
     body: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutgoingMail:
+    """A mail to be drafted, sent or sent on in the user's name. A forwarded mail keeps its own
+    subject; `reply_to_id` is the mail that is answered."""
+
+    to: tuple[str, ...]
+    cc: tuple[str, ...] = ()
+    bcc: tuple[str, ...] = ()
+    subject: str = ""
+    body: str = ""
+    reply_to_id: str | None = None
+
+
 class Named(BaseModel):
     """A label, folder or project that exists at the provider: identity and name."""
 

@@ -17,6 +17,7 @@ from integrations.contracts import (
     Mailbox,
     Named,
     Operation,
+    OutgoingMail,
     Page,
 )
 
@@ -58,16 +59,7 @@ class Writer(Protocol):
     def archive(self, email_id: str, *, key: str) -> dict[str, Any]: ...
     def mark_read(self, email_id: str, *, key: str) -> dict[str, Any]: ...
     def move_email(self, email_id: str, *, folder_id: str, key: str) -> dict[str, Any]: ...
-    def forward_email(
-        self,
-        email_id: str,
-        *,
-        to: Sequence[str],
-        cc: Sequence[str],
-        bcc: Sequence[str],
-        body: str,
-        key: str,
-    ) -> dict[str, Any]: ...
+    def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> dict[str, Any]: ...
     def delete_draft(self, draft_id: str, *, version: int | None, key: str) -> dict[str, Any]: ...
     def create_event(self, fields: Mapping[str, Any], *, key: str) -> dict[str, Any]: ...
     def change_event(
@@ -95,28 +87,8 @@ class Writer(Protocol):
     def change_labels(
         self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
     ) -> dict[str, Any]: ...
-    def create_draft(
-        self,
-        *,
-        to: Sequence[str],
-        cc: Sequence[str],
-        bcc: Sequence[str],
-        subject: str,
-        body: str,
-        reply_to_id: str | None,
-        key: str,
-    ) -> dict[str, Any]: ...
-    def send_email(
-        self,
-        *,
-        to: Sequence[str],
-        cc: Sequence[str],
-        bcc: Sequence[str],
-        subject: str,
-        body: str,
-        reply_to_id: str | None,
-        key: str,
-    ) -> dict[str, Any]: ...
+    def create_draft(self, mail: OutgoingMail, *, key: str) -> dict[str, Any]: ...
+    def send_email(self, mail: OutgoingMail, *, key: str) -> dict[str, Any]: ...
     def create_issue(
         self,
         *,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from integrations import http
-from integrations.contracts import AccountRef
+from integrations.contracts import AccountRef, OutgoingMail
 from integrations.data_service import segment, upstream
 from integrations.exceptions import Malformed
 from integrations.ports import Writer
@@ -57,17 +57,8 @@ class DataServiceWriter:
     def move_email(self, email_id: str, *, folder_id: str, key: str) -> dict[str, Any]:
         return self._post(f"/emails/{segment(email_id)}/move", key, {"folder_id": folder_id})
 
-    def forward_email(
-        self,
-        email_id: str,
-        *,
-        to: Sequence[str],
-        cc: Sequence[str],
-        bcc: Sequence[str],
-        body: str,
-        key: str,
-    ) -> dict[str, Any]:
-        content = {"to": list(to), "cc": list(cc), "bcc": list(bcc), "body": body}
+    def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> dict[str, Any]:
+        content = {**_receivers(mail), "body": mail.body}
         return self._post(f"/emails/{segment(email_id)}/forward", key, content)
 
     def delete_draft(self, draft_id: str, *, version: int | None, key: str) -> dict[str, Any]:
@@ -128,31 +119,11 @@ class DataServiceWriter:
         body = {"add": list(add), "remove": list(remove)}
         return self._post(f"/emails/{segment(email_id)}/labels", key, body)
 
-    def create_draft(
-        self,
-        *,
-        to: Sequence[str],
-        cc: Sequence[str],
-        bcc: Sequence[str],
-        subject: str,
-        body: str,
-        reply_to_id: str | None,
-        key: str,
-    ) -> dict[str, Any]:
-        return self._post("/drafts", key, _message(to, cc, bcc, subject, body, reply_to_id))
+    def create_draft(self, mail: OutgoingMail, *, key: str) -> dict[str, Any]:
+        return self._post("/drafts", key, _message(mail))
 
-    def send_email(
-        self,
-        *,
-        to: Sequence[str],
-        cc: Sequence[str],
-        bcc: Sequence[str],
-        subject: str,
-        body: str,
-        reply_to_id: str | None,
-        key: str,
-    ) -> dict[str, Any]:
-        return self._post("/emails/send", key, _message(to, cc, bcc, subject, body, reply_to_id))
+    def send_email(self, mail: OutgoingMail, *, key: str) -> dict[str, Any]:
+        return self._post("/emails/send", key, _message(mail))
 
     def create_issue(
         self,
@@ -180,19 +151,10 @@ class DataServiceWriter:
         return self._post("/jira/issues", key, body)
 
 
-def _message(
-    to: Sequence[str],
-    cc: Sequence[str],
-    bcc: Sequence[str],
-    subject: str,
-    body: str,
-    reply_to_id: str | None,
-) -> dict[str, Any]:
-    message: dict[str, Any] = {
-        "to": list(to),
-        "cc": list(cc),
-        "bcc": list(bcc),
-        "subject": subject,
-        "body": body,
-    }
-    return message | ({"reply_to_id": reply_to_id} if reply_to_id else {})
+def _receivers(mail: OutgoingMail) -> dict[str, Any]:
+    return {"to": list(mail.to), "cc": list(mail.cc), "bcc": list(mail.bcc)}
+
+
+def _message(mail: OutgoingMail) -> dict[str, Any]:
+    message = {**_receivers(mail), "subject": mail.subject, "body": mail.body}
+    return message | ({"reply_to_id": mail.reply_to_id} if mail.reply_to_id else {})

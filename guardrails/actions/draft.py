@@ -11,6 +11,7 @@ from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target, audience
 from guardrails.text import Body, Identifier, Line
+from integrations.contracts import OutgoingMail
 from integrations.ports import Writer
 
 
@@ -54,15 +55,14 @@ class Draft(Action[DraftArguments]):
         return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"
 
     def perform(self, writer: Writer, arguments: DraftArguments, call: Call) -> dict[str, Any]:
-        return writer.create_draft(
+        mail = OutgoingMail(
             to=arguments.to,
             cc=arguments.cc,
-            bcc=(),
             subject=arguments.subject,
             body=arguments.body,
             reply_to_id=arguments.reply_to_id,
-            key=call.key,
         )
+        return writer.create_draft(mail, key=call.key)
 
     def outcome(self, arguments: DraftArguments, answer: Mapping[str, Any]) -> Outcome:
         result = {"draft_id": str(answer["id"])} if answer.get("id") else {}

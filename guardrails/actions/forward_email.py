@@ -11,6 +11,7 @@ from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target
 from guardrails.text import Body, Identifier
+from integrations.contracts import OutgoingMail
 from integrations.ports import Writer
 
 
@@ -60,14 +61,10 @@ class ForwardEmail(Action[ForwardEmailArguments]):
     def perform(
         self, writer: Writer, arguments: ForwardEmailArguments, call: Call
     ) -> dict[str, Any]:
-        return writer.forward_email(
-            arguments.email_id,
-            to=arguments.to,
-            cc=arguments.cc,
-            bcc=arguments.bcc,
-            body=arguments.body,
-            key=call.key,
+        mail = OutgoingMail(
+            to=arguments.to, cc=arguments.cc, bcc=arguments.bcc, body=arguments.body
         )
+        return writer.forward_email(arguments.email_id, mail, key=call.key)
 
     def outcome(self, arguments: ForwardEmailArguments, answer: Mapping[str, Any]) -> Outcome:
         names = ("message_id", "thread_id")

@@ -11,6 +11,7 @@ from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target
 from guardrails.text import Body, Identifier, Line
+from integrations.contracts import OutgoingMail
 from integrations.ports import Writer
 
 
@@ -55,15 +56,15 @@ class SendEmail(Action[SendEmailArguments]):
         return f"Send “{arguments.subject}” to {named(arguments.to + arguments.cc)}{hidden}"
 
     def perform(self, writer: Writer, arguments: SendEmailArguments, call: Call) -> dict[str, Any]:
-        return writer.send_email(
+        mail = OutgoingMail(
             to=arguments.to,
             cc=arguments.cc,
             bcc=arguments.bcc,
             subject=arguments.subject,
             body=arguments.body,
             reply_to_id=arguments.reply_to_id,
-            key=call.key,
         )
+        return writer.send_email(mail, key=call.key)
 
     def outcome(self, arguments: SendEmailArguments, answer: Mapping[str, Any]) -> Outcome:
         names = ("message_id", "thread_id")
