@@ -1,0 +1,81 @@
+"""One decision in the making: what it is about, what was found so far, how it ends. Pure."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from guardrails.contracts import ActionRequest, Check, Decision
+from guardrails.effects import Effect, EffectKind
+from guardrails.facts import Facts
+from guardrails.provenance import Provenance
+from guardrails.reasons import sentence
+from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
+from guardrails.targets import Target
+from guardrails.text import visible
+
+FROM_CONTENT = frozenset({"webhook", "pattern"})
+# The reason code of a failure, and the check itself.
+Step = tuple[str, Check]
+
+
+@dataclass(kw_only=True)
+class Case:
+    """One decision in the making."""
+
+    request: ActionRequest
+    policy: PolicySnapshot
+    facts: Facts | None
+    now: datetime
+    checks: list[Check] = field(default_factory=list)
+    limits: tuple[Limit, ...] = ()
+    rule: Rule | None = None
+    mode: Mode = "ask"
+    effects: tuple[Effect, ...] = ()
+    targets: tuple[Target, ...] = ()
+    implied: tuple[Target, ...] = ()  # those of the targets that no argument names
+    listed: dict[str, Option] = field(default_factory=dict)  # by path
+    authenticated: frozenset[str] = frozenset()  # paths
+    provenance: dict[str, Provenance] = field(default_factory=dict)
+    rivals: tuple[Option, ...] = ()
+
+    @property
+    def receivers(self) -> tuple[Target, ...]:
+        return tuple(target for target in self.targets if target.is_receiver)
+
+    def has(self, *kinds: EffectKind) -> bool:
+        return any(effect.kind in kinds for effect in self.effects)
+
+    @property
+    def from_content(self) -> bool:
+        return self.request.origin.trigger in FROM_CONTENT
+
+    def decision(
+        self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""
+    ) -> Decision:
+        email = self.facts.email if self.facts else None
+        at_provider = (self.facts.labels if self.facts else None) or {}
+        return Decision(
+            verdict=verdict,
+            reason=reason,
+            sentence=sentence(reason, detail),
+            checks=tuple(self.checks),
+            policy_digest=self.policy.digest,
+            rule_id=self.rule.id if self.rule else "",
+            option_ids=tuple(dict.fromkeys(option.id for option in self.listed.values())),
+            target_group_id=next(
+                (option.group_id for option in self.listed.values() if option.group_id), ""
+            ),
+            effects=self.effects,
+            side_effects=(
+                *(effect.sentence for effect in self.effects),
+                *(
+                    f"Takes off the label {visible(rival.name)}."
+                    for rival in self.rivals
+                    if email and rival.external_id in email.labels
+                ),
+            ),
+            removals=tuple(
+                rival.external_id for rival in self.rivals if rival.external_id in at_provider
+            ),
+            provenance=self.provenance,
+        )
