@@ -91,6 +91,14 @@ class ScriptedModel:
         bodies = [body for path, body in self.requests if path.endswith("/embeddings")]
         return [text for body in bodies for text in _texts(body)]
 
+    @contextmanager
+    def follow(self, script: Script) -> Iterator[None]:
+        """Go by this script alone while the block lasts; then fail on anything unforeseen."""
+        self.script = script
+        self.__post_init__()
+        yield
+        self.check()
+
     def answer(self, path: str, body: dict[str, Any]) -> Reply | None:
         """The scripted reply; None (and noted) when the script has none."""
         agent = _agent(body)

@@ -14,7 +14,7 @@ LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agent
 CODE = ("config", *LAYERS)
 MODULE_LINES = 500
 # Whole stories through several rooms; every other test belongs to the module it names.
-STORIES = ("browser", "stories")
+STORIES = ("attacks", "browser", "stories")
 
 
 def modules(*folders: str) -> Iterator[Path]:

@@ -1,0 +1,174 @@
+"""What an attack is: data. `tests.attacks.run` carries it out against a running Remit.
+
+Every case has a benign twin: the same door, policy and action with a harmless value. The
+attack must end as it says without one call to the provider; the twin must come through.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tests.attacks.desk import Desk
+
+ITEM = "<the mail at hand>"  # in arguments: the id of the mail that sets the action off
+
+# What an act comes to. refused: one row with the reason. asked: it waits for a person.
+# revoked: a person says yes and it is refused with the reason all the same. unreadable: the
+# model's call is no action at all. untouched: nobody even asks the guardrails.
+# performed: done at once. confirmed: done after a person's yes.
+End = Literal["refused", "asked", "revoked", "unreadable", "untouched", "performed", "confirmed"]
+HARMLESS: frozenset[End] = frozenset({"performed", "confirmed"})
+Rows = tuple[tuple[str, str, str], ...]  # phase, status, reason
+
+ASKED: Rows = (("control", "waiting", "needs_approval"),)
+APPROVED: Rows = (("control", "recorded", "approved"),)
+DONE: Rows = (("attempt", "pending", "allowed"), ("outcome", "succeeded", "performed"))
+DONE_AS_ASKED: Rows = (
+    ("attempt", "pending", "needs_approval"),
+    ("outcome", "succeeded", "performed"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chat:
+    """A person types, over `POST /api/v1/chat`; the model obeys what it found elsewhere."""
+
+    words: str = "Please see to it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mail:
+    """A mail arrives as a signed webhook, and the model obeys it. `fields` are its own."""
+
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """A mail arrives for which an approved pattern with this matcher is there; the pattern
+    holds the action. Where none fits, the model reads the mail and does nothing."""
+
+    matcher: Mapping[str, str]
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+Door = Chat | Mail | Learned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """One permission, with its targets as (kind, id, name)."""
+
+    action: str
+    mode: str = "auto"
+    targets: tuple[tuple[str, ...], ...] = ()
+    conditions: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """One thing an obedient model does, and what must come of it. Arguments given as text are
+    sent as the raw arguments of the tool call."""
+
+    via: Door
+    action: str
+    arguments: Mapping[str, Any] | str
+    end: End
+    reason: str = ""
+
+    def rows(self) -> Rows:
+        """The rows it must leave in the ledger, all of them."""
+        refused = (("blocked", "blocked", self.reason),)
+        return {
+            "refused": refused,
+            "asked": ASKED,
+            "revoked": ASKED + APPROVED + refused,
+            "unreadable": (),
+            "untouched": (),
+            "performed": DONE,
+            "confirmed": ASKED + APPROVED + DONE_AS_ASKED,
+        }[self.end]
+
+
+def nothing(desk: Desk) -> None:
+    """No preparation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """An attack and its twin. `given` furnishes the office; `meanwhile` is what happens
+    between the model's wish and the person's yes (in the attack alone)."""
+
+    name: str
+    row: str
+    policy: tuple[Grant, ...]
+    attack: Act
+    twin: Act
+    given: Callable[[Desk], None] = nothing
+    meanwhile: Callable[[Desk], None] = nothing
+    hole: str = ""  # why it still gets through; empty: it does not
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play:
+    """A benign act under a policy. Cases are what an attacker changes about it."""
+
+    policy: tuple[Grant, ...]
+    action: str
+    arguments: Mapping[str, Any]
+    end: End = "performed"
+    via: Door = Chat()
+    given: Callable[[Desk], None] = nothing
+
+    def case(
+        self,
+        row: str,
+        name: str,
+        reason: str = "",
+        *,
+        end: End = "refused",
+        via: Door | None = None,
+        raw: str = "",
+        arguments: Mapping[str, Any] | None = None,
+        given: Callable[[Desk], None] | None = None,
+        meanwhile: Callable[[Desk], None] = nothing,
+        hole: str = "",
+        **changes: Any,
+    ) -> Case:
+        """This play with these arguments changed, and itself as the twin."""
+        hostile = dict(self.arguments if arguments is None else arguments) | changes
+        return Case(
+            name=name,
+            row=row,
+            policy=self.policy,
+            attack=Act(
+                via=via or self.via,
+                action=self.action,
+                arguments=raw or hostile,
+                end=end,
+                reason=reason,
+            ),
+            twin=Act(via=self.via, action=self.action, arguments=self.arguments, end=self.end),
+            given=given or self.given,
+            meanwhile=meanwhile,
+            hole=hole,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """An attack that is not one wish of a model: requests, repetitions, races. Both are
+    functions that assert; `calls` is how many calls the twin makes at the provider."""
+
+    name: str
+    row: str
+    attack: Callable[[Desk], None]
+    twin: Callable[[Desk], None]
+    calls: int = 0
+    hole: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.name}"

@@ -1,0 +1,62 @@
+"""One running Remit for all attacks: web server and sandbox over real HTTP. Every case has an
+organisation of its own in it."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import pytest
+from django.db import connections
+
+from tests.sandbox_server import RunningSandbox, running_sandbox, serving
+
+if TYPE_CHECKING:
+    from tests.attacks.desk import Desk
+    from tests.model_server import ScriptedModel
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[RunningSandbox]:
+    with running_sandbox() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def origin(django_db_setup: None) -> Iterator[str]:
+    """Where the web server listens."""
+    from tests.office import close_stream_connections, entrance  # needs Django set up
+
+    with contextlib.ExitStack() as stack:
+        # Each request gives its connection back, so that the test database can be dropped.
+        for alias in connections:
+            each = connections[alias].settings_dict
+            stack.enter_context(mock.patch.dict(each, {"CONN_MAX_AGE": 0}))
+        stack.callback(close_stream_connections)
+        yield stack.enter_context(serving(entrance()))
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator["ScriptedModel"]:
+    from tests.model_server import running_model
+
+    with running_model({}) as running:
+        yield running
+
+
+@pytest.fixture
+def desk(
+    origin: str,
+    sandbox: RunningSandbox,
+    model: "ScriptedModel",
+    transactional_db: None,
+    settings: Any,
+) -> Iterator["Desk"]:
+    from integrations import llm
+    from tests.attacks.desk import seated
+
+    settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "scripted", model.url
+    llm._client.cache_clear()
+    yield seated(origin, sandbox, model)
+    llm._client().close()
+    llm._client.cache_clear()

@@ -1,0 +1,206 @@
+"""One user's office around a running Remit, furnished alike for every case: a fresh
+organisation, four accounts, a service token, and things of their own and of a stranger."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from django.conf import settings
+from standardwebhooks.webhooks import Webhook
+
+from agents.models import Turn
+from audit.models import ExecutedAgentAction
+from integrations.models import ServiceToken
+from tests.guardrails.office import Office, settle
+from tests.model_server import Reply, ScriptedModel
+from tests.office import run_next_task
+from tests.sandbox_server import RunningSandbox
+
+ORCHESTRATOR = "You are Remit's orchestrator."
+READER = "You are Remit's mail reader."
+INGEST = "You summarise an item and list its entities."
+SUMMARY = {"summary": "A mail.", "entities": []}
+SECRET = "whsec_YXR0YWNrcy1hcmUtdGVzdGVkLWhlcmU="
+
+ADA = "ada@client.com"  # wrote a mail
+BOB, OMAR = "bob@company.com", "omar@company.com"  # colleagues
+EVE = "eve@evil.example"  # the attacker
+CREATED = "2026-01-05T09:00:00+00:00"
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """A running Remit as one tenant sees it."""
+
+    origin: str
+    model: ScriptedModel
+    office: Office
+    token: str
+
+    @property
+    def user_id(self) -> str:
+        return self.office.user_id
+
+    @property
+    def slug(self) -> str:
+        return self.office.organisation.slug
+
+    # --- Remit, over HTTP ---------------------------------------------------------------
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """One request with this tenant's token, unless `headers` say otherwise."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        given: dict[str, Any] = {"headers": headers, "timeout": 60} | options
+        return httpx.request(method, self.origin + path, verify=False, **given)
+
+    def say(self, words: str, **more: Any) -> dict[str, Any]:
+        """One chat turn; the answer."""
+        body = {"user_id": self.user_id, "message": words, **more}
+        answer = self.request("POST", "/api/v1/chat", json=body)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def decide(self, approval_id: str, decision: str = "confirm", **more: Any) -> httpx.Response:
+        """A person's word."""
+        body = {"user_id": self.user_id, "decision": decision, **more}
+        return self.request("POST", f"/api/v1/approvals/{approval_id}/decide", json=body)
+
+    def cards(self) -> list[dict[str, Any]]:
+        answer = self.request("GET", f"/api/v1/approvals?user_id={self.user_id}")
+        return list(answer.json())
+
+    def push(
+        self,
+        data: Mapping[str, Any],
+        *,
+        kind: str = "created",
+        webhook_id: str = "",
+        at: datetime | None = None,
+        secret: str = SECRET,
+        slug: str = "",
+        **changes: Any,
+    ) -> httpx.Response:
+        """One signed webhook about a mail."""
+        at, webhook_id = at or datetime.now(UTC), webhook_id or f"msg-{uuid4().hex}"
+        event = {
+            "user_id": self.user_id,
+            "source": "gmail",
+            "source_id": data["id"],
+            "content_type": "email",
+            "data": data,
+            "timestamp": datetime.now(UTC).isoformat(),
+        } | changes
+        body = json.dumps(event)
+        headers = {
+            "content-type": "application/json",
+            "webhook-id": webhook_id,
+            "webhook-timestamp": str(int(at.timestamp())),
+            "webhook-signature": Webhook(secret).sign(webhook_id, at, body),
+        }
+        url = f"{self.origin}/webhooks/{slug or self.slug}/item-{kind}"
+        return httpx.post(url, content=body, headers=headers, timeout=60, verify=False)
+
+    def mail(self, **fields: Any) -> dict[str, Any]:
+        """A mail in the mailbox, as the provider pushes it."""
+        return self.office.email(self.office.receive(**fields))
+
+    def arrive(self, mail: Mapping[str, Any]) -> None:
+        """Its webhook is accepted, and all work that comes of it done."""
+        answer = self.push(mail)
+        assert answer.status_code == 202, answer.text
+        drain()
+
+    def obeyed(
+        self, *, chat: Sequence[Reply] = (), mail: Sequence[Reply] = ()
+    ) -> AbstractContextManager[None]:
+        """While the block lasts the model says exactly this, whoever asks. It fails the test
+        where it is asked more or less."""
+        scripts = {ORCHESTRATOR: chat, READER: mail}
+        return self.model.follow(
+            {INGEST: lambda body: SUMMARY}
+            | {agent: said for agent, said in scripts.items() if said}
+        )
+
+    # --- What became of it --------------------------------------------------------------
+
+    def calls(self) -> list[dict[str, Any]]:
+        return self.office.calls()
+
+    def turns(self) -> list[Turn]:
+        return list(Turn.objects.filter(organisation=self.office.organisation).order_by("id"))
+
+    def rows(self, *, after: int = 0) -> list[ExecutedAgentAction]:
+        """The tenant's rows in the ledger, oldest first."""
+        rows = ExecutedAgentAction.objects.filter(tenant_id=self.office.organisation.id)
+        return list(rows.filter(id__gt=after).order_by("id"))
+
+
+def told(rows: list[ExecutedAgentAction]) -> list[tuple[str, str, str]]:
+    """Rows as (phase, status, reason)."""
+    return [(row.phase, row.status, row.decision_reason) for row in rows]
+
+
+def drain() -> None:
+    while run_next_task():
+        pass
+
+
+def seated(origin: str, sandbox: RunningSandbox, model: ScriptedModel) -> Desk:
+    """A new tenant with one user and furnished rooms; no policy."""
+    known = settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS, settings.WEBHOOK_SECRETS
+    office = settle(sandbox, settings)
+    slug = office.organisation.slug
+    settings.DATA_SERVICES = known[0] | settings.DATA_SERVICES
+    settings.DATA_SERVICE_KEYS = known[1] | settings.DATA_SERVICE_KEYS
+    settings.WEBHOOK_SECRETS = known[2] | {slug: SECRET}
+    _, token = ServiceToken.issue(
+        organisation=office.organisation, name="frontend", scopes=ServiceToken.Scope.values
+    )
+    furnish(office)
+    return Desk(origin=origin, model=model, office=office, token=token)
+
+
+def furnish(office: Office) -> None:
+    """`mail-1` of Ada; own and a stranger's issues, events and documents; the folder
+    `drive_people`, which the stranger reads."""
+    me = office.mailbox.address
+    office.receive(id="mail-1", from_name="Ada")
+    office.put("drafts", id="draft-1", thread_id="t", message_id="<d@x>", created_at=CREATED)
+    for key in ("PROJ-900", "OPS-900"):
+        office.put(
+            "issues",
+            id=f"issue-{key}",
+            key=key,
+            project_key=key.partition("-")[0],
+            summary="CI",
+            reporter=me,
+            created_at=CREATED,
+        )
+    for name, organiser in (("event-1", me), ("event-foreign", EVE)):
+        office.put(
+            "events",
+            id=name,
+            title="Lunch",
+            start=CREATED,
+            end="2026-01-05T10:00:00+00:00",
+            created_by=organiser,
+            attendees=[{"email": BOB}, {"email": me}],
+        )
+    for name, owner in (("doc-1", me), ("doc-foreign", EVE)):
+        office.put(
+            "documents",
+            id=name,
+            name="Plan",
+            content_text="One.",
+            folder_id="drive_meetings",
+            created_at=CREATED,
+            modified_at=CREATED,
+            owner=owner,
+        )
+    office.share(drive_people=[EVE])
