@@ -11,7 +11,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from agents import reactions, turns
-from guardrails import approvals, recovery
+from guardrails import approvals, recovery, usage
 from knowledge.tasks import requeue_abandoned_syncs
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ def sweep() -> None:
         lambda: approvals.finish_confirmed(older_than_seconds=patience),
         lambda: recovery.recover_open_attempts(older_than_seconds=patience, now=now),
         lambda: requeue_abandoned_syncs(now=now),
+        lambda: usage.sweep(now=now),
     )
     for part in parts:
         try:

@@ -108,7 +108,8 @@ def decide_again(past: Past, under: PolicySnapshot) -> Decision | None:
     if facts is not None and not _needs(past.request, under) <= past.needs:
         facts = None
     decision = policy.decide(request=past.request, policy=under, facts=facts, now=past.now)
-    unknown = decision.reason == "facts_unavailable" and past.reason != "facts_unavailable"
+    unread = ("facts_unavailable", "counts_unavailable")
+    unknown = decision.reason in unread and past.reason != decision.reason
     return None if unknown else decision
 
 

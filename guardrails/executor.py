@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -21,9 +23,10 @@ from django.utils import timezone
 from audit import ledger
 from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
-from guardrails import asks, entries, results, selectors, versions
+from guardrails import asks, entries, results, selectors, usage, versions
 from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.counts import Use
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
 from integrations.contracts import AccountRef, Operation
@@ -97,7 +100,25 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
     if confirmation is None and any(phase.status == "waiting" for phase in phases):
         return asks.waiting_result(request)
     attempt_no = last.attempt_no + 1 if last else 1
-    return _carry_out(request, judge(request), confirmation, attempt_no)
+    judgement = judge(request, claim=partial(_count, request, confirmation))
+    return _carry_out(request, judgement, confirmation, attempt_no)
+
+
+def _count(
+    request: ActionRequest,
+    confirmation: Confirmation | None,
+    judgement: Judgement,
+    use: Use,
+    now: datetime,
+) -> None:
+    """What the account's rates count of this: actions that go on to the provider, and
+    questions to a person."""
+    if judgement.nothing_to_do:
+        return
+    if confirmation is None and judgement.decision.verdict == "ask":
+        usage.note_ask(use, request=request, now=now)
+    elif confirmation is None or confirmation.digest == judgement.digest:
+        usage.note(use, request=request, now=now)
 
 
 def _carry_out(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from guardrails import targets
+from guardrails.counts import Counts
 from integrations.contracts import (
     Correspondence,
     Document,
@@ -51,6 +52,7 @@ class Facts:
     issue: Issue | None = None
     draft: Draft | None = None
     own_address: str = ""
+    counts: Counts | None = None  # not the provider's: how often the agent did such things
 
     def holds(self, kind: ObjectKind, object_id: str) -> bool:
         """Whether exactly this object was read."""

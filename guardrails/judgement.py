@@ -2,17 +2,20 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from django.db import connections
 from django.utils import timezone
 
 from audit.chain import canonical_bytes
-from guardrails import evidence, policy, registry, selectors
+from guardrails import evidence, policy, registry, selectors, usage
 from guardrails.actions.base import Action, Arguments
+from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
+from guardrails.counts import Use
 from guardrails.facts import Facts, gather
 from guardrails.reasons import sentence
 from guardrails.snapshot import PolicySnapshot
@@ -39,6 +42,9 @@ class Judgement:
     nothing_to_do: bool = False
 
 
+Claim = Callable[[Judgement, Use, datetime], None]
+
+
 def canonical(request: ActionRequest) -> ActionRequest:
     """The request with the very arguments that are decided and executed. Arguments that break
     the schema stay as they are; they are refused."""
@@ -50,11 +56,15 @@ def canonical(request: ActionRequest) -> ActionRequest:
     return replace(request, arguments=registry.canonical(parsed)) if parsed else request
 
 
-def judge(request: ActionRequest) -> Judgement:
+def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
     """Decide a canonical request under the present policy and fresh facts. Never raises: a
-    guard that breaks refuses."""
+    guard that breaks refuses.
+
+    Where the policy has rates, `claim` is given the judgement and what it uses up, in the
+    transaction that counted. Without it nothing is written.
+    """
     try:
-        return _judge(request)
+        return _judge(request, claim)
     except Exception:  # whatever broke, the answer is no
         log.exception("guardrails.guard_failed action=%s", request.action_id)
         return Judgement(
@@ -100,17 +110,17 @@ def release_connections() -> None:
             connection.close()
 
 
-def _judge(request: ActionRequest) -> Judgement:
-    snapshot, now = selectors.policy_snapshot(request.account), timezone.now()
+def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
+    snapshot = selectors.policy_snapshot(request.account)
 
-    def decide(facts: Facts | None) -> Judgement:
+    def decide(facts: Facts | None, now: datetime) -> Judgement:
         decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)
         grounds = evidence.kept(
             request=request, policy=snapshot, facts=facts, now=now, decision=decision
         )
         return Judgement(decision=decision, grounds=grounds, policy=snapshot, facts=facts)
 
-    found = decide(None)
+    found = decide(None, timezone.now())
     if found.decision.reason != "facts_unavailable":
         return found  # no, whatever the provider would say
     action = registry.BY_NAME[request.action_type]
@@ -120,11 +130,35 @@ def _judge(request: ActionRequest) -> Judgement:
     except ProviderError as error:
         log.warning("guardrails.facts_unavailable code=%s", error.code)
         return found
-    found = decide(facts)
-    decision = found.decision
-    if decision.verdict == "refuse":
-        return found
-    description = action.describe(arguments, facts)
+
+    def judged(facts: Facts, now: datetime) -> Judgement:
+        found = decide(facts, now)
+        if found.decision.verdict == "refuse":
+            return found
+        return _described(found, request, action, arguments, facts)
+
+    if not snapshot.has_rates:
+        return judged(facts, timezone.now())
+    use = usage.use_of(request, action, arguments, facts)
+    questions = [rate.question for rate in rates_of(request, snapshot)]
+    with usage.turn(request.account):
+        now = timezone.now()
+        counts = usage.counted(questions, use, request=request, now=now)
+        found = judged(replace(facts, counts=counts), now)
+        if claim is not None and found.decision.verdict != "refuse":
+            claim(found, use, now)
+    return found
+
+
+def _described(
+    found: Judgement,
+    request: ActionRequest,
+    action: Action[Any],
+    arguments: Arguments,
+    facts: Facts,
+) -> Judgement:
+    """The judgement with all that is needed to ask a person and to act."""
+    decision, description = found.decision, action.describe(arguments, facts)
     return replace(
         found,
         action=action,

@@ -8,6 +8,7 @@ decides; whatever is missing, unknown or unreadable fails. Longer checks are fil
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from guardrails import registry
@@ -15,8 +16,9 @@ from guardrails.actions.base import Action, Arguments
 from guardrails.checks.asking import may_ask, reasons_to_ask
 from guardrails.checks.case import Case, Step
 from guardrails.checks.listing import targets
+from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
-from guardrails.conditions import Context, Unreadable
+from guardrails.conditions import Context, RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
 from guardrails.provenance import trace
@@ -43,7 +45,7 @@ def decide(
     `facts_unavailable`. `now` must know its zone.
     """
     case = Case(request=request, policy=policy, facts=facts, now=now)
-    for reason, check in _examine(case):
+    for reason, check in chain(_examine(case), rates(case)):
         case.checks.append(check)
         if not check.passed:
             return case.decision("refuse", reason, check.detail)
@@ -128,8 +130,11 @@ def _conditions(case: Case, rule: Rule, facts: Facts) -> Iterator[Step]:
     )
     for limit in case.limits:
         for condition in limit.conditions:
-            yield "above_ceiling", condition.evaluate(context)
+            if not isinstance(condition, RateCondition):
+                yield "above_ceiling", condition.evaluate(context)
     for condition in rule.conditions:
+        if isinstance(condition, RateCondition):
+            continue
         unknown = isinstance(condition, Unreadable)
         yield (
             "condition_unknown" if unknown else "condition_failed",

@@ -29,6 +29,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("target_changed", "A listed target is gone or renamed at the provider."),
     Reason("condition_failed", "A condition of the permission does not hold."),
     Reason("condition_unknown", "A condition of the permission cannot be read."),
+    Reason("rate_exceeded", "This was done as often as it may be for now."),
+    Reason("counts_unavailable", "It is not known how often this was done."),
     Reason("ask_not_from_mail", "A mail may not make Remit ask a person for this."),
     Reason("too_many_asks", "Too many actions of this turn wait for a person already."),
     Reason("already_so", "Nothing to do: it is so already."),

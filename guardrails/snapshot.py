@@ -8,7 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from audit.chain import canonical_bytes
-from guardrails.conditions import Condition, Unreadable, read_all
+from guardrails.conditions import Condition, RateCondition, Unreadable, read_all
 from guardrails.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "never"]
@@ -105,6 +105,13 @@ class PolicySnapshot:
             and option.source == source
         )
         return tuple(sorted(found, key=lambda option: (not option.resource_type, option.id)))
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether what this account's agent does must be counted."""
+        conditions = [one for rule in self.rules for one in rule.conditions]
+        conditions += [one for limit in self.ceiling for one in limit.conditions]
+        return any(isinstance(one, RateCondition) for one in conditions)
 
     def content(self) -> dict[str, Any]:
         """The whole policy as plain data; equal for equal policies. `read` takes it back."""

@@ -4,7 +4,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -81,6 +81,15 @@ class Action(ABC, Generic[A]):
     def undo(self, arguments: A, facts: Facts) -> str:
         """How a person takes it back, with the values that were there before. Empty: not."""
         return ""
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The arguments that are numbers, present or not."""
+        return tuple(
+            name
+            for name, field in self.arguments.model_fields.items()
+            if {int, float} & {field.annotation, *get_args(field.annotation)}
+        )
 
     def object_id(self, arguments: A) -> str | None:
         return getattr(arguments, self.object_field) if self.object_field else None

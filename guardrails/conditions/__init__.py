@@ -9,17 +9,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from guardrails.conditions.base import Condition, Context, Unreadable
+from guardrails.conditions.asks_per_run import AsksPerRun
+from guardrails.conditions.base import Condition, Context, RateCondition, Unreadable
 from guardrails.conditions.business_hours import BusinessHours
+from guardrails.conditions.deletes_per_hour import DeletesPerHour
 from guardrails.conditions.first_contact import FirstContact
 from guardrails.conditions.max_recipients import MaxRecipients
+from guardrails.conditions.new_receivers_per_day import NewReceiversPerDay
+from guardrails.conditions.rate import Rate
+from guardrails.conditions.receivers_per_run import ReceiversPerRun
 from guardrails.conditions.recipient_domain import RecipientDomain
 from guardrails.conditions.sender import Sender
 from guardrails.conditions.sender_authenticated import SenderAuthenticated
+from guardrails.conditions.sum_per_day import SumPerDay
 from guardrails.conditions.thread import Thread
 from guardrails.conditions.trigger import StartedBy
 
-__all__ = ["BY_KIND", "CONDITIONS", "Condition", "Context", "Unreadable"]
+__all__ = ["BY_KIND", "CONDITIONS", "Condition", "Context", "RateCondition", "Unreadable"]
 
 CONDITIONS: tuple[type[Condition], ...] = (
     FirstContact,
@@ -30,6 +36,12 @@ CONDITIONS: tuple[type[Condition], ...] = (
     MaxRecipients,
     StartedBy,
     BusinessHours,
+    Rate,
+    NewReceiversPerDay,
+    ReceiversPerRun,
+    DeletesPerHour,
+    AsksPerRun,
+    SumPerDay,
 )
 BY_KIND: Mapping[str, type[Condition]] = {
     condition.model_fields["kind"].annotation.__args__[0]: condition  # type: ignore[union-attr]

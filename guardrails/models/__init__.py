@@ -5,6 +5,7 @@ from guardrails.models.ceiling import CeilingRule, KillSwitch
 from guardrails.models.patterns import LearnedPattern, PatternAction
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.skills import Skill
+from guardrails.models.usage import Usage
 from guardrails.models.versions import PolicyVersion
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "PolicyVersion",
     "Skill",
     "TargetGroup",
+    "Usage",
 ]

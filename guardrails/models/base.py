@@ -46,6 +46,11 @@ class ConditionsField(models.JSONField):
 
     empty_values = [[]]  # nothing else stands for “no conditions”
 
+    def deconstruct(self) -> Any:
+        name, path, args, kwargs = super().deconstruct()
+        kwargs.pop("help_text", None)  # names the kinds, and a new kind is no migration
+        return name, path, args, kwargs
+
     def validate(self, value: Any, model_instance: models.Model | None) -> None:
         super().validate(value, model_instance)
         check_conditions(value)

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from guardrails import conditions, registry
+from guardrails.conditions.sum_per_day import SumPerDay
 from guardrails.models.base import ConditionsField, ValidatedModel
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
@@ -76,7 +77,12 @@ class CeilingRule(ValidatedModel):
         for one in parsed:
             about_receivers = action is None or "recipient" not in action.takes
             about_mail = action is None or action.object_field is None
-            if (one.about_receivers and about_receivers) or ("email" in one.needs and about_mail):
+            numbers = action.numbers if action else ()
+            if (
+                (one.about_receivers and about_receivers)
+                or ("email" in one.needs and about_mail)
+                or (isinstance(one, SumPerDay) and one.field not in numbers)
+            ):
                 raise ValidationError(
                     {
                         "conditions": f"“{one.kind}” cannot be judged for "

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from guardrails import conditions, registry, targets, text
+from guardrails.conditions.sum_per_day import SumPerDay
 from guardrails.models.base import ConditionsField, ValidatedModel
 from integrations.models import Account
 from integrations.registry import source_choices
@@ -96,8 +97,10 @@ class AllowedAction(ValidatedModel):
         except ValueError:
             return  # the field says so
         for one in parsed:
-            if (one.about_receivers and "recipient" not in action.takes) or (
-                "email" in one.needs and "email" not in action.needs
+            if (
+                (one.about_receivers and "recipient" not in action.takes)
+                or ("email" in one.needs and "email" not in action.needs)
+                or (isinstance(one, SumPerDay) and one.field not in action.numbers)
             ):
                 raise ValidationError(
                     {

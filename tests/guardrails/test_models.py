@@ -94,6 +94,7 @@ def test_conditions_of_any_other_shape_are_refused_in_words(mailbox: Account, ra
         ("archive", {"kind": "recipient_domain", "domains": ["x.com"]}),
         ("create_jira_task", {"kind": "sender_authenticated"}),
         ("create_jira_task", {"kind": "thread"}),
+        ("archive", {"kind": "sum_per_day", "field": "amount", "max": 500}),
     ],
 )
 def test_a_condition_that_could_never_hold_is_refused(

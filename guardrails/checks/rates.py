@@ -1,0 +1,35 @@
+"""How often this was done lately leaves room for it. Pure."""
+
+from collections.abc import Iterator
+
+from guardrails import registry
+from guardrails.checks.asking import reasons_to_ask
+from guardrails.checks.case import Case, Step
+from guardrails.conditions import Context, RateCondition
+from guardrails.contracts import ActionRequest
+from guardrails.snapshot import PolicySnapshot
+
+
+def rates_of(request: ActionRequest, policy: PolicySnapshot) -> tuple[RateCondition, ...]:
+    """The rates that an action is under: those of the ceiling, then of its permission."""
+    action = registry.BY_NAME[request.action_type]
+    rule = policy.rule(action.name, action.resource_type)
+    found = [one for limit in policy.limits(action.name) for one in limit.conditions]
+    found += rule.conditions if rule else ()
+    return tuple(one for one in found if isinstance(one, RateCondition))
+
+
+def rates(case: Case) -> Iterator[Step]:
+    """Every rate leaves room. Looked at when everything else holds."""
+    if case.facts is None:
+        return
+    context = Context(
+        receivers=tuple(target.value for target in case.receivers),
+        trigger=case.request.origin.trigger,
+        facts=case.facts,
+        now=case.now,
+        asks=bool(reasons_to_ask(case)),
+    )
+    for condition in rates_of(case.request, case.policy):
+        is_known = condition.counted(context) is not None
+        yield "rate_exceeded" if is_known else "counts_unavailable", condition.evaluate(context)

@@ -1,0 +1,29 @@
+"""How often one run may ask a person."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from guardrails.conditions.base import Context, RateCondition
+from guardrails.contracts import Check
+from guardrails.counts import Question, Tally
+
+
+class AsksPerRun(RateCondition):
+    """A person is asked at most `max` times in one run, whatever became of the earlier asks.
+    What asks nobody always passes."""
+
+    kind: Literal["asks_per_run"]
+    max: Annotated[int, Field(ge=1, le=1000)]
+
+    @property
+    def question(self) -> Question:
+        return Question(what="asks", per="run", max=self.max)
+
+    def in_words(self, tally: Tally) -> str:
+        return f"A person would be asked {tally.count:.0f} times in this run; {self.max} may be"
+
+    def evaluate(self, context: Context) -> Check:
+        if not context.asks:
+            return self.check(True, "Nobody is asked.")
+        return super().evaluate(context)

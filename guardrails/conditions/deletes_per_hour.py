@@ -1,0 +1,23 @@
+"""How much may be destroyed."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from guardrails.conditions.base import RateCondition
+from guardrails.counts import Question, Tally
+
+
+class DeletesPerHour(RateCondition):
+    """At most `max` destructive actions by this account within an hour, of whatever type.
+    What destroys nothing always passes."""
+
+    kind: Literal["deletes_per_hour"]
+    max: Annotated[int, Field(ge=1, le=1000)]
+
+    @property
+    def question(self) -> Question:
+        return Question(what="deletes", per="hour", max=self.max)
+
+    def in_words(self, tally: Tally) -> str:
+        return f"{tally.count:.0f} things would be destroyed within one hour; {self.max} may be"

@@ -1,0 +1,23 @@
+"""How many people one run may reach."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from guardrails.conditions.base import RateCondition
+from guardrails.counts import Question, Tally
+
+
+class ReceiversPerRun(RateCondition):
+    """At most `max` different receivers in one run (a chat turn, or the work on one inbound
+    item), over all its actions on this account."""
+
+    kind: Literal["receivers_per_run"]
+    max: Annotated[int, Field(ge=1, le=1000)]
+
+    @property
+    def question(self) -> Question:
+        return Question(what="receivers", per="run", max=self.max)
+
+    def in_words(self, tally: Tally) -> str:
+        return f"This run would reach {tally.count:.0f} receivers; {self.max} may be"
