@@ -1,12 +1,10 @@
 """Admin of the organisation's ceiling."""
 
-from typing import Any
-
-from django import forms
 from django.contrib import admin
 from unfold.decorators import display
 
 from guardrails.admin.base import PolicyAdmin, kinds
+from guardrails.admin.conditions_form import WithConditions
 from guardrails.models import CeilingRule
 
 CEILING_COLOURS = {
@@ -16,15 +14,10 @@ CEILING_COLOURS = {
 }
 
 
-class CeilingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
+class CeilingRuleForm(WithConditions):
     class Meta:
         model = CeilingRule
         fields = ("organisation", "action_type", "at_most", "conditions", "note")
-
-    def clean_conditions(self) -> Any:
-        """An emptied field means no conditions."""
-        given = self.cleaned_data["conditions"]
-        return [] if given is None else given
 
 
 @admin.register(CeilingRule)

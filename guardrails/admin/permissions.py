@@ -1,8 +1,5 @@
 """Admin of permissions, and of the targets that they may reach."""
 
-from typing import Any
-
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -12,6 +9,7 @@ from unfold.decorators import action, display
 from guardrails import naming
 from guardrails.admin.authors import author
 from guardrails.admin.base import PolicyAdmin, kinds
+from guardrails.admin.conditions_form import WithConditions
 from guardrails.admin.trial import DraftAdmin
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.text import visible
@@ -20,7 +18,7 @@ from integrations.exceptions import ProviderError
 MODE_COLOURS = {"Automatic": "success", "Ask a person": "info", "Never": "danger"}
 
 
-class AllowedActionForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in stubs only
+class AllowedActionForm(WithConditions):
     class Meta:
         model = AllowedAction
         fields = (
@@ -31,11 +29,6 @@ class AllowedActionForm(forms.ModelForm):  # type: ignore[type-arg]  # generic i
             "approval_mode",
             "conditions",
         )
-
-    def clean_conditions(self) -> Any:
-        """An emptied field means no conditions."""
-        given = self.cleaned_data["conditions"]
-        return [] if given is None else given
 
 
 @admin.register(AllowedAction)

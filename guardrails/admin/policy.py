@@ -26,6 +26,7 @@ from integrations.contracts import AccountRef
 from integrations.models import Account
 from integrations.read_only_admin import ReadOnlyAdmin
 
+PREFIX = "argument-"
 PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
@@ -120,14 +121,14 @@ class TrialForm(forms.Form):
     def __init__(self, action: Action[Any], data: Any = None) -> None:
         super().__init__(data)
         self.action = action
-        self.fields = {**schema_form.fields(action), **self.fields}
+        self.fields = {**schema_form.fields(action.arguments, prefix=PREFIX), **self.fields}
 
     def wish(self, account: AccountRef) -> ActionRequest:
         """The action as it was filled in. Needs a valid form."""
         return simulation.wish(
             account,
             action_type=self.action.name,
-            arguments=schema_form.arguments(self.action, self.cleaned_data),
+            arguments=schema_form.values(self.action.arguments, self.cleaned_data, prefix=PREFIX),
             user_words=self.cleaned_data["user_words"],
             email_id=self.cleaned_data["email_id"],
         )

@@ -31,6 +31,7 @@ class Condition(BaseModel, ABC):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     kind: str
+    title: ClassVar[str]  # what it is about, in few words for people
     needs: ClassVar[frozenset[Need]] = frozenset()
     about_receivers: ClassVar[bool] = False
 

@@ -2,7 +2,7 @@
 
 from datetime import time
 from functools import lru_cache
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
@@ -27,7 +27,9 @@ def _known_zone(name: str) -> str:
     return name
 
 
-Clock = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+Clock = Annotated[
+    str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", json_schema_extra={"format": "time"})
+]
 
 
 class BusinessHours(Condition):
@@ -37,7 +39,10 @@ class BusinessHours(Condition):
     """
 
     kind: Literal["business_hours"]
-    zone: Annotated[str, AfterValidator(_known_zone)]
+    title: ClassVar[str] = "Hours and weekdays"
+    zone: Annotated[
+        str, AfterValidator(_known_zone), Field(json_schema_extra={"format": "time-zone"})
+    ]
     start: Clock = "09:00"
     end: Clock = "17:00"
     days: Annotated[tuple[Day, ...], Field(strict=False, min_length=1)] = DAYS[:5]

@@ -13,6 +13,7 @@ class FirstContact(Condition):
     ones. In doubt a sender counts as known; where nothing is known at all, neither holds."""
 
     kind: Literal["first_contact"]
+    title: ClassVar[str] = "First contact with the sender"
     first_contact: bool = True
     needs: ClassVar[frozenset[Need]] = frozenset({"email", "correspondence"})
 

@@ -12,6 +12,7 @@ class MaxRecipients(Condition):
     """At most `max` receivers, counting to, cc and bcc together."""
 
     kind: Literal["max_recipients"]
+    title: ClassVar[str] = "Number of receivers"
     max: Annotated[int, Field(ge=1, le=150)]
     about_receivers: ClassVar[bool] = True
 

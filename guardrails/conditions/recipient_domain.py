@@ -13,6 +13,7 @@ class RecipientDomain(Condition):
     """Every receiver (to, cc and bcc) is in one of `domains`, compared whole."""
 
     kind: Literal["recipient_domain"]
+    title: ClassVar[str] = "Domains of the receivers"
     domains: Annotated[
         tuple[targets.Domain, ...], Field(strict=False, min_length=1, max_length=200)
     ]

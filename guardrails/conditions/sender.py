@@ -15,6 +15,7 @@ class Sender(Condition):
     another domain, and a display name is nobody."""
 
     kind: Literal["sender"]
+    title: ClassVar[str] = "Who sent the mail"
     addresses: targets.Addresses = ()
     domains: targets.Domains = ()
     needs: ClassVar[frozenset[Need]] = frozenset({"email"})

@@ -11,6 +11,7 @@ class SenderAuthenticated(Condition):
     """The receiving server found DMARC to pass. Anything else, also nothing, does not hold."""
 
     kind: Literal["sender_authenticated"]
+    title: ClassVar[str] = "The sender is proved"
     needs: ClassVar[frozenset[Need]] = frozenset({"email"})
 
     def evaluate(self, context: Context) -> Check:

@@ -13,6 +13,7 @@ class Thread(Condition):
     """The mail's thread exists and has at least `min_messages` mails, this one included."""
 
     kind: Literal["thread"]
+    title: ClassVar[str] = "The mail is in a conversation"
     min_messages: Annotated[int, Field(ge=1, le=1000)] = 2
     needs: ClassVar[frozenset[Need]] = frozenset({"email", "thread"})
 

@@ -1,6 +1,6 @@
 """What may have set the action off."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ class StartedBy(Condition):
     """The action was set off by one of `any_of`: chat, webhook, pattern, operator."""
 
     kind: Literal["trigger"]
+    title: ClassVar[str] = "What set the action off"
     any_of: Annotated[tuple[Trigger, ...], Field(strict=False, min_length=1)]
 
     def evaluate(self, context: Context) -> Check:

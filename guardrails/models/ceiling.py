@@ -45,8 +45,7 @@ class CeilingRule(ValidatedModel):
     conditions = ConditionsField(
         default=list,
         blank=True,
-        help_text="All of these must hold besides. A JSON list, for example "
-        '[{"kind": "recipient_domain", "domains": ["company.com"]}]; see docs/guardrails.md.',
+        help_text="All of these must hold besides.",
     )
     note = models.CharField(max_length=300, blank=True, help_text="Why, for people.")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -60,9 +60,7 @@ class AllowedAction(ValidatedModel):
     conditions = ConditionsField(
         default=list,
         blank=True,
-        help_text="All of these must hold. A JSON list, for example "
-        '[{"kind": "sender", "domains": ["company.com"]}]. '
-        f"Kinds: {', '.join(conditions.BY_KIND)}; see docs/guardrails.md.",
+        help_text="All of these must hold.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -59,7 +59,6 @@ def test_a_permission_that_is_added_changed_and_removed_in_the_admin(
         "resource_type": "",
         "enabled": "on",
         "approval_mode": "ask",
-        "conditions": "[]",
     }
     post(client, "allowedaction_add", **form)
     key = AllowedAction.objects.get().pk
