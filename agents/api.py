@@ -23,6 +23,7 @@ from agents.shapes import (
     MessageRow,
     StatusResponse,
     StreamStarted,
+    decisions_in,
 )
 from agents.streams import SALT
 from agents.tasks import queue_turn
@@ -52,11 +53,7 @@ def start(request: Request) -> UUID:
     body.is_valid(raise_exception=True)
     data = body.validated_data
     auth = caller(request, data["user_id"])
-    decisions = [
-        {"id": str(id), "decision": decision}
-        for decision, field in (("confirmed", "confirm_actions"), ("rejected", "reject_actions"))
-        for id in dict.fromkeys(data.get(field) or [])
-    ]
+    decisions = decisions_in(data)
     if decisions:
         ids = [UUID(decision["id"]) for decision in decisions]
         known = selectors.approval_cards(

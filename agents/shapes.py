@@ -1,5 +1,6 @@
 """The shapes of the chat API's requests and responses."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
@@ -8,6 +9,13 @@ from agents.models import Conversation, Message
 from integrations.serializers import StrictCharField, StrictSerializer
 
 MESSAGE_MAX = 20_000
+
+
+class Edit(StrictSerializer):
+    id = serializers.UUIDField()
+    params = serializers.DictField(
+        allow_empty=False, help_text="The arguments to change; null takes one away."
+    )
 
 
 class ChatRequest(StrictSerializer):
@@ -25,16 +33,47 @@ class ChatRequest(StrictSerializer):
         child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
     )
 
+    edits = Edit(
+        many=True,
+        required=False,
+        allow_null=True,
+        max_length=50,
+        help_text="Actions with other arguments. Each then waits under an id of its own.",
+    )
+    digests = serializers.DictField(
+        child=StrictCharField(max_length=64),
+        required=False,
+        help_text="By id of the action: the digest that was shown. Then the word counts only "
+        "for exactly that.",
+    )
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        confirmed = attrs.get("confirm_actions") or []
-        rejected = attrs.get("reject_actions") or []
-        if set(confirmed) & set(rejected):
+        decided = [decision["id"] for decision in decisions_in(attrs)]
+        if len(decided) != len(set(decided)):
             raise serializers.ValidationError(
-                {"confirm_actions": ["An action cannot be confirmed and rejected at once."]}
+                {"confirm_actions": ["Decide about each action once."]}
             )
-        if not attrs["message"].strip() and not confirmed and not rejected:
+        if not attrs["message"].strip() and not decided:
             raise serializers.ValidationError({"message": ["Write a message."]})
         return attrs
+
+
+def decisions_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a chat request decides about pending actions, as turns keep it."""
+    digests = data.get("digests") or {}
+    decisions: list[dict[str, Any]] = [
+        {"id": str(id), "decision": decision}
+        for decision, field in (("confirmed", "confirm_actions"), ("rejected", "reject_actions"))
+        for id in dict.fromkeys(data.get(field) or [])
+    ]
+    decisions += [
+        {"id": str(edit["id"]), "decision": "edited", "params": edit["params"]}
+        for edit in data.get("edits") or []
+    ]
+    return [
+        decision | ({"digest": digests[decision["id"]]} if decision["id"] in digests else {})
+        for decision in decisions
+    ]
 
 
 class ContextUsed(serializers.Serializer[Any]):

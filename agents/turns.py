@@ -24,6 +24,13 @@ from integrations.webhooks import QUEUE_PATIENCE
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
 TAKEN_BACK = 500  # a sweep
+WORDS: Mapping[str, approvals.Word] = {
+    "confirmed": "confirm",
+    "rejected": "reject",
+    "edited": "edit",
+}
+# What the model is told of a decision: what ran, and what it had proposed instead.
+TOLD = ("type", "description", "params", "proposed", "status", "result", "sentence")
 
 ERROR_SENTENCE = (
     "I could not finish this because the model did not answer. Nothing more was done. "
@@ -215,15 +222,16 @@ def _decide(lease: Lease, turn: Turn) -> None:
             organisation_id=turn.organisation_id,
             external_user_id=turn.external_user_id,
             approval_id=UUID(decision["id"]),
-            confirm=decision["decision"] == "confirmed",
+            word=WORDS[decision["decision"]],
+            changes=decision.get("params"),
             digest=decision.get("digest"),
             decided_by=turn.principal,
             reason=decision.get("reason", ""),
         )
-        action = shown(result) | {"id": decision["id"]}
-        turn.decisions[index] = decision | {
-            key: action[key] for key in ("type", "description", "status", "result", "sentence")
-        }
+        # A changed action is another one: it waits under an id of its own.
+        edited = decision["decision"] == "edited" and result.status == "pending"
+        action = shown(result) | ({} if edited else {"id": decision["id"]})
+        turn.decisions[index] = decision | {key: action[key] for key in TOLD if key in action}
         with lease.held():
             Turn.objects.filter(id=turn.id).update(decisions=journal.storable(turn.decisions))
         journal.add_action(lease, action)

@@ -53,6 +53,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         guardrails.DecideView.as_view(),
         name="approval-decide",
     ),
+    path(
+        "api/v1/approvals/<uuid:approval_id>/edit",
+        guardrails.EditView.as_view(),
+        name="approval-edit",
+    ),
     path("api/v1/policy", guardrails.PolicyView.as_view(), name="policy"),
     path("api/v1/policy/effective", guardrails.EffectiveView.as_view(), name="policy-effective"),
     path("api/v1/policy/simulate", guardrails.SimulateView.as_view(), name="policy-simulate"),

@@ -5,8 +5,10 @@ approval again finishes what a crash interrupted and gives the same result.
 """
 
 import logging
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q
@@ -14,14 +16,17 @@ from django.utils import timezone
 
 from audit import ledger
 from audit.contracts import ActorType, Status
+from audit.ids import uuid7
 from audit.selectors import recorded
-from guardrails import entries, selectors
+from guardrails import entries, registry, selectors
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import Confirmation, execute
 from guardrails.models import Approval
+from guardrails.registry import InvalidArguments
 
 log = logging.getLogger(__name__)
 State = Approval.State
+Word = Literal["confirm", "reject", "edit"]
 FINAL_STATE = {
     "succeeded": State.EXECUTED,
     "noop": State.EXECUTED,
@@ -76,27 +81,54 @@ def reject(
     return _finish(row)
 
 
+def edit(
+    *,
+    organisation_id: UUID,
+    approval_id: UUID,
+    decided_by: str,
+    changes: Mapping[str, Any],
+    external_user_id: str | None = None,
+    digest: str | None = None,
+) -> ActionResult:
+    """A person changes arguments (`changes`; what it does not name stays, null takes away).
+
+    That makes another action, decided under the present policy. If it may be asked about, it
+    waits with a digest of its own and the old one stops waiting. If the policy refuses it, the
+    old one stays as it is. The same edit again gives the same result. Raises ApprovalNotFound,
+    ApprovalConflict, guardrails.registry.InvalidArguments.
+    """
+    row = _find(organisation_id, approval_id, external_user_id)
+    _check_digest(row, digest)
+    return _revise(row, decided_by, changes)
+
+
 def decide(
     *,
     organisation_id: UUID,
     approval_id: UUID,
     decided_by: str,
-    confirm: bool,
+    word: Word,
     external_user_id: str | None = None,
     digest: str | None = None,
     reason: str = "",
+    changes: Mapping[str, Any] | None = None,
 ) -> ActionResult:
-    """A person's word as one value: as `confirm` or `reject`, and what became of the action.
-    Where the word came too late or was about something else, the result is that of the
-    decision that counts. Raises ApprovalNotFound, audit.ledger.LedgerError."""
+    """A person's word as one value: as `confirm`, `reject` or `edit`, and what became of the
+    action. Where the word came too late or was about something else, the result is that of
+    the decision that counts. Raises ApprovalNotFound, audit.ledger.LedgerError."""
     row = _find(organisation_id, approval_id, external_user_id)
     try:
         _check_digest(row, digest)
-        if confirm:
+        if word == "confirm":
             return _accept(row, decided_by)
+        if word == "edit":
+            return _revise(row, decided_by, changes or {})
         _decline(row, decided_by, reason)
     except ApprovalConflict:
         log.info("guardrails.approval_conflict approval=%s", approval_id)
+    except InvalidArguments as error:
+        detail = f"{error}."
+        return replace(_finish(row), reason="invalid_arguments", sentence=detail)
     return _finish(row)
 
 
@@ -150,8 +182,8 @@ def _accept(row: Approval, by: str) -> ActionResult:
     if row.state == State.PENDING:  # not claimed, and nobody else did: it is overdue
         expire(row.id)
         row.refresh_from_db(fields=CLAIMED)
-    if row.state == State.REJECTED:
-        raise ApprovalConflict(f"This was rejected {_when(row)}.")
+    if row.state in (State.REJECTED, State.SUPERSEDED):
+        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
     return _finish(row)
 
 
@@ -160,6 +192,53 @@ def _decline(row: Approval, by: str, reason: str) -> None:
     if row.state != State.REJECTED:
         raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
     _record(row, status="denied", reason="rejected", payload={"person_said": row.decision_reason})
+
+
+def _revise(row: Approval, by: str, changes: Mapping[str, Any]) -> ActionResult:
+    proposal = _request(row)
+    arguments = _changed(proposal, changes)
+    earlier = Approval.objects.select_related("account__organisation").filter(revises=row).first()
+    if earlier is not None and earlier.arguments == arguments:
+        return execute(_request(earlier))
+    if row.state != State.PENDING:
+        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
+    origin = proposal.origin
+    result = execute(
+        replace(
+            proposal,
+            action_id=uuid7(),
+            arguments=arguments,
+            origin=replace(
+                origin,
+                revises=str(row.action_id),
+                edited_by=by,
+                proposed=origin.proposed or proposal.arguments,
+            ),
+        )
+    )
+    if result.reason == "no_longer_waiting":
+        expire(row.id)
+        row.refresh_from_db(fields=CLAIMED)
+        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
+    if result.status != "pending":
+        return result  # refused, or there is nothing to do: what was proposed still waits
+    row.refresh_from_db(fields=CLAIMED)
+    _record(row, status="denied", reason="edited", payload={"replaced_by": str(result.action_id)})
+    return result
+
+
+def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical arguments with a person's changes. Raises InvalidArguments."""
+    action = registry.BY_NAME.get(proposal.action_type)
+    if action is None:
+        raise InvalidArguments("there is no such action any more")
+    arguments = registry.canonical(registry.parse(action, {**proposal.arguments, **changes}))
+    if arguments == proposal.arguments:
+        raise InvalidArguments("nothing is changed")
+    field = action.object_field
+    if field is not None and arguments[field] != proposal.arguments[field]:
+        raise InvalidArguments(f"{field}: another one is another action")
+    return arguments
 
 
 def _claim(

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Q
 
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.judgement import Judgement
@@ -15,7 +16,7 @@ from guardrails.reasons import sentence
 REASON_OF = {
     Approval.State.REJECTED: "rejected",
     Approval.State.EXPIRED: "approval_expired",
-    Approval.State.SUPERSEDED: "changed_since_asked",
+    Approval.State.SUPERSEDED: "edited",
 }
 
 
@@ -23,8 +24,14 @@ class TooManyAsks(Exception):
     """This turn has as many open approvals as it may have."""
 
 
+class NoLongerWaiting(Exception):
+    """What a person wanted to change was decided meanwhile."""
+
+
 def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID:
-    """The id of this action's approval, made if it is not there. Raises TooManyAsks."""
+    """The id of this action's approval, made if it is not there. One that a person changed
+    into this action stops waiting in the same transaction. Raises TooManyAsks and
+    NoLongerWaiting."""
     account, origin = request.account, request.origin
     with transaction.atomic():
         # Tool calls of one turn run side by side; the count must see every one of them.
@@ -36,6 +43,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         found = Approval.objects.filter(action_id=request.action_id).first()
         if found is not None:
             return found.id
+        revises = _supersede(request, now) if origin.revises else None
         waiting = Approval.objects.filter(
             account_id=account.id, turn_id=origin.turn_id, state=Approval.State.PENDING
         )
@@ -45,6 +53,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         decision = judgement.decision
         return Approval.objects.create(
             action_id=request.action_id,
+            revises_id=revises,
             organisation_id=account.organisation_id,
             account_id=account.id,
             external_user_id=account.external_user_id,
@@ -63,6 +72,20 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         ).id
 
 
+def _supersede(request: ActionRequest, now: datetime) -> UUID:
+    """Takes the approval that a person changed out of waiting; its id."""
+    in_time = Q(expires_at=None) | Q(expires_at__gt=now)
+    parent = Approval.objects.filter(
+        in_time, account_id=request.account.id, action_id=request.origin.revises, state="pending"
+    )
+    changed = parent.update(
+        state=Approval.State.SUPERSEDED, decided_at=now, decided_by=request.origin.edited_by
+    )
+    if not changed:
+        raise NoLongerWaiting
+    return Approval.objects.values_list("id", flat=True).get(action_id=request.origin.revises)
+
+
 def waiting_result(request: ActionRequest) -> ActionResult:
     """The result of an action that a person is, or was, asked about."""
     approval = Approval.objects.get(action_id=request.action_id)
@@ -76,4 +99,5 @@ def waiting_result(request: ActionRequest) -> ActionResult:
         reason=reason,
         sentence=approval.reason if reason == "needs_approval" else sentence(reason),
         approval_id=approval.id,
+        proposed=approval.origin.get("proposed", {}),
     )

@@ -24,6 +24,8 @@ class Origin:
     `user_words` is what the user typed in this turn (empty for inbound items);
     `item_source_id` is the provider id of the inbound item that is worked through, and
     `thread_id` its thread. `tighten` is the model's wish to be asked: it can only tighten.
+    `revises` is the id of the action that a person changed into this one (`edited_by`), and
+    `proposed` are the arguments as the agent first proposed them.
     """
 
     trigger: Trigger
@@ -39,6 +41,9 @@ class Origin:
     thread_id: str = ""
     tighten: bool = False
     reason: str = ""  # the model's explanation: quoted to people, never evidence
+    revises: str = ""
+    edited_by: str = ""
+    proposed: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +95,7 @@ class ActionResult:
     pending: waits for a person (`approval_id`). refused: the guardrails said no. failed:
     the provider said no, or could not be reached before anything happened. unknown: the
     provider may have acted; recovery asks it. `result` is what may be shown to the model.
+    `proposed` is what the agent had proposed, where a person changed it before confirming.
     """
 
     status: ResultStatus
@@ -102,6 +108,7 @@ class ActionResult:
     approval_id: UUID | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
+    proposed: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +125,8 @@ class ApprovalCard:
     arguments: Mapping[str, Any]
     provenance: Mapping[str, str]
     side_effects: tuple[str, ...]
+    revises: UUID | None  # the approval that a person changed into this one
+    proposed: Mapping[str, Any]  # by the agent, where a person has changed it
     digest: str
     state: ApprovalState
     reason: str

@@ -14,14 +14,14 @@ from uuid import UUID
 
 from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
 from guardrails import registry
-from guardrails.contracts import ActionRequest, Decision
+from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.judgement import Judgement
 from guardrails.reasons import sentence
 
 PROPOSED_SHOWN = 4000
 # Why an attempt was closed although its action goes on.
 INTERRUPTED = "interrupted"
-KEPT = ("request", "arguments", "description")
+KEPT = ("request", "arguments", "description", "proposed_by_agent")
 
 
 def fingerprint(request: ActionRequest) -> str:
@@ -193,6 +193,7 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "pattern_id": origin.pattern_id,
         "trigger": origin.trigger,
         "run_id": origin.turn_id,
+        "parent_action_id": UUID(origin.revises) if origin.revises else None,
         "provider": account.source,
         "resource_type": action.resource_type if action else "",
         **subjects,
@@ -201,9 +202,17 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "request": fingerprint(request),
         **arguments,
         **({"agent_said": origin.reason} if origin.reason else {}),
+        **_revision(origin),
         **payload,
     }
     return Entry(**{**defaults, **fields, "payload": content})
+
+
+def _revision(origin: Origin) -> dict[str, Any]:
+    """What ran is recorded with what was proposed beside it."""
+    if not origin.revises:
+        return {}
+    return {"proposed_by_agent": dict(origin.proposed), "edited_by": origin.edited_by}
 
 
 def _what(request: ActionRequest) -> tuple[dict[str, str], dict[str, Any]]:

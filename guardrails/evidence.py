@@ -19,7 +19,10 @@ from guardrails.facts import Facts
 from guardrails.snapshot import PolicySnapshot
 from integrations.contracts import AccountRef
 
-ORIGIN = ("trigger", "user_words", "item_source_id", "thread_id", "tighten")
+ORIGIN = (
+    *("trigger", "user_words", "item_source_id", "thread_id", "tighten"),
+    *("revises", "proposed"),
+)
 # Nothing reads these to decide, and they are the longest part.
 MAIL_TEXT = {"body_text", "body_html", "snippet", "attachments"}
 UNREAD: dict[str, Any] = {

@@ -160,6 +160,8 @@ def _ask(request: ActionRequest, judgement: Judgement, attempt_no: int) -> Actio
         approval_id = asks.open_approval(request, judgement=judgement, now=now)
     except asks.TooManyAsks:
         return _refuse(request, refused(judgement, "too_many_asks"), attempt_no)
+    except asks.NoLongerWaiting:
+        return _refuse(request, refused(judgement, "no_longer_waiting"), attempt_no)
     ledger.append(entries.waiting(request, judgement, approval_id=approval_id, now=now))
     return asks.waiting_result(request)
 

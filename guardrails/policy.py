@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from guardrails import registry
+from guardrails import edits, registry
 from guardrails.actions.base import Action, Arguments
 from guardrails.checks.asking import may_ask, reasons_to_ask
 from guardrails.checks.case import Case, Step
@@ -98,9 +98,13 @@ def _examine(case: Case) -> Iterator[Step]:
     case.effects = action.effects(arguments, facts)
     yield from scope(case, action, facts)
     yield from targets(case, action, facts)
+    canonical, origin = registry.canonical(arguments), request.origin
     case.provenance = trace(
-        registry.canonical(arguments) | {target.path: target.value for target in case.implied},
-        words=request.origin.user_words,
+        canonical | {target.path: target.value for target in case.implied},
+        words=origin.user_words,
+        typed_paths=edits.typed_paths(canonical, proposed=origin.proposed)
+        if origin.revises
+        else frozenset(),
         listed={path for path, option in case.listed.items() if option.kind != "recipient_domain"},
         authenticated=case.authenticated | _own_item(case, action),
     )

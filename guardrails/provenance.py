@@ -46,12 +46,18 @@ def _closes(after: str) -> bool:
 
 
 def trace(
-    arguments: Mapping[str, Any], *, words: str, listed: Set[str], authenticated: Set[str]
+    arguments: Mapping[str, Any],
+    *,
+    words: str,
+    listed: Set[str],
+    authenticated: Set[str],
+    typed_paths: Set[str] = frozenset(),
 ) -> dict[str, Provenance]:
     """The provenance of every text in the arguments, by path (`to[0]`).
 
     `listed` and `authenticated` are paths, found by the caller; they outrank the user's
-    words, because they are checked against a list and not against a sentence.
+    words, because they are checked against a list and not against a sentence. `typed_paths`
+    are those that a person filled in themselves.
     """
     return {
         path: "A"
@@ -59,7 +65,7 @@ def trace(
         else "T"
         if path in authenticated
         else "U"
-        if typed(value, words)
+        if path in typed_paths or typed(value, words)
         else "X"
         for path, value in _texts(arguments)
         if value

@@ -37,6 +37,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("rejected", "A person said no."),
     Reason("approval_expired", "Nobody confirmed this in time."),
     Reason("changed_since_asked", "Something changed since the person was asked."),
+    Reason("edited", "A person changed this. What they changed it to stands in its place."),
+    Reason("no_longer_waiting", "This was decided before it was changed."),
     Reason("action_id_reused", "This action id belongs to another request."),
     Reason("guard_failed", "The guardrails could not decide, so nothing was done."),
     Reason("performed", "Done."),

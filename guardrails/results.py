@@ -63,6 +63,7 @@ def result(phase: Entry | Recorded) -> ActionResult:
         approval_id=UUID(phase.approval_id) if phase.approval_id else None,
         result=phase.payload.get("result", {}),
         artifacts=phase.artifacts,
+        proposed=phase.payload.get("proposed_by_agent", {}),
     )
 
 

@@ -276,9 +276,14 @@ def card(row: Approval) -> ApprovalCard:
     values: dict[str, Any] = {
         name: getattr(row, name)
         for name in ApprovalCard.__dataclass_fields__
-        if name != "side_effects"
+        if name not in ("side_effects", "revises", "proposed")
     }
-    return ApprovalCard(**values, side_effects=tuple(row.side_effects))
+    return ApprovalCard(
+        **values,
+        side_effects=tuple(row.side_effects),
+        revises=row.revises_id,
+        proposed=row.origin.get("proposed", {}),
+    )
 
 
 def overdue(now: datetime) -> tuple[UUID, ...]:

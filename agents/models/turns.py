@@ -49,7 +49,8 @@ class Turn(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     ending = models.CharField(max_length=16, choices=Ending, blank=True)
     error_code = models.CharField(max_length=64, blank=True)
-    # The user's decisions about pending actions: [{"id", "decision", "digest", "result"?}].
+    # The user's decisions about pending actions: [{"id", "decision", "digest", "result"?}],
+    # with the changed `params` of an edit.
     decisions = models.JSONField(default=list, blank=True)
     # What was done or refused, as told to the user: [{"id", "type", "description", …}].
     actions = models.JSONField(default=list, blank=True)

@@ -62,6 +62,7 @@ def shown(result: ActionResult) -> dict[str, Any]:
         "type": result.action_type,
         "description": result.description or title_of(result.action_type),
         "params": dict(result.arguments),
+        **({"proposed": dict(result.proposed)} if result.proposed else {}),
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,

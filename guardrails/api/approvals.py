@@ -15,6 +15,7 @@ from guardrails.api.scope import caller_for
 from guardrails.contracts import ActionResult, ApprovalCard
 from guardrails.models import Approval
 from guardrails.provenance import IN_WORDS
+from guardrails.registry import InvalidArguments
 from integrations.authentication import HasScope
 from integrations.serializers import StrictCharField, StrictSerializer
 
@@ -38,6 +39,12 @@ class Card(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Where each value comes from, in words."
     )
     side_effects = serializers.ListField(child=serializers.CharField())
+    revises = serializers.UUIDField(
+        allow_null=True, help_text="The approval that a person changed into this one."
+    )
+    proposed = serializers.DictField(
+        help_text="What the agent proposed, where a person has changed it; else empty."
+    )
     digest = serializers.CharField(help_text="Send it back to bind the word to what was shown.")
     state = serializers.ChoiceField(choices=Approval.State.choices)
     reason = serializers.CharField(help_text="Why a person is asked.")
@@ -54,6 +61,17 @@ class Word(StrictSerializer):
         max_length=64, required=False, help_text="The digest that was shown to the person."
     )
     reason = StrictCharField(max_length=REASON_MAX, required=False, allow_blank=True)
+
+
+class Change(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    arguments = serializers.DictField(
+        allow_empty=False,
+        help_text="The arguments to change. What is not named stays; null takes one away.",
+    )
+    digest = StrictCharField(
+        max_length=64, required=False, help_text="The digest that was shown to the person."
+    )
 
 
 class Decided(serializers.Serializer[Any]):
@@ -115,6 +133,39 @@ class DecideView(APIView):
         except approvals.ApprovalConflict as error:
             raise Conflict(str(error)) from error
         (card,) = selectors.approval_cards(organisation_id=auth.organisation_id, ids=[approval_id])
+        return Response(_decided(card, result))
+
+
+class EditView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("approvals")]
+
+    @extend_schema(request=Change, responses=Decided, operation_id="approval_edit")
+    def post(self, request: Request, approval_id: UUID) -> Response:
+        """Change arguments. That makes another action with a digest of its own, which waits
+        (`approval` is then its card) and is decided like any other; the old one waits no
+        longer. If the limits refuse the change, the old one waits on."""
+        body = Change(data=request.data)
+        body.is_valid(raise_exception=True)
+        change = body.validated_data
+        auth = caller_for(request, change["user_id"])
+        try:
+            result = approvals.edit(
+                organisation_id=auth.organisation_id,
+                approval_id=approval_id,
+                external_user_id=change["user_id"],
+                decided_by=auth.principal,
+                digest=change.get("digest"),
+                changes=change["arguments"],
+            )
+        except approvals.ApprovalNotFound as error:
+            raise exceptions.NotFound(str(error), code="unknown_approval") from error
+        except approvals.ApprovalConflict as error:
+            raise Conflict(str(error)) from error
+        except InvalidArguments as error:
+            raise exceptions.ValidationError({"arguments": [f"{error}."]}) from error
+        (card,) = selectors.approval_cards(
+            organisation_id=auth.organisation_id, ids=[result.approval_id or approval_id]
+        )
         return Response(_decided(card, result))
 
 

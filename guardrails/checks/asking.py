@@ -7,6 +7,8 @@ from guardrails.contracts import Check
 def reasons_to_ask(case: Case) -> list[str]:
     """Why a person must be asked, in words; empty if nobody must."""
     found = []
+    if case.request.origin.revises:
+        found.append("A person changed what the agent proposed.")
     if case.mode == "ask":
         found.append("The permission says so.")
     if any(limit.mode == "ask" for limit in case.limits):

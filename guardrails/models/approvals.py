@@ -12,8 +12,9 @@ from integrations.models import Account, Organisation
 class Approval(models.Model):
     """One action, exactly as a person would confirm it. Made when the agent proposes it.
 
-    Changes only by conditional updates in `guardrails.approvals`: pending to approved,
-    rejected or expired, and approved to executed, failed or refused.
+    Changes only by conditional updates in `guardrails.approvals` and `guardrails.asks`:
+    pending to approved, rejected, expired or superseded, and approved to executed, failed or
+    refused.
     """
 
     class State(models.TextChoices):
@@ -24,10 +25,18 @@ class Approval(models.Model):
         REFUSED = "refused", "Confirmed, but refused"
         REJECTED = "rejected", "Rejected"
         EXPIRED = "expired", "Expired"
-        SUPERSEDED = "superseded", "Superseded"
+        SUPERSEDED = "superseded", "Changed by a person"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     action_id = models.UUIDField(unique=True, help_text="The action's id in the ledger.")
+    revises = models.OneToOneField(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="revision",
+        help_text="What a person changed into this.",
+    )
     organisation = models.ForeignKey(
         Organisation, on_delete=models.CASCADE, related_name="approvals"
     )

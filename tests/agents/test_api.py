@@ -189,6 +189,17 @@ BAD = [
     ({"user_id": "maya", "message": "x", "session_id": "7"}, 400, "invalid"),
     ({"user_id": "maya", "message": "x", "confirm_actions": ["7"]}, 400, "invalid"),
     ({"user_id": "maya", "message": "x", "confirm_actions": "all"}, 400, "invalid"),
+    ({"user_id": "maya", "message": "x", "edits": [{"id": str(uuid.uuid4())}]}, 400, "invalid"),
+    (
+        {
+            "user_id": "maya",
+            "message": "x",
+            "confirm_actions": ["00000000-0000-4000-8000-000000000001"],
+            "edits": [{"id": "00000000-0000-4000-8000-000000000001", "params": {"a": 1}}],
+        },
+        400,
+        "invalid",
+    ),
     ({"user_id": "nobody", "message": "x"}, 404, "unknown_user"),
     ({"user_id": "maya", "message": "x", "session_id": str(uuid.uuid4())}, 404, "unknown_session"),
     (

@@ -124,6 +124,44 @@ def test_bad_bodies_are_refused_in_words(
     assert Approval.objects.get(pk=waiting.pk).state == "pending"
 
 
+def test_an_edit_waits_under_an_id_of_its_own(office: Office, api: Api, waiting: Approval) -> None:
+    path = f"{APPROVALS}/{waiting.id}/edit"
+    change = {"user_id": office.user_id, "arguments": {"summary": "Payments"}}
+
+    edited = api.post(path, change | {"digest": waiting.digest}).json()
+
+    assert (edited["status"], edited["reason"]) == ("pending", "needs_approval")
+    card = edited["approval"]
+    assert (card["revises"], card["state"]) == (str(waiting.id), "pending")
+    assert card["params"]["summary"] == "Payments"
+    assert card["proposed"]["summary"] == "Payment Integration"
+    assert card["provenance"]["summary"] == "typed by the user in this request"
+    body = {"user_id": office.user_id, "decision": "confirm", "digest": card["digest"]}
+    assert error(api.decide(waiting.id, **body)) == (409, "conflict")
+    assert api.decide(card["id"], **body).json()["status"] == "succeeded"
+    assert [call["body"]["summary"] for call in office.calls()] == ["Payments"]
+
+
+def test_edits_that_cannot_be_are_refused_in_words(
+    office: Office, api: Api, waiting: Approval
+) -> None:
+    path, user = f"{APPROVALS}/{waiting.id}/edit", {"user_id": office.user_id}
+    chat = Api(office.organisation, "chat")
+    change = user | {"arguments": {"summary": "Payments"}}
+
+    assert error(api.post(path, user)) == (400, "invalid")
+    assert error(api.post(path, user | {"arguments": {}})) == (400, "invalid")
+    assert error(api.post(path, user | {"arguments": {"invented": 1}})) == (400, "invalid")
+    assert error(api.post(path, change | {"surprise": 1})) == (400, "invalid")
+    assert error(api.post(path, change | {"digest": "0" * 64})) == (409, "conflict")
+    assert error(api.post(path, change | {"user_id": "x"})) == (404, "unknown_approval")
+    assert error(chat.post(path, change)) == (403, "permission_denied")
+    refused = api.post(path, user | {"arguments": {"project_key": "OPS"}}).json()
+    assert (refused["status"], refused["reason"]) == ("refused", "target_not_listed")
+    assert (refused["approval"]["id"], refused["approval"]["state"]) == (str(waiting.id), "pending")
+    assert office.calls() == []
+
+
 def test_other_tenants_and_users_find_nothing(office: Office, api: Api, waiting: Approval) -> None:
     other = Organisation.objects.create(slug=f"other-{uuid4().hex[:6]}", name="Other")
     body = {"user_id": office.user_id, "decision": "confirm"}

@@ -92,7 +92,7 @@ def test_a_rejection_is_final_and_recorded(office: Office, waiting: Approval) ->
         "A person said no.",
     )
     assert (again, state(waiting)) == (first, "rejected")
-    with pytest.raises(ApprovalConflict, match="rejected at"):
+    with pytest.raises(ApprovalConflict, match="no longer waiting: rejected at"):
         confirm(waiting)
     last = recorded(waiting.action_id)[-1]
     assert (last.status, last.decision_reason) == ("denied", "rejected")
@@ -324,7 +324,7 @@ def test_one_answer_gives_the_result_that_counts(office: Office, waiting: Approv
             organisation_id=waiting.organisation_id,
             approval_id=waiting.id,
             decided_by="token:web",
-            confirm=yes,
+            word="confirm" if yes else "reject",
             digest=digest,
         )
 

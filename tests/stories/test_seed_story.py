@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
 from tests.office import Office
@@ -125,3 +126,60 @@ def test_a_rejected_task_is_not_created_and_partial_success_is_said(
     assert [a["id"] for a in done["refused_actions"]] == [rejected]
     assert "Created 2" in done["response"]
     assert len(office.calls()) == 2
+
+
+def test_a_changed_task_waits_again_and_is_created_as_changed(office: Office, chat: Any) -> None:
+    asked = chat(message="Create Jira tasks from John's proposal email")
+    proposed = chat(message="John Smith", session_id=asked["session_id"])
+    pending = {action["description"]: action for action in proposed["pending_actions"]}
+    auth = pending.pop("Create: User Auth")
+    edit = {"id": auth["id"], "params": {"summary": "Single sign-on"}}
+
+    changed = chat(message="", session_id=asked["session_id"], edits=[edit])
+
+    assert changed["response"] == (
+        "Changed:\n- Single sign-on: it waits for your confirmation as you changed it."
+    )
+    waiting = {action["description"]: action for action in changed["pending_actions"]}
+    assert sorted(waiting) == sorted([*pending, "Create: Single sign-on"])
+    again = waiting["Create: Single sign-on"]
+    assert again["id"] != auth["id"]
+
+    stale = chat(message="", session_id=asked["session_id"], confirm_actions=[auth["id"]])
+
+    assert [action["sentence"] for action in stale["refused_actions"]] == [
+        "A person changed this. What they changed it to stands in its place."
+    ]
+    assert office.calls() == []
+
+    done = chat(
+        message="",
+        session_id=asked["session_id"],
+        confirm_actions=[again["id"]],
+        digests={again["id"]: again["digest"]},
+    )
+
+    assert done["response"] == "Done! Created 1 task in Jira:\n- PROJ-101: Single sign-on"
+    turn = Turn.objects.get(id=done["turn_id"])
+    (told,) = turn.decisions
+    assert (told["params"]["summary"], told["proposed"]["summary"]) == (
+        "Single sign-on",
+        "User Auth",
+    )
+
+
+def test_a_word_about_another_digest_decides_nothing(office: Office, chat: Any) -> None:
+    asked = chat(message="Create Jira tasks from John's proposal email")
+    proposed = chat(message="John Smith", session_id=asked["session_id"])
+    chosen = proposed["pending_actions"][0]["id"]
+
+    answer = chat(
+        message="",
+        session_id=asked["session_id"],
+        confirm_actions=[chosen],
+        digests={chosen: "0" * 64},
+    )
+
+    assert len(answer["pending_actions"]) == 3
+    assert answer["completed_actions"] == []
+    assert office.calls() == []

@@ -15,6 +15,8 @@ def told(decisions: Sequence[Json]) -> str:
     tasks = all(as_text(d.get("type")) == "create_jira_task" for d in decisions)
     if len(done) == len(decisions):
         head = f"Done! Created {counted(len(done), 'task')} in Jira:" if tasks else "Done!"
+    elif not done and any(d.get("status") == "pending" for d in decisions):
+        head = "Changed:"
     elif not done:
         head = "Nothing was done:"
     elif tasks:
@@ -34,8 +36,10 @@ def _happened(decision: Json) -> bool:
 def _line(decision: Json) -> str:
     description = as_text(decision.get("description"))
     what = quoted(_TASK_PREFIX.sub("", description, count=1) or as_text(decision.get("type")))
-    if decision.get("decision") != "confirmed":
+    if decision.get("decision") == "rejected":
         return f"{what}: you rejected it."
+    if decision.get("status") == "pending":
+        return f"{what}: it waits for your confirmation as you changed it."
     if _happened(decision):
         key = quoted(as_text(as_object(decision.get("result")).get("task_key")))
         so_already = " (it was so already)" if decision.get("status") == "noop" else ""
