@@ -33,8 +33,8 @@ class ChatRequest(StrictSerializer):
         child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
     )
 
-    edits = Edit(
-        many=True,
+    edits = serializers.ListField(
+        child=Edit(),
         required=False,
         allow_null=True,
         max_length=50,
