@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('guardrails', '0003_policy_versions'),
+        ('guardrails', '0004_usage'),
     ]
 
     operations = [
