@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('guardrails', '0004_usage'),
+        ('guardrails', '0005_conditions_in_words'),
     ]
 
     operations = [
