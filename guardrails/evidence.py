@@ -63,6 +63,7 @@ def kept(
         "reason": decision.reason,
         "now": now.isoformat(),
         "paused": request.account.paused,
+        "features": sorted(request.account.features),
         "origin": {name: getattr(request.origin, name) for name in ORIGIN},
         "needs": sorted(_needs(request, policy)) if facts else [],
         "facts": None if facts is None else _kept_facts(facts, request, policy),
@@ -86,6 +87,7 @@ def past(row: Recorded) -> Past | None:
         display_name="",
         time_zone="UTC",
         paused=found["paused"],
+        features=tuple(found.get("features", ())),  # older evidence knows none
     )
     return Past(
         recorded=row,

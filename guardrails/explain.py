@@ -172,7 +172,7 @@ def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: dat
 
 def _never_holds(policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime) -> str:
     """Why a condition about receivers fails for this one, whoever else is written to."""
-    context = Context(receivers=(target.value,), trigger="chat", facts=Facts(), now=now)
+    context = Context(action=action, targets=(target,), trigger="chat", facts=Facts(), now=now)
     rule = policy.rule(action.name, action.resource_type)
     for one in _conditions(rule, policy.limits(action.name)) if target.is_receiver else ():
         if isinstance(one, Condition) and one.about_receivers:
@@ -183,13 +183,5 @@ def _never_holds(policy: PolicySnapshot, action: Action[Any], target: Target, no
 
 
 def in_words(condition: Condition | Unreadable) -> str:
-    """A condition in few words, from its own fields."""
-    if isinstance(condition, Unreadable):
-        return "a condition that cannot be read holds"
-    values = condition.model_dump(mode="json", exclude={"kind"}, exclude_defaults=True)
-    told = ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in values.items())
-    return condition.kind.replace("_", " ") + (f" ({told})" if told else "")
-
-
-def _value(value: Any) -> str:
-    return visible(" or ".join(map(str, value)) if isinstance(value, list) else str(value))
+    """A condition in words, as the end of “only if …”."""
+    return visible(condition.sentence)

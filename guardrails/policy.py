@@ -18,7 +18,7 @@ from guardrails.checks.case import Case, Step
 from guardrails.checks.listing import targets
 from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
-from guardrails.conditions import Context, RateCondition, Unreadable
+from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
 from guardrails.provenance import trace
@@ -33,7 +33,7 @@ def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
     conditions = rule.conditions if rule else ()
     for limit in policy.limits(action.name):
         conditions += limit.conditions
-    return action.needs.union(*(condition.needs for condition in conditions))
+    return action.needs.union(*(one.needs_for(action) for one in conditions))
 
 
 def decide(
@@ -86,6 +86,7 @@ def _examine(case: Case) -> Iterator[Step]:
         yield "invalid_arguments", Check(name="arguments", passed=False, detail=f"{error}.")
         return
     yield "invalid_arguments", Check(name="arguments", passed=True, detail="")
+    case.arguments = registry.canonical(arguments)
     if facts is None:
         yield "facts_unavailable", Check(name="facts", passed=False, detail="")
         return
@@ -98,11 +99,11 @@ def _examine(case: Case) -> Iterator[Step]:
     case.effects = action.effects(arguments, facts)
     yield from scope(case, action, facts)
     yield from targets(case, action, facts)
-    canonical, origin = registry.canonical(arguments), request.origin
+    origin = request.origin
     case.provenance = trace(
-        canonical | {target.path: target.value for target in case.implied},
+        dict(case.arguments) | {target.path: target.value for target in case.implied},
         words=origin.user_words,
-        typed_paths=edits.typed_paths(canonical, proposed=origin.proposed)
+        typed_paths=edits.typed_paths(case.arguments, proposed=origin.proposed)
         if origin.revises
         else frozenset(),
         listed={path for path, option in case.listed.items() if option.kind != "recipient_domain"},
@@ -126,12 +127,7 @@ def _own_item(case: Case, action: Action[Any]) -> frozenset[str]:
 
 
 def _conditions(case: Case, rule: Rule, facts: Facts) -> Iterator[Step]:
-    context = Context(
-        receivers=tuple(target.value for target in case.receivers),
-        trigger=case.request.origin.trigger,
-        facts=facts,
-        now=case.now,
-    )
+    context = case.context(facts)
     for limit in case.limits:
         for condition in limit.conditions:
             if not isinstance(condition, RateCondition):

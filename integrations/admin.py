@@ -74,8 +74,23 @@ class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyp
         return False  # pausing stops it; its ledger must stay explainable
 
 
+class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
+    features = SimpleArrayField(
+        forms.CharField(max_length=50),
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="What this account is opted in to, with commas between. A permission with the "
+        "condition opt_in counts for these accounts alone.",
+    )
+
+    class Meta:
+        model = Account
+        fields = "__all__"  # noqa: DJ007  # the admin names them
+
+
 @admin.register(Account)
 class AccountAdmin(ModelAdmin):  # type: ignore[misc]
+    form = AccountForm
     list_display = ("display_name", "external_user_id", "source", "address", "standing", "policy")
     list_display_links = ("display_name", "external_user_id")
     list_filter = ("source", "paused", "organisation")
@@ -88,6 +103,7 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         "address",
         "display_name",
         "time_zone",
+        "features",
         "standing",
         "switches",
         "policy",

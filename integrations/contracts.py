@@ -37,6 +37,7 @@ class AccountRef:
     display_name: str
     time_zone: str
     paused: bool
+    features: tuple[str, ...] = ()  # what an admin opted the account in to
 
 
 class ProviderObject(BaseModel):

@@ -1,9 +1,12 @@
 """One decision in the making: what it is about, what was found so far, how it ends. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
+from guardrails import registry
+from guardrails.conditions import Context
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
@@ -27,6 +30,7 @@ class Case:
     facts: Facts | None
     now: datetime
     checks: list[Check] = field(default_factory=list)
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # canonical, once they are
     limits: tuple[Limit, ...] = ()
     rule: Rule | None = None
     mode: Mode = "ask"
@@ -48,6 +52,22 @@ class Case:
     @property
     def from_content(self) -> bool:
         return self.request.origin.trigger in FROM_CONTENT
+
+    def context(self, facts: Facts, *, asks: bool = False) -> Context:
+        """What conditions may look at, once arguments, targets and provenance are known."""
+        return Context(
+            action=registry.BY_NAME[self.request.action_type],
+            arguments=self.arguments,
+            targets=self.targets,
+            effects=self.effects,
+            provenance=self.provenance,
+            words=self.request.origin.user_words,
+            features=frozenset(self.request.account.features),
+            trigger=self.request.origin.trigger,
+            facts=facts,
+            now=self.now,
+            asks=asks,
+        )
 
     def decision(
         self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""

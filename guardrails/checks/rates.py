@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from guardrails import registry
 from guardrails.checks.asking import reasons_to_ask
 from guardrails.checks.case import Case, Step
-from guardrails.conditions import Context, RateCondition
+from guardrails.conditions import RateCondition
 from guardrails.contracts import ActionRequest
 from guardrails.snapshot import PolicySnapshot
 
@@ -23,13 +23,7 @@ def rates(case: Case) -> Iterator[Step]:
     """Every rate leaves room. Looked at when everything else holds."""
     if case.facts is None:
         return
-    context = Context(
-        receivers=tuple(target.value for target in case.receivers),
-        trigger=case.request.origin.trigger,
-        facts=case.facts,
-        now=case.now,
-        asks=bool(reasons_to_ask(case)),
-    )
+    context = case.context(case.facts, asks=bool(reasons_to_ask(case)))
     for condition in rates_of(case.request, case.policy):
         is_known = condition.counted(context) is not None
         yield "rate_exceeded" if is_known else "counts_unavailable", condition.evaluate(context)

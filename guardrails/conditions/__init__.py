@@ -11,11 +11,13 @@ from pydantic import ValidationError
 
 from guardrails.conditions.asks_per_run import AsksPerRun
 from guardrails.conditions.base import Condition, Context, RateCondition, Unreadable
+from guardrails.conditions.bcc import BlindCopies
 from guardrails.conditions.business_hours import BusinessHours
 from guardrails.conditions.deletes_per_hour import DeletesPerHour
 from guardrails.conditions.first_contact import FirstContact
 from guardrails.conditions.max_recipients import MaxRecipients
 from guardrails.conditions.new_receivers_per_day import NewReceiversPerDay
+from guardrails.conditions.opt_in import OptIn
 from guardrails.conditions.rate import Rate
 from guardrails.conditions.receivers_per_run import ReceiversPerRun
 from guardrails.conditions.recipient_domain import RecipientDomain
@@ -34,6 +36,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     SenderAuthenticated,
     RecipientDomain,
     MaxRecipients,
+    BlindCopies,
     StartedBy,
     BusinessHours,
     Rate,
@@ -42,6 +45,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     DeletesPerHour,
     AsksPerRun,
     SumPerDay,
+    OptIn,
 )
 BY_KIND: Mapping[str, type[Condition]] = {
     condition.model_fields["kind"].annotation.__args__[0]: condition  # type: ignore[union-attr]

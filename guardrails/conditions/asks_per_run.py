@@ -1,10 +1,10 @@
 """How often one run may ask a person."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import Context, RateCondition
+from guardrails.conditions.base import Context, RateCondition, number_of
 from guardrails.contracts import Check
 from guardrails.counts import Question, Tally
 
@@ -14,7 +14,12 @@ class AsksPerRun(RateCondition):
     What asks nobody always passes."""
 
     kind: Literal["asks_per_run"]
+    title: ClassVar[str] = "How often a run asks a person"
     max: Annotated[int, Field(ge=1, le=1000)]
+
+    @property
+    def sentence(self) -> str:
+        return f"one run asks a person at most {number_of(self.max, 'time')}"
 
     @property
     def question(self) -> Question:

@@ -2,27 +2,56 @@
 no. It never asks anybody, and where a fact is missing it says no."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from guardrails import targets
+from guardrails.actions.base import Action
 from guardrails.contracts import Check, Trigger
 from guardrails.counts import Question, Tally
+from guardrails.effects import Effect
 from guardrails.facts import Facts, Need
+from guardrails.targets import Target
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What conditions may look at. `receivers` are canonical addresses: to, cc and bcc.
+    """What conditions may look at. `arguments` are canonical; `targets` are those of the
+    arguments and those that are reached without being named; `provenance` is by path;
+    `words` is what the user typed in this request; `features` are those an admin ticked;
     `asks` says that a person would be asked, if nothing else refuses."""
 
-    receivers: tuple[str, ...]
+    action: Action[Any]
     trigger: Trigger
     facts: Facts
     now: datetime
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    targets: tuple[Target, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+    features: frozenset[str] = frozenset()
     asks: bool = False
+
+    @property
+    def receivers(self) -> tuple[str, ...]:
+        """Whom the action reaches, named in its arguments or not."""
+        return tuple(target.value for target in self.targets if target.is_receiver)
+
+    @property
+    def object_id(self) -> str | None:
+        """The id of what the action is done to; None when it is done to nothing."""
+        return self.arguments.get(self.action.object_field or "")
+
+    @property
+    def own_domain(self) -> str | None:
+        """The domain of the account's own address; None when that is not known."""
+        own = targets.address_or_none(self.facts.own_address)
+        return targets.domain_of(own) if own else None
 
 
 class Condition(BaseModel, ABC):
@@ -35,8 +64,38 @@ class Condition(BaseModel, ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
     about_receivers: ClassVar[bool] = False
 
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """What must be so, as the end of “only if …”."""
+
     @abstractmethod
     def evaluate(self, context: Context) -> Check: ...
+
+    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+        """Which facts it looks at when this action is decided."""
+        return self.needs
+
+    def unfit(self, action: Action[Any]) -> str:
+        """Why it could never hold for this action, in words; empty if it could."""
+        if self.about_receivers and "recipient" not in action.takes:
+            return "it is about receivers, and this action has none"
+        if "email" in self.needs and action.object_kind != "email":
+            return "it is about a mail, and this action is done to none"
+        return ""
+
+    def excludes(self, other: "Condition") -> bool:
+        """Whether no decision whatever meets both. False in doubt."""
+        return False
+
+    def implies(self, other: "Condition") -> bool:
+        """Whether every decision that meets this one meets the other. False in doubt."""
+        return self == other
+
+    @property
+    def always_holds(self) -> bool:
+        """Whether it limits nothing."""
+        return False
 
     def check(self, passed: bool, detail: str) -> Check:
         return Check(name=f"condition {self.kind}", passed=passed, detail=detail)
@@ -57,6 +116,13 @@ class RateCondition(Condition):
     def counted(self, context: Context) -> Tally | None:
         return context.facts.counts.of(self.question) if context.facts.counts else None
 
+    def implies(self, other: Condition) -> bool:
+        """Of the same thing counted over the same window, less implies more."""
+        if not isinstance(other, RateCondition):
+            return False
+        mine, theirs = self.question, other.question
+        return mine.max <= theirs.max and replace(mine, max=theirs.max) == theirs
+
     def evaluate(self, context: Context) -> Check:
         tally = self.counted(context)
         if tally is None:
@@ -65,12 +131,26 @@ class RateCondition(Condition):
         return self.check(tally.within, f"{self.in_words(tally)}.{again}")
 
 
+def either(words: Iterable[str]) -> str:
+    """Alternatives in words: “a, b or c”."""
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def number_of(number: int, noun: str) -> str:
+    """A number of things in words: “1 mail”, “2 mails”."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Unreadable:
     """A stored condition that Remit does not understand. It never holds."""
 
     raw: Any
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    sentence: ClassVar[str] = "a condition that cannot be read holds"
+
+    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+        return frozenset()
 
     def evaluate(self, context: Context) -> Check:
         return Check(

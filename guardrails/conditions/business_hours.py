@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
 
-from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.base import Condition, Context, either
 from guardrails.contracts import Check
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -52,6 +52,14 @@ class BusinessHours(Condition):
         if self.start >= self.end:
             raise ValueError("start must be before end, on one day")
         return self
+
+    @property
+    def sentence(self) -> str:
+        ordered = sorted({DAYS.index(day) for day in self.days})
+        names = [DAYS[index].capitalize() for index in ordered]
+        in_a_row = len(ordered) > 2 and ordered[-1] - ordered[0] == len(ordered) - 1
+        days = f"{names[0]} to {names[-1]}" if in_a_row else either(names)
+        return f"it is {days}, {self.start} to {self.end} in {self.zone}"
 
     def evaluate(self, context: Context) -> Check:
         local = context.now.astimezone(zone(self.zone))

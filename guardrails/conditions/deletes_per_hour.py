@@ -1,10 +1,10 @@
 """How much may be destroyed."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import RateCondition
+from guardrails.conditions.base import RateCondition, number_of
 from guardrails.counts import Question, Tally
 
 
@@ -13,7 +13,12 @@ class DeletesPerHour(RateCondition):
     What destroys nothing always passes."""
 
     kind: Literal["deletes_per_hour"]
+    title: ClassVar[str] = "What is destroyed in an hour"
     max: Annotated[int, Field(ge=1, le=1000)]
+
+    @property
+    def sentence(self) -> str:
+        return f"at most {number_of(self.max, 'thing')} may be destroyed within an hour"
 
     @property
     def question(self) -> Question:

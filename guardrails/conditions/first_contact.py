@@ -17,6 +17,15 @@ class FirstContact(Condition):
     first_contact: bool = True
     needs: ClassVar[frozenset[Need]] = frozenset({"email", "correspondence"})
 
+    @property
+    def sentence(self) -> str:
+        if self.first_contact:
+            return "the sender and the user never wrote to each other before"
+        return "the sender and the user have written to each other before"
+
+    def excludes(self, other: Condition) -> bool:
+        return isinstance(other, FirstContact) and self.first_contact != other.first_contact
+
     def evaluate(self, context: Context) -> Check:
         facts = context.facts
         sender, known = facts.sender, facts.correspondence

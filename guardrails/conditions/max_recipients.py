@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.base import Condition, Context, number_of
 from guardrails.contracts import Check
 
 
@@ -15,6 +15,13 @@ class MaxRecipients(Condition):
     title: ClassVar[str] = "Number of receivers"
     max: Annotated[int, Field(ge=1, le=150)]
     about_receivers: ClassVar[bool] = True
+
+    @property
+    def sentence(self) -> str:
+        return f"it reaches at most {number_of(self.max, 'receiver')}"
+
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, MaxRecipients) and self.max <= other.max
 
     def evaluate(self, context: Context) -> Check:
         count = len(context.receivers)

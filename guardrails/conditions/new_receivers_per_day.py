@@ -1,10 +1,10 @@
 """How many people may be reached who were not reached before."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import RateCondition
+from guardrails.conditions.base import RateCondition, number_of
 from guardrails.counts import Question, Tally
 
 
@@ -13,7 +13,12 @@ class NewReceiversPerDay(RateCondition):
     whom the agent reached in none of the last 30 days."""
 
     kind: Literal["new_receivers_per_day"]
+    title: ClassVar[str] = "New receivers in a day"
     max: Annotated[int, Field(ge=0, le=1000)]
+
+    @property
+    def sentence(self) -> str:
+        return f"it reaches at most {number_of(self.max, 'new receiver')} within a day"
 
     @property
     def question(self) -> Question:

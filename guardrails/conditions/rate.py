@@ -1,10 +1,10 @@
 """How often this action may be done."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import RateCondition
+from guardrails.conditions.base import RateCondition, number_of
 from guardrails.counts import Question, Tally
 
 
@@ -13,8 +13,13 @@ class Rate(RateCondition):
     hour or day is taken."""
 
     kind: Literal["rate"]
+    title: ClassVar[str] = "How often it may be done"
     max: Annotated[int, Field(ge=1, le=1000)]
     per: Literal["hour", "day"]
+
+    @property
+    def sentence(self) -> str:
+        return f"it is done at most {number_of(self.max, 'time')} within one {self.per}"
 
     @property
     def question(self) -> Question:

@@ -1,10 +1,10 @@
 """How many people one run may reach."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import RateCondition
+from guardrails.conditions.base import RateCondition, number_of
 from guardrails.counts import Question, Tally
 
 
@@ -13,7 +13,12 @@ class ReceiversPerRun(RateCondition):
     item), over all its actions on this account."""
 
     kind: Literal["receivers_per_run"]
+    title: ClassVar[str] = "Receivers in one run"
     max: Annotated[int, Field(ge=1, le=1000)]
+
+    @property
+    def sentence(self) -> str:
+        return f"one run reaches at most {number_of(self.max, 'receiver')}"
 
     @property
     def question(self) -> Question:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from guardrails import targets
-from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.base import Condition, Context, either
 from guardrails.contracts import Check
 
 
@@ -18,6 +18,16 @@ class RecipientDomain(Condition):
         tuple[targets.Domain, ...], Field(strict=False, min_length=1, max_length=200)
     ]
     about_receivers: ClassVar[bool] = True
+
+    @property
+    def sentence(self) -> str:
+        return f"every receiver is at {either(self.domains)}"
+
+    def excludes(self, other: Condition) -> bool:
+        return isinstance(other, RecipientDomain) and not set(self.domains) & set(other.domains)
+
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, RecipientDomain) and set(self.domains) <= set(other.domains)
 
     def evaluate(self, context: Context) -> Check:
         outside = [

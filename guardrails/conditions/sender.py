@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from guardrails import targets
-from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.base import Condition, Context, either
 from guardrails.contracts import Check
 from guardrails.facts import Need
 
@@ -26,9 +26,29 @@ class Sender(Condition):
             raise ValueError("name at least one address or domain")
         return self
 
+    @property
+    def sentence(self) -> str:
+        at = [f"somebody at {either(self.domains)}"] if self.domains else []
+        return f"the mail is from {either([*self.addresses, *at])}"
+
+    def excludes(self, other: Condition) -> bool:
+        return isinstance(other, Sender) and not (
+            any(other.lists(one) for one in self.addresses)
+            or any(self.lists(one) for one in other.addresses)
+            or set(self.domains) & set(other.domains)
+        )
+
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, Sender) and (
+            all(other.lists(one) for one in self.addresses)
+            and set(self.domains) <= set(other.domains)
+        )
+
+    def lists(self, address: str) -> bool:
+        return address in self.addresses or targets.domain_of(address) in self.domains
+
     def evaluate(self, context: Context) -> Check:
         sender = context.facts.sender
         if sender is None:
             return self.check(False, "The mail has no plain sender address.")
-        passed = sender in self.addresses or targets.domain_of(sender) in self.domains
-        return self.check(passed, f"The mail is from {sender}.")
+        return self.check(self.lists(sender), f"The mail is from {sender}.")

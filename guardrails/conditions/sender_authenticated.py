@@ -14,6 +14,10 @@ class SenderAuthenticated(Condition):
     title: ClassVar[str] = "The sender is proved"
     needs: ClassVar[frozenset[Need]] = frozenset({"email"})
 
+    @property
+    def sentence(self) -> str:
+        return "the mail provably comes from its sender's domain (DMARC)"
+
     def evaluate(self, context: Context) -> Check:
         email = context.facts.email
         found = email.authentication.dmarc if email else "not known"

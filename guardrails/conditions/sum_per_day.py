@@ -1,9 +1,10 @@
 """How much a number may add up to."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from guardrails.actions.base import Action
 from guardrails.conditions.base import RateCondition
 from guardrails.counts import Question, Tally
 
@@ -13,8 +14,17 @@ class SumPerDay(RateCondition):
     of this type by this account. A negative number counts as if it were positive."""
 
     kind: Literal["sum_per_day"]
+    title: ClassVar[str] = "Sum of a number in a day"
     field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
     max: Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.field.replace('_', ' ')} adds up to at most {self.max:g} within a day"
+
+    def unfit(self, action: Action[Any]) -> str:
+        known = self.field in action.numbers
+        return "" if known else f"this action has no number called “{self.field}”"
 
     @property
     def question(self) -> Question:

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.base import Condition, Context, number_of
 from guardrails.contracts import Check
 from guardrails.facts import Need
 
@@ -16,6 +16,13 @@ class Thread(Condition):
     title: ClassVar[str] = "The mail is in a conversation"
     min_messages: Annotated[int, Field(ge=1, le=1000)] = 2
     needs: ClassVar[frozenset[Need]] = frozenset({"email", "thread"})
+
+    @property
+    def sentence(self) -> str:
+        return f"the mail's thread has at least {number_of(self.min_messages, 'mail')}"
+
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, Thread) and self.min_messages >= other.min_messages
 
     def evaluate(self, context: Context) -> Check:
         thread = context.facts.thread

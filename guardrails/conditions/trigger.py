@@ -1,11 +1,19 @@
 """What may have set the action off."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.base import Condition, Context, either
 from guardrails.contracts import Check, Trigger
+
+IN_WORDS: Mapping[Trigger, str] = {
+    "chat": "a person in the chat",
+    "webhook": "an inbound item",
+    "pattern": "a learned pattern",
+    "operator": "an operator",
+}
 
 
 class StartedBy(Condition):
@@ -14,6 +22,20 @@ class StartedBy(Condition):
     kind: Literal["trigger"]
     title: ClassVar[str] = "What set the action off"
     any_of: Annotated[tuple[Trigger, ...], Field(strict=False, min_length=1)]
+
+    @property
+    def sentence(self) -> str:
+        return f"{either(IN_WORDS[one] for one in self.any_of)} set it off"
+
+    def excludes(self, other: Condition) -> bool:
+        return isinstance(other, StartedBy) and not set(self.any_of) & set(other.any_of)
+
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, StartedBy) and set(self.any_of) <= set(other.any_of)
+
+    @property
+    def always_holds(self) -> bool:
+        return set(self.any_of) == set(IN_WORDS)
 
     def evaluate(self, context: Context) -> Check:
         return self.check(

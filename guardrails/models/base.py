@@ -1,12 +1,13 @@
 """What all policy rows share: nothing invalid is stored, whichever door it comes through."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
 
 from guardrails import conditions
+from guardrails.actions.base import Action
 
 M = TypeVar("M", bound=models.Model)
 
@@ -66,3 +67,17 @@ def check_conditions(value: Any) -> None:
         conditions.parse_all(value)
     except ValueError as error:
         raise ValidationError(str(error), code="invalid_conditions") from error
+
+
+def check_fit(parsed: Iterable[conditions.Condition], actions: Sequence[Action[Any]]) -> None:
+    """Refuses a condition that could never hold for one of these actions."""
+    advice = "Take it out." if len(actions) == 1 else "Name an action that it fits."
+    for one in parsed:
+        for action in actions:
+            if why := one.unfit(action):
+                raise ValidationError(
+                    {
+                        "conditions": f"“{one.kind}” cannot be judged for “{action.title}”, so it "
+                        f"would refuse everything: {why}. {advice}"
+                    }
+                )

@@ -7,8 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from guardrails import conditions, registry
-from guardrails.conditions.sum_per_day import SumPerDay
-from guardrails.models.base import ConditionsField, ValidatedModel
+from guardrails.models.base import ConditionsField, ValidatedModel, check_fit
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
 
@@ -73,22 +72,7 @@ class CeilingRule(ValidatedModel):
             raise ValidationError({"conditions": "Name the conditions, or this limits nothing."})
         if self.at_most == self.AtMost.NEVER and parsed:
             raise ValidationError({"conditions": "What is forbidden needs no conditions."})
-        for one in parsed:
-            about_receivers = action is None or "recipient" not in action.takes
-            about_mail = action is None or action.object_field is None
-            numbers = action.numbers if action else ()
-            if (
-                (one.about_receivers and about_receivers)
-                or ("email" in one.needs and about_mail)
-                or (isinstance(one, SumPerDay) and one.field not in numbers)
-            ):
-                raise ValidationError(
-                    {
-                        "conditions": f"“{one.kind}” cannot be judged for "
-                        f"{f'“{action.title}”' if action else 'every action'}, so it would "
-                        "refuse everything. Name an action that it fits."
-                    }
-                )
+        check_fit(parsed, [action] if action else registry.ACTIONS)
 
 
 class KillSwitch(ValidatedModel):

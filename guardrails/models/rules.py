@@ -7,8 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from guardrails import conditions, registry, targets, text
-from guardrails.conditions.sum_per_day import SumPerDay
-from guardrails.models.base import ConditionsField, ValidatedModel
+from guardrails.models.base import ConditionsField, ValidatedModel, check_fit
 from integrations.models import Account
 from integrations.registry import source_choices
 
@@ -94,18 +93,7 @@ class AllowedAction(ValidatedModel):
             parsed = conditions.parse_all(self.conditions)
         except ValueError:
             return  # the field says so
-        for one in parsed:
-            if (
-                (one.about_receivers and "recipient" not in action.takes)
-                or ("email" in one.needs and "email" not in action.needs)
-                or (isinstance(one, SumPerDay) and one.field not in action.numbers)
-            ):
-                raise ValidationError(
-                    {
-                        "conditions": f"“{one.kind}” cannot be judged for “{action.title}”, "
-                        "so it would refuse everything. Take it out."
-                    }
-                )
+        check_fit(parsed, [action])
 
 
 class TargetGroup(ValidatedModel):

@@ -3,11 +3,17 @@
 import uuid
 from zoneinfo import available_timezones
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
 
 from integrations.contracts import AccountRef
 from integrations.registry import source_choices
+
+FEATURE = RegexValidator(
+    r"^[a-z0-9]+(?:-[a-z0-9]+)*\Z", "Use small letters, digits and hyphens, such as auto-drafts."
+)
 
 
 def validate_time_zone(name: str) -> None:
@@ -56,6 +62,12 @@ class Account(models.Model):
     paused = models.BooleanField(
         default=False, help_text="Stops every action of this account at once."
     )
+    features = ArrayField(
+        models.CharField(max_length=50, validators=[FEATURE]),
+        default=list,
+        blank=True,
+        help_text="What this account is opted in to.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -81,6 +93,7 @@ class Account(models.Model):
             display_name=self.display_name,
             time_zone=self.time_zone,
             paused=self.paused or self.organisation.paused,
+            features=tuple(self.features),
         )
 
 

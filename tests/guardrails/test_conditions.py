@@ -5,12 +5,28 @@ from typing import Any
 
 import pytest
 
-from guardrails import conditions
+from guardrails import conditions, registry
+from guardrails.actions.messages import receivers
 from guardrails.conditions import Context
 from guardrails.contracts import Trigger
 from guardrails.facts import Facts
+from guardrails.targets import Role, Target
 from integrations.contracts import Authentication, Correspondence
 from tests.guardrails.values import NOW, email, facts
+
+
+def to(*addresses: str, role: Role = "to") -> tuple[Target, ...]:
+    return receivers(role, addresses)
+
+
+def anything() -> Context:
+    return Context(
+        action=registry.BY_NAME["send_email"],
+        targets=to("a@b.com"),
+        trigger="chat",
+        facts=facts(),
+        now=NOW,
+    )
 
 
 def holds(
@@ -18,10 +34,20 @@ def holds(
     found: Facts | None = None,
     *,
     receivers: tuple[str, ...] = (),
+    hidden: tuple[str, ...] = (),
     trigger: Trigger = "chat",
     now: datetime = NOW,
+    features: tuple[str, ...] = (),
+    action: str = "send_email",
 ) -> bool:
-    context = Context(receivers=receivers, trigger=trigger, facts=found or facts(), now=now)
+    context = Context(
+        action=registry.BY_NAME[action],
+        targets=to(*receivers) + to(*hidden, role="bcc"),
+        trigger=trigger,
+        facts=found or facts(),
+        now=now,
+        features=frozenset(features),
+    )
     return conditions.parse(raw).evaluate(context).passed
 
 
@@ -98,6 +124,20 @@ def test_receivers_are_counted() -> None:
     assert not holds({"kind": "max_recipients", "max": 5}, receivers=())
 
 
+def test_a_blind_copy_is_forbidden_or_limits_nothing() -> None:
+    assert holds({"kind": "bcc"}, receivers=("a@b.com",))
+    assert not holds({"kind": "bcc"}, receivers=("a@b.com",), hidden=("c@b.com",))
+    assert not holds({"kind": "bcc"})
+    assert holds({"kind": "bcc", "bcc": "allow"}, hidden=("c@b.com",))
+
+
+def test_a_feature_must_be_ticked_at_the_account() -> None:
+    raw = {"kind": "opt_in", "feature": "auto-drafts"}
+    assert holds(raw, features=("other", "auto-drafts"))
+    assert not holds(raw, features=("auto", "drafts", "auto-drafts-2"))
+    assert not holds(raw)
+
+
 def test_triggers_are_named() -> None:
     raw = {"kind": "trigger", "any_of": ["chat", "operator"]}
     assert holds(raw, trigger="chat")
@@ -137,6 +177,9 @@ def test_business_hours_follow_the_wall_clock(moment: datetime, expected: bool) 
         ({"kind": "thread", "min_messages": 0}, "min_messages"),
         ({"kind": "thread", "minimum": 2}, "minimum"),
         ({"kind": "max_recipients"}, "max"),
+        ({"kind": "bcc", "bcc": "deny"}, "bcc"),
+        ({"kind": "opt_in"}, "feature"),
+        ({"kind": "opt_in", "feature": "Auto drafts"}, "feature"),
         ({"kind": "max_recipients", "max": True}, "max"),
         ({"kind": "recipient_domain", "domains": []}, "domains"),
         ({"kind": "trigger", "any_of": ["email"]}, "any_of"),
@@ -151,12 +194,10 @@ def test_business_hours_follow_the_wall_clock(moment: datetime, expected: bool) 
 def test_what_is_not_understood_is_refused_in_words_and_never_holds(raw: Any, named: str) -> None:
     with pytest.raises(ValueError, match=named.replace(".", r"\.")):
         conditions.parse(raw)
-    context = Context(receivers=("a@b.com",), trigger="chat", facts=facts(), now=NOW)
-    assert not conditions.read(raw).evaluate(context).passed
+    assert not conditions.read(raw).evaluate(anything()).passed
 
 
 def test_stored_conditions_that_are_no_list_never_hold() -> None:
     for raw in ({}, {"kind": "thread"}, "x", None, 7):
         (only,) = conditions.read_all(raw)
-        context = Context(receivers=(), trigger="chat", facts=facts(), now=NOW)
-        assert not only.evaluate(context).passed
+        assert not only.evaluate(anything()).passed

@@ -112,8 +112,8 @@ def test_conditions_are_told_in_words() -> None:
     )
     policy = replace(policy, ceiling=(limit("auto", {"kind": "business_hours", "zone": "UTC"}),))
     assert effective(policy, "archive").sentence == (
-        "Done without asking, only if sender (domains company.com or x.com); "
-        "business hours (zone UTC)."
+        "Done without asking, only if the mail is from somebody at company.com or x.com; "
+        "it is Mon to Fri, 09:00 to 17:00 in UTC."
     )
 
 

@@ -348,8 +348,8 @@ def test_an_account_of_another_organisation_owns_no_skill_here(mailbox: Account)
         ({"at_most": "auto"}, "Name the conditions"),
         ({"at_most": "never", "conditions": [{"kind": "thread"}]}, "needs no conditions"),
         ({"conditions": [{"kind": "invented"}]}, "is no condition"),
-        ({"conditions": [{"kind": "max_recipients", "max": 1}]}, "for every action"),
-        ({"conditions": [{"kind": "thread"}]}, "for every action"),
+        ({"conditions": [{"kind": "max_recipients", "max": 1}]}, "Name an action that it fits"),
+        ({"conditions": [{"kind": "thread"}]}, "Name an action that it fits"),
         (
             {"action_type": "archive", "conditions": [{"kind": "max_recipients", "max": 1}]},
             "cannot be judged for “Archive a mail”",

@@ -48,7 +48,7 @@ def test_what_an_agent_may_do_is_told_in_words(office: Office, client: Client) -
 
     text = page(client, "explain", account=office.mailbox.pk, target="ada@client.com")
 
-    assert "Done without asking, only if sender authenticated." in text
+    assert "Done without asking, only if the mail provably comes from its sender" in text
     assert "A person is asked each time." in text
     assert "No operator has permitted it." in text
     assert "Send a mail (to)" in text
