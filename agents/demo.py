@@ -6,10 +6,12 @@ Made once, in one transaction. What operators change afterwards stays as they ch
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from importlib import resources
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -241,6 +243,7 @@ def _teach(mailbox: Account, office: Mapping[str, Mapping[str, str]]) -> None:
         state=LearnedPattern.State.APPROVED,
         approved_by="operator",
         approved_at=timezone.now(),
+        expires_at=timezone.now() + timedelta(days=settings.PATTERN_DAYS),
     )
     _do(weekly, [("classify", {"label_id": labels["Newsletter"]}), ("archive", {})])
     invoices = LearnedPattern.objects.create(

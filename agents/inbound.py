@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 
 from agents import journal, loop, patterns, people, prompts, roster
 from agents.contracts import CallRecord, InboundMail, Person
@@ -13,7 +14,8 @@ from agents.models import Turn
 from agents.steps import Question, Reply, Stop
 from agents.tools.base import ToolContext
 from agents.turns import MAX_ATTEMPTS, finish_turn
-from guardrails import selectors
+from guardrails import patterns as learned
+from guardrails import precision, selectors
 from guardrails.contracts import PatternMatch
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
@@ -102,9 +104,9 @@ def _work(lease: Lease, mail: InboundMail) -> None:
     )
     steps = journal.steps_of([lease.turn_id]).get((lease.turn_id, None), [])
     begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
-    found = (
-        None if begun_by_model else patterns.match(selectors.approved_patterns(mail.account), mail)
-    )
+    found = None
+    if not begun_by_model:
+        found = patterns.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
     system = (
         ""
         if found
@@ -138,7 +140,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         steps=steps,
     )
     if found:
-        act_on_pattern(run, found)
+        act_on_pattern(run, found, mail)
         finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
         return
     match loop.run(run):
@@ -150,12 +152,19 @@ def _work(lease: Lease, mail: InboundMail) -> None:
             finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
 
 
-def act_on_pattern(run: loop.Run, found: PatternMatch) -> None:
+def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> None:
     """Do what the pattern proposes, without a model, through the same guardrails."""
     if not run.steps:
         completion = journal.pattern_completion(list(found.actions), pattern=found.name)
         run.steps.append(loop.add_step(run, completion))
-        selectors.count_hit(found.pattern_id)
+        precision.count_hit(
+            found.pattern_id,
+            account=mail.account,
+            item_id=mail.email_id,
+            subject=mail.subject,
+            turn_id=str(run.lease.turn_id),
+            now=timezone.now(),
+        )
     loop.finish_open_calls(run)
 
 

@@ -2,10 +2,27 @@
 which pass through the same guardrails as everything else."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from agents.contracts import InboundMail
+from guardrails import registry
 from guardrails.contracts import Pattern, PatternMatch
 from guardrails.subjects import generalised
+
+ACTION_TYPES = frozenset(name for name, _ in registry.pattern_action_choices())
+
+
+class MailHead(Protocol):
+    """What of a mail a pattern looks at."""
+
+    @property
+    def sender(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def list_id(self) -> str: ...
+    @property
+    def authenticated(self) -> bool: ...
 
 
 def match(patterns: Sequence[Pattern], mail: InboundMail) -> PatternMatch | None:
@@ -20,13 +37,16 @@ def match(patterns: Sequence[Pattern], mail: InboundMail) -> PatternMatch | None
         pattern_id=best.id,
         name=best.name,
         actions=tuple(
-            (action_type, {**arguments, "email_id": mail.email_id})
+            (
+                action_type,
+                registry.pattern_arguments(action_type, arguments, item_id=mail.email_id),
+            )
             for action_type, arguments in best.actions
         ),
     )
 
 
-def fits(pattern: Pattern, mail: InboundMail) -> bool:
+def fits(pattern: Pattern, mail: MailHead) -> bool:
     sender = mail.sender.casefold()
     _, at, domain = sender.rpartition("@")
     wanted = [
@@ -40,6 +60,7 @@ def fits(pattern: Pattern, mail: InboundMail) -> bool:
     return bool(
         anchored
         and pattern.content_type == "email"
+        and all(action_type in ACTION_TYPES for action_type, _ in pattern.actions)
         and all(actual and expected == actual for expected, actual in named)
     )
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from agents import inbound
 from agents.models import Turn
+from guardrails import precision
 from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm import ModelError
@@ -123,6 +124,8 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
     )
     if event.kind == "created" and isinstance(item, Email):
         return _react_to_mail(delivery, account, item, outcome)
+    if isinstance(item, Email):
+        precision.look(account, item.id, now=timezone.now())
     return _accounted(outcome)
 
 

@@ -6,7 +6,15 @@ from typing import Any
 from django.conf import settings
 
 from agents.steps import Limits
-from agents.tools import ask_user, delegate, execute_action, load_skill, retrieve_context, tasks
+from agents.tools import (
+    ask_user,
+    delegate,
+    execute_action,
+    load_skill,
+    propose_pattern,
+    retrieve_context,
+    tasks,
+)
 from agents.tools.base import Tool
 
 
@@ -30,7 +38,13 @@ class Agent:
 
 ORCHESTRATOR = Agent(
     name="orchestrator",
-    tools=(retrieve_context.TOOL, delegate.TOOL, ask_user.TOOL, execute_action.TOOL),
+    tools=(
+        retrieve_context.TOOL,
+        delegate.TOOL,
+        ask_user.TOOL,
+        execute_action.TOOL,
+        propose_pattern.TOOL,
+    ),
     max_steps_setting="TURN_MAX_STEPS",
 )
 TASK_SPECIALIST = Agent(
@@ -40,7 +54,7 @@ TASK_SPECIALIST = Agent(
 )
 MAIL_READER = Agent(
     name="mail_reader",
-    tools=(execute_action.TOOL, load_skill.TOOL),
+    tools=(execute_action.TOOL, load_skill.TOOL, propose_pattern.TOOL),
     max_steps_setting="INBOUND_MAX_STEPS",
 )
 AGENTS = (ORCHESTRATOR, TASK_SPECIALIST, MAIL_READER)

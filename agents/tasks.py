@@ -10,8 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.tasks import async_task
 
-from agents import reactions, turns
+from agents import learning, reactions, turns
 from guardrails import approvals, recovery, usage
+from integrations.models import Account
 from knowledge.tasks import requeue_abandoned_syncs
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,22 @@ def react(delivery_id: str) -> None:
 
 def run_turn(turn_id: str) -> None:
     turns.run_turn(UUID(turn_id), stream=True)
+
+
+def learn() -> None:
+    """Queue the day's learning of each mailbox. Runs once a day."""
+    rows = Account.objects.filter(source="gmail", paused=False, organisation__paused=False)
+    with transaction.atomic():
+        for account_id in rows.values_list("id", flat=True):
+            async_task(learn_account, str(account_id))
+
+
+def learn_account(account_id: str) -> None:
+    row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
+    if row is not None:
+        now = timezone.now()
+        learning.propose_repeated(row.ref(), now=now)
+        learning.look_again(row.ref(), now=now)
 
 
 def sweep() -> None:

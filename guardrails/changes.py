@@ -20,11 +20,19 @@ from audit.ids import uuid7
 from guardrails.models import LearnedPattern
 from integrations.models import Organisation
 
-Door = Literal["admin", "api", "command", "load_demo"]
+Door = Literal["admin", "api", "command", "load_demo", "agent", "schedule"]
 ACTION_TYPE = "policy.change"
 # What the machine counts is no policy.
 NOT_POLICY = frozenset(
-    {"created_at", "updated_at", "hits", "last_hit_at", "use_count", "last_used_at"}
+    {
+        "created_at",
+        "updated_at",
+        "hits",
+        "last_hit_at",
+        "corrections",
+        "use_count",
+        "last_used_at",
+    }
 )
 
 
@@ -32,7 +40,7 @@ NOT_POLICY = frozenset(
 class Author:
     """Who changes policy, and through which door."""
 
-    name: str  # “operator:olga”, “token:…”, “command”
+    name: str  # “operator:olga”, “token:…”, “command”, “agent:mail_reader”
     door: Door
 
 
@@ -106,7 +114,8 @@ def record(change: Change, *, author: Author) -> None:
 def _actor_type(author: Author) -> ActorType:
     if author.name.startswith("operator:"):
         return "admin"
-    return "user" if author.door == "api" else "system"
+    by_door: dict[Door, ActorType] = {"api": "user", "agent": "agent"}
+    return by_door.get(author.door, "system")
 
 
 def _rows(model: type[models.Model], ids: list[UUID]) -> dict[UUID, Change]:

@@ -182,6 +182,47 @@ class PatternMatch:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Precedent:
+    """What became of one past mail that a pattern would have matched: `supporting` (it was
+    treated like that), `contradicting` (otherwise) or `undecided` (nobody has looked yet).
+    `by_person` says that a person did it, asked for it or confirmed it."""
+
+    item_id: str
+    thread_id: str
+    subject: str
+    occurred_at: datetime
+    side: Literal["supporting", "contradicting", "undecided"]
+    by_person: bool
+    told: str  # for people
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternProposal:
+    """A pattern somebody would like. `pattern.id` is of no account. `proposed_by` and
+    `example_id` (the mail it was made from) are set by Remit's own code; `reason` is the
+    model's word, quoted to people."""
+
+    account: AccountRef
+    pattern: Pattern
+    proposed_by: Literal["chat", "webhook", "repetition"]
+    example_id: str
+    precedents: tuple[Precedent, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposed:
+    """What became of a proposal. known: it is there already, its evidence was brought up to
+    date. taken: another pattern matches the same mail and does something else. crowded: too
+    many wait already. invalid: `sentence` says why."""
+
+    status: Literal["new", "known", "taken", "crowded", "invalid"]
+    sentence: str
+    pattern_id: UUID | None = None
+    acts: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class SkillRef:
     name: str
     version: int

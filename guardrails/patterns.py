@@ -1,27 +1,82 @@
-"""What people decide about learned patterns."""
+"""Learned patterns: which may act now, and what people decide about them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from guardrails.models import LearnedPattern
+from django.conf import settings
+
+from guardrails.contracts import Pattern
+from guardrails.models import AllowedAction, LearnedPattern
+from integrations.contracts import AccountRef
 
 State = LearnedPattern.State
+EXEMPTED = "policy:exempted"  # approves the patterns that need no person
+NOT_SUSPENDED = {"suspended_at": None, "suspended_why": ""}
 
 
-def approve(*, pattern_id: UUID, by: str, now: datetime) -> bool:
-    """A person lets a pattern act. False when it acts already or is gone."""
-    return bool(
-        LearnedPattern.objects.filter(id=pattern_id)
-        .exclude(state=State.APPROVED)
-        .update(state=State.APPROVED, approved_by=by, approved_at=now)
+def approved_patterns(account: AccountRef, *, now: datetime) -> tuple[Pattern, ...]:
+    """The patterns that may act now, oldest first. Two queries; one more where some act
+    because an operator exempted their actions from approval."""
+    rows = list(
+        LearnedPattern.objects.filter(
+            account_id=account.id, state=LearnedPattern.State.APPROVED, expires_at__gt=now
+        )
+        .prefetch_related("actions")
+        .order_by("created_at", "id")
+    )
+    exempted: frozenset[str] = frozenset()
+    if any(row.approved_by == EXEMPTED for row in rows):
+        exempted = exempted_actions(account.id)
+    return tuple(
+        pattern
+        for row in rows
+        for pattern in [_pattern(row)]
+        if row.approved_by != EXEMPTED or {name for name, _ in pattern.actions} <= exempted
     )
 
 
-def suspend(*, pattern_id: UUID) -> bool:
+def _pattern(row: LearnedPattern) -> Pattern:
+    return Pattern(
+        id=row.id,
+        name=row.name,
+        sender_address=row.sender_address,
+        sender_domain=row.sender_domain,
+        list_id=row.list_id,
+        subject=row.subject,
+        content_type=row.content_type,
+        actions=tuple(
+            (action.action_type, action.arguments)
+            for action in sorted(row.actions.all(), key=lambda action: action.order)
+        ),
+    )
+
+
+def exempted_actions(account_id: UUID) -> frozenset[str]:
+    """What patterns of this account may do before anybody approves them. One query."""
+    rows = AllowedAction.objects.filter(
+        account_id=account_id, enabled=True, patterns_unapproved=True
+    )
+    return frozenset(rows.values_list("action_type", flat=True))
+
+
+def approve(*, pattern_id: UUID, by: str, now: datetime) -> bool:
+    """A person lets a pattern act, or act on, for PATTERN_DAYS. False when it is gone."""
+    return bool(
+        LearnedPattern.objects.filter(id=pattern_id).update(
+            state=State.APPROVED,
+            approved_by=by,
+            approved_at=now,
+            expires_at=now + timedelta(days=settings.PATTERN_DAYS),
+            **NOT_SUSPENDED,
+        )
+    )
+
+
+def suspend(*, pattern_id: UUID, why: str, now: datetime) -> bool:
     """Stop a pattern. False when it did not act or is gone."""
     return bool(
         LearnedPattern.objects.filter(id=pattern_id, state=State.APPROVED).update(
-            state=State.SUSPENDED
+            state=State.SUSPENDED, suspended_at=now, suspended_why=why
         )
     )
 
@@ -30,6 +85,6 @@ def reopen(*, pattern_id: UUID) -> bool:
     """A pattern that was changed waits for approval again. False when it did not act."""
     return bool(
         LearnedPattern.objects.filter(id=pattern_id, state=State.APPROVED).update(
-            state=State.PROPOSED, approved_by="", approved_at=None
+            state=State.PROPOSED, approved_by="", approved_at=None, expires_at=None
         )
     )

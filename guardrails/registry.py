@@ -85,6 +85,16 @@ def pattern_arguments(
     return {**arguments, action.object_field: item_id}
 
 
+def check_in_pattern(action_type: str, arguments: Mapping[str, Any]) -> None:
+    """Raises InvalidArguments for what no pattern may do, whatever the mail."""
+    action = BY_NAME.get(action_type)
+    if action is None or not action.in_patterns:
+        raise InvalidArguments("Patterns cannot do this")
+    if action.object_field in arguments:
+        raise InvalidArguments("The item is filled in for each mail")
+    parse(action, pattern_arguments(action_type, arguments, item_id="item"))
+
+
 def action_choices() -> list[tuple[str, str]]:
     return [(action.name, action.title) for action in ACTIONS]
 

@@ -1,4 +1,4 @@
-"""Reads of policy, patterns, skills and approvals, as values. A fixed number of queries each."""
+"""Reads of policy, skills and approvals, as values. A fixed number of queries each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,6 @@ from guardrails.contracts import (
     ApprovalCard,
     Capability,
     LoadedSkill,
-    Pattern,
     PermittedTarget,
     SkillRef,
 )
@@ -24,7 +23,6 @@ from guardrails.models import (
     Approval,
     CeilingRule,
     KillSwitch,
-    LearnedPattern,
     Skill,
 )
 from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
@@ -188,38 +186,6 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
         )
 
 
-def approved_patterns(account: AccountRef) -> tuple[Pattern, ...]:
-    """The patterns that may act, oldest first. Two queries."""
-    rows = (
-        LearnedPattern.objects.filter(account_id=account.id, state=LearnedPattern.State.APPROVED)
-        .prefetch_related("actions")
-        .order_by("created_at", "id")
-    )
-    return tuple(
-        Pattern(
-            id=row.id,
-            name=row.name,
-            sender_address=row.sender_address,
-            sender_domain=row.sender_domain,
-            list_id=row.list_id,
-            subject=row.subject,
-            content_type=row.content_type,
-            actions=tuple(
-                (action.action_type, action.arguments)
-                for action in sorted(row.actions.all(), key=lambda action: action.order)
-            ),
-        )
-        for row in rows
-    )
-
-
-def count_hit(pattern_id: UUID) -> None:
-    """Count one item that an approved pattern matched."""
-    LearnedPattern.objects.filter(id=pattern_id, state=LearnedPattern.State.APPROVED).update(
-        hits=F("hits") + 1, last_hit_at=timezone.now()
-    )
-
-
 def skills(account: AccountRef) -> tuple[SkillRef, ...]:
     """The skills offered to this account, by name. One query."""
     return tuple(
@@ -244,7 +210,7 @@ def _current_skills(account: AccountRef) -> QuerySet[Skill]:
     """The newest version of each skill: the account's own before the organisation's."""
     return (
         Skill.objects.filter(organisation_id=account.organisation_id)
-        .filter(Q(account_id=account.id) | Q(account=None))
+        .filter(Q(account_id=account.id) | Q(account=None), state=Skill.State.PUBLISHED)
         .order_by("name", F("account").asc(nulls_last=True), "-version")
         .distinct("name")
     )

@@ -65,6 +65,21 @@ class SearchResult:
     entities: tuple[FoundEntity, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredMail:
+    """The head of one mail as it was last seen. `authenticated` says that the sender was
+    proved (DMARC) when it was."""
+
+    source_id: str
+    thread_id: str
+    sender: str
+    subject: str
+    list_id: str
+    authenticated: bool
+    labels: tuple[str, ...]
+    occurred_at: datetime
+
+
 IngestState = Literal["created", "updated", "metadata", "unchanged", "stale", "deleted", "absent"]
 
 

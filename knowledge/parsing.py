@@ -120,6 +120,7 @@ def _email(mail: Email, source_id: str) -> Parsed:
             "is_read": mail.is_read,
             "is_starred": mail.is_starred,
             "list_id": mail.list_id,
+            "authenticated": mail.authentication.dmarc == "pass",
             "attachments": [a.model_dump() for a in mail.attachments],
         },
     )

@@ -28,6 +28,7 @@ class AllowedActionForm(WithConditions):
             "enabled",
             "approval_mode",
             "conditions",
+            "patterns_unapproved",
         )
 
 

@@ -2,7 +2,12 @@
 
 from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingRule, KillSwitch
-from guardrails.models.patterns import LearnedPattern, PatternAction
+from guardrails.models.patterns import (
+    LearnedPattern,
+    PatternAction,
+    PatternEvidence,
+    PatternHit,
+)
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.skills import Skill
 from guardrails.models.usage import Usage
@@ -16,6 +21,8 @@ __all__ = [
     "KillSwitch",
     "LearnedPattern",
     "PatternAction",
+    "PatternEvidence",
+    "PatternHit",
     "PolicyVersion",
     "Skill",
     "TargetGroup",

@@ -2,6 +2,7 @@
 
 import hashlib
 import uuid
+from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -21,6 +22,12 @@ class LearnedPattern(ValidatedModel):
         PROPOSED = "proposed", "Proposed"
         APPROVED = "approved", "Approved"
         SUSPENDED = "suspended", "Suspended"
+
+    class ProposedBy(models.TextChoices):
+        OPERATOR = "operator", "An operator"
+        CHAT = "chat", "The agent, asked by the user in a chat"
+        MAIL = "webhook", "The agent, working through a mail that nobody asked about"
+        REPETITION = "repetition", "Remit, after the same decision came again and again"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.ForeignKey(
@@ -58,6 +65,19 @@ class LearnedPattern(ValidatedModel):
     reason = models.TextField(
         max_length=2000, blank=True, help_text="Why it was proposed. Quoted, never evidence."
     )
+    proposed_by = models.CharField(
+        max_length=16,
+        choices=ProposedBy,
+        default=ProposedBy.OPERATOR,
+        editable=False,
+        help_text="Where the proposal comes from.",
+    )
+    example_id = models.CharField(
+        max_length=500,
+        blank=True,
+        editable=False,
+        help_text="The mail that the proposal was made from.",
+    )
     state = models.CharField(
         max_length=16,
         choices=State,
@@ -70,8 +90,20 @@ class LearnedPattern(ValidatedModel):
     approved_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When it was approved."
     )
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on it matches nothing, until it is renewed."
+    )
+    suspended_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When it was suspended."
+    )
+    suspended_why = models.CharField(
+        max_length=500, blank=True, editable=False, help_text="Why it was suspended."
+    )
     hits = models.PositiveIntegerField(
         default=0, editable=False, help_text="How many items it matched."
+    )
+    corrections = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How many of them somebody put back."
     )
     last_hit_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When it last matched."
@@ -91,13 +123,26 @@ class LearnedPattern(ValidatedModel):
             ),
             models.CheckConstraint(
                 condition=~Q(state="approved")
-                | (~Q(approved_by="") & Q(approved_at__isnull=False)),
-                name="pattern_approved_by_somebody",
+                | (~Q(approved_by="") & Q(approved_at__isnull=False) & Q(expires_at__isnull=False)),
+                name="pattern_approved_by_somebody_for_a_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="suspended", suspended_at__isnull=False)
+                | (~Q(state="suspended") & Q(suspended_at__isnull=True, suspended_why="")),
+                name="pattern_suspended_at_a_time",
             ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    def is_expired(self, now: datetime) -> bool:
+        return self.state == self.State.APPROVED and not (self.expires_at and self.expires_at > now)
+
+    @property
+    def precision(self) -> float | None:
+        """The share of its hits that nobody put back; None before the first."""
+        return 1 - self.corrections / self.hits if self.hits else None
 
     def clean_fields(self, exclude: object = None) -> None:
         """Brings the matcher into the form that is compared, then checks it."""
@@ -165,12 +210,62 @@ class PatternAction(ValidatedModel):
             return  # the field says so
         if not isinstance(self.arguments, dict):
             raise ValidationError({"arguments": "Arguments must be a JSON object."})
-        if action.object_field in self.arguments:
-            raise ValidationError({"arguments": "The item is filled in for each mail."})
         try:
-            registry.parse(
-                action,
-                registry.pattern_arguments(action.name, self.arguments, item_id="item"),
-            )
+            registry.check_in_pattern(self.action_type, self.arguments)
         except registry.InvalidArguments as error:
             raise ValidationError({"arguments": f"{error}."}) from error
+
+
+class PatternEvidence(models.Model):
+    """What became of one past mail that the pattern would have matched. Found by code, in
+    the stored mail and the ledger; nothing here comes from a model."""
+
+    class Side(models.TextChoices):
+        SUPPORTING = "supporting", "Treated like that"
+        CONTRADICTING = "contradicting", "Treated otherwise"
+        UNDECIDED = "undecided", "Not looked at yet"
+
+    pattern = models.ForeignKey(LearnedPattern, on_delete=models.CASCADE, related_name="evidence")
+    item_id = models.CharField(max_length=500, help_text="The provider's id of the mail.")
+    thread_id = models.CharField(max_length=500, blank=True)
+    subject = models.CharField(max_length=500, blank=True)
+    occurred_at = models.DateTimeField(help_text="When the mail was sent.")
+    side = models.CharField(max_length=16, choices=Side)
+    by_person = models.BooleanField(
+        default=False, help_text="A person did it, asked for it or confirmed it."
+    )
+    told = models.CharField(max_length=1000, help_text="What was done with it, in words.")
+
+    class Meta:
+        ordering = ["-occurred_at", "item_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["pattern", "item_id"], name="pattern_evidence_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.told
+
+
+class PatternHit(models.Model):
+    """One mail that a pattern acted on, until somebody puts it back."""
+
+    pattern = models.ForeignKey(LearnedPattern, on_delete=models.CASCADE, related_name="hit_rows")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    item_id = models.CharField(max_length=500, help_text="The provider's id of the mail.")
+    subject = models.CharField(max_length=500, blank=True)
+    turn_id = models.CharField(max_length=64, help_text="The turn it acted in.")
+    at = models.DateTimeField()
+    corrected_at = models.DateTimeField(null=True, blank=True)
+    correction = models.CharField(
+        max_length=500, blank=True, help_text="What somebody put back, in words."
+    )
+
+    class Meta:
+        ordering = ["-at"]
+        constraints = [
+            models.UniqueConstraint(fields=["pattern", "item_id"], name="pattern_hit_once")
+        ]
+        indexes = [models.Index(fields=["account", "item_id"], name="pattern_hit_of_item")]
+
+    def __str__(self) -> str:
+        return f"{self.pattern_id} on {self.item_id}"

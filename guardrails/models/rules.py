@@ -61,6 +61,13 @@ class AllowedAction(ValidatedModel):
         blank=True,
         help_text="All of these must hold.",
     )
+    patterns_unapproved = models.BooleanField(
+        "Patterns without approval",
+        default=False,
+        help_text="A proposed pattern may do this before anybody approves it, if a person treated "
+        "at least five mails like that and none otherwise. What the agent proposes while it works "
+        "through a mail always waits for approval.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -13,8 +13,14 @@ class Skill(ValidatedModel):
     """One version of one skill. A change is a new version; old ones are kept as they were.
 
     A skill without an account is shared by the organisation; an account's own skill of the
-    same name takes its place.
+    same name takes its place. A version the agent proposed is nowhere to be seen for agents
+    before a person approves it.
     """
+
+    class State(models.TextChoices):
+        PROPOSED = "proposed", "Proposed"
+        PUBLISHED = "published", "Published"
+        REJECTED = "rejected", "Rejected"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -41,6 +47,25 @@ class Skill(ValidatedModel):
     version = models.PositiveIntegerField(
         default=1, editable=False, help_text="Counts up with every change."
     )
+    state = models.CharField(
+        max_length=16,
+        choices=State,
+        default=State.PUBLISHED,
+        editable=False,
+        help_text="Agents see published versions only.",
+    )
+    reason = models.CharField(
+        max_length=500,
+        blank=True,
+        editable=False,
+        help_text="Why the agent proposed it. Quoted, never evidence.",
+    )
+    decided_by = models.CharField(
+        max_length=200,
+        blank=True,
+        editable=False,
+        help_text="The operator who approved or rejected a proposed version.",
+    )
     enabled = models.BooleanField(
         default=True, help_text="The newest version decides whether the skill is offered."
     )
@@ -62,6 +87,10 @@ class Skill(ValidatedModel):
             ),
             models.CheckConstraint(
                 condition=models.Q(version__gte=1), name="skill_version_counts_from_one"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__in=["proposed", "published", "rejected"]),
+                name="skill_state",
             ),
         ]
 

@@ -8,11 +8,12 @@ import httpx
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from agents import demo
 from audit.contracts import Filters
 from audit.selectors import actions
-from guardrails import selectors
+from guardrails import patterns, selectors
 from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, Skill
 from guardrails.presets import THREAD_STATUS
 from integrations.models import Account, Organisation
@@ -112,7 +113,7 @@ def test_one_pattern_acts_and_one_waits_for_approval() -> None:
     call_command("load_demo")
 
     mailbox = Account.objects.get(external_user_id="maya", source="gmail")
-    [pattern] = selectors.approved_patterns(mailbox.ref())
+    [pattern] = patterns.approved_patterns(mailbox.ref(), now=timezone.now())
     assert pattern.list_id == "<weekly.productweekly.example>"
     assert pattern.actions == (("classify", {"label_id": "label_newsletter"}), ("archive", {}))
     assert [p.name for p in LearnedPattern.objects.filter(state="proposed")] == [

@@ -95,7 +95,8 @@ def test_a_pattern_with_its_actions_approved_and_suspended(office: Office, clien
     for action in ("approve", "approve", "suspend"):
         post(client, "learnedpattern_changelist", action=action, _selected_action=[row.pk])
 
-    approved, suspended = history(office)
+    approved, renewed, suspended = history(office)
+    assert renewed.payload["before"]["expires_at"] < renewed.payload["after"]["expires_at"]
     assert approved.payload["after"]["approved_by"] == "operator:olga"
     assert approved.payload["after"]["actions"] == [["archive", {}]]
     assert (suspended.payload["before"]["state"], suspended.payload["after"]["state"]) == (

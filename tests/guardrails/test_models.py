@@ -254,9 +254,10 @@ def test_a_pattern_acts_only_after_a_person_approved_it(mailbox: Account) -> Non
     with pytest.raises((ValidationError, IntegrityError)), transaction.atomic():
         pattern(mailbox, list_id="other", state="approved").save()
     assert patterns.approve(pattern_id=found.id, by="operator:olga", now=timezone.now())
-    assert not patterns.approve(pattern_id=found.id, by="operator:olga", now=timezone.now())
-    assert patterns.suspend(pattern_id=found.id)
-    assert not patterns.suspend(pattern_id=found.id)
+    assert patterns.suspend(pattern_id=found.id, why="Enough.", now=timezone.now())
+    assert not patterns.suspend(pattern_id=found.id, why="Again.", now=timezone.now())
+    found.refresh_from_db()
+    assert (found.state, found.suspended_why) == ("suspended", "Enough.")
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from guardrails import conditions, selectors, skills
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
-    LearnedPattern,
-    PatternAction,
     TargetGroup,
 )
 from integrations.contracts import AccountRef
@@ -116,41 +113,6 @@ def test_a_paused_account_can_do_nothing(organisation: Organisation) -> None:
     AllowedAction.objects.create(account_id=mine.id, action_type="archive")
     Organisation.objects.update(paused=True)
     assert selectors.capabilities([mine]) == {mine.id: ()}
-
-
-def test_only_approved_patterns_are_told_in_two_queries(
-    organisation: Organisation, django_assert_num_queries: Any
-) -> None:
-    mine = account(organisation)
-    for number in range(5):
-        row = LearnedPattern.objects.create(
-            account_id=mine.id,
-            name=f"Pattern {number}",
-            list_id=f"list-{number}",
-            state="approved" if number else "proposed",
-            approved_by="operator:olga" if number else "",
-            approved_at=timezone.now() if number else None,
-        )
-        PatternAction.objects.create(pattern=row, order=1, action_type="archive")
-        PatternAction.objects.create(
-            pattern=row, order=0, action_type="classify", arguments={"label_id": "label_1"}
-        )
-    with django_assert_num_queries(2):
-        found = selectors.approved_patterns(mine)
-    assert [pattern.list_id for pattern in found] == ["list-1", "list-2", "list-3", "list-4"]
-    assert found[0].actions == (("classify", {"label_id": "label_1"}), ("archive", {}))
-
-
-def test_hits_count_for_approved_patterns(organisation: Organisation) -> None:
-    mine = account(organisation)
-    row = LearnedPattern.objects.create(account_id=mine.id, name="Weekly", list_id="weekly")
-    selectors.count_hit(row.id)
-    row.refresh_from_db()
-    assert row.hits == 0
-    LearnedPattern.objects.update(state="approved", approved_by="o", approved_at=timezone.now())
-    selectors.count_hit(row.id)
-    row.refresh_from_db()
-    assert (row.hits, row.last_hit_at is not None) == (1, True)
 
 
 def publish(mine: AccountRef, content: str, *, shared: bool, enabled: bool = True) -> None:

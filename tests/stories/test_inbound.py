@@ -1,6 +1,7 @@
 """A mail arrives: signed webhook, ingest, pattern or mail reader, guardrails, ledger."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -277,7 +278,10 @@ def test_the_number_of_queries_of_a_mail_does_not_grow_with_the_account(office: 
             external_id=f"p{number}@example.org",
             name=f"P{number}",
         )
-    LearnedPattern.objects.update(state="approved", approved_by="test", approved_at=timezone.now())
+    now = timezone.now()
+    LearnedPattern.objects.update(
+        state="approved", approved_by="test", approved_at=now, expires_at=now + timedelta(days=1)
+    )
     office.sync("gmail")
 
     assert queries() == few <= 80

@@ -1,0 +1,103 @@
+"""propose_pattern: suggest that mail like this is always treated like that. It waits for a
+person and grants nothing. What it matches and what speaks for it is read by code."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from django.utils import timezone
+from pydantic import Field
+
+from agents import precedents
+from agents.contracts import ToolResult, failure
+from agents.tools.base import Arguments, Tool, ToolContext
+from guardrails import proposals, registry
+from guardrails.changes import Author
+from guardrails.contracts import Pattern, PatternProposal
+from guardrails.subjects import generalised
+from guardrails.targets import domain_of
+from guardrails.text import visible
+from knowledge import mails
+from knowledge.contracts import StoredMail
+
+Match = Literal["sender", "sender_and_subject", "sender_domain", "list", "list_and_subject"]
+
+
+class Step(Arguments):
+    action_type: str = Field(max_length=64)
+    params: dict[str, Any] = Field(
+        default_factory=dict, description="The action's parameters without the mail's id."
+    )
+
+
+class ProposePattern(Arguments):
+    email_id: str = Field(min_length=1, max_length=500, description="A mail as an example.")
+    match: Match = Field(description="What all such mails have in common with the example.")
+    actions: list[Step] = Field(min_length=1, max_length=5)
+    reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
+
+
+def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
+    account = context.person.account("gmail")
+    if context.mail is not None and context.mail.email_id != arguments.email_id:
+        return failure("PERMISSION_DENIED", "Only the mail at hand can be the example.")
+    mail = account and mails.by_ids(account.id, [arguments.email_id]).get(arguments.email_id)
+    if account is None or not mail:
+        return failure("NOT_FOUND", "There is no such mail.")
+    pattern = matching(mail, arguments)
+    if pattern is None:
+        return failure("INVALID_INPUT", "The example has no such sender, list or subject.")
+    try:
+        for action_type, params in pattern.actions:
+            registry.check_in_pattern(action_type, params)
+    except registry.InvalidArguments as error:
+        return failure("INVALID_INPUT", f"{error}.", recoverable=True)
+    proposed = proposals.propose(
+        PatternProposal(
+            account=account,
+            pattern=pattern,
+            proposed_by="chat" if context.trigger == "chat" else "webhook",
+            example_id=mail.source_id,
+            precedents=precedents.find(account, pattern),
+            reason=arguments.reason,
+        ),
+        author=Author(name=f"agent:{context.agent}", door="agent"),
+        now=timezone.now(),
+    )
+    if proposed.status in ("taken", "crowded", "invalid"):
+        return failure("INVALID_INPUT", proposed.sentence)
+    return ToolResult(
+        success=True,
+        data={"status": "acts" if proposed.acts else "proposed", "sentence": proposed.sentence},
+    )
+
+
+def matching(mail: StoredMail, arguments: ProposePattern) -> Pattern | None:
+    """The pattern that matches mails like this one by whole values of its own; None where the
+    mail lacks them. Raises nothing of its own."""
+    by_list = arguments.match.startswith("list")
+    anchor = mail.list_id if by_list else mail.sender
+    if arguments.match == "sender_domain":
+        anchor = domain_of(mail.sender)
+    subject = generalised(mail.subject) if arguments.match.endswith("_and_subject") else ""
+    if not anchor or (arguments.match.endswith("_and_subject") and not subject):
+        return None
+    return Pattern(
+        id=UUID(int=0),
+        name=visible(f"{anchor} · {mail.subject}" if subject else anchor, limit=200),
+        sender_address="" if by_list or arguments.match == "sender_domain" else anchor,
+        sender_domain=anchor if arguments.match == "sender_domain" else "",
+        list_id=anchor if by_list else "",
+        subject=subject,
+        content_type="email",
+        actions=tuple((step.action_type, step.params) for step in arguments.actions),
+    )
+
+
+TOOL = Tool(
+    name="propose_pattern",
+    description="Propose that mail like one example is always treated alike, without asking. "
+    "Use it when the same was decided again and again. An operator approves it; until then "
+    "nothing changes.",
+    arguments=ProposePattern,
+    run=run,
+)
