@@ -16,8 +16,9 @@ from guardrails.contracts import ActionRequest, Origin
 from guardrails.models import LearnedPattern, PatternEvidence
 from guardrails.text import visible
 
-SHOWN = 20
+SHOWN = 10
 Side = PatternEvidence.Side
+ORDER = (Side.CONTRADICTING, Side.SUPPORTING, Side.UNDECIDED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
     """The page's values. Asks the provider about the newest mail that the pattern fits."""
     zone = ZoneInfo(pattern.account.time_zone)
     evidence = list(pattern.evidence.all())
-    sides = {side: [one for one in evidence if one.side == side] for side in Side}
+    sides = {side: [one for one in evidence if one.side == side] for side in ORDER}
     hits = pattern.hit_rows.all()[:SHOWN]
     tried_on = evidence[0] if evidence else None
     return {

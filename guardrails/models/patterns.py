@@ -134,7 +134,7 @@ class LearnedPattern(ValidatedModel):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return text.visible(self.name)
 
     def is_expired(self, now: datetime) -> bool:
         return self.state == self.State.APPROVED and not (self.expires_at and self.expires_at > now)
