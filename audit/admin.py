@@ -1,9 +1,11 @@
 """The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
 
+import json
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import (
     Http404,
     HttpRequest,
@@ -23,10 +25,11 @@ from audit.bundle.contents import Bundle, NothingSealed, Period
 from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export
-from audit.models import ExecutedAgentAction
+from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.sealing import sealing
 
 FORMATS = (*CONTENT_TYPES, "bundle")
+PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
@@ -37,8 +40,48 @@ def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
     return Bundle(period=period, actor_type="admin", actor_id=actor_id)
 
 
+class LookOnly(ModelAdmin):  # type: ignore[misc]
+    """Nothing in the ledger can be added, changed or deleted by hand."""
+
+    actions = None
+    sortable_by = ()
+    paginator = InfinitePaginator  # a count of the whole ledger would be read on every page
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(LedgerPolicy)
+class PolicyVersionAdmin(LookOnly):
+    """Policies by the digest that decisions name."""
+
+    list_display = ("digest", "recorded_at")
+    ordering = ("-recorded_at",)
+    search_fields = ("digest",)
+    search_help_text = "The whole digest, as a decision names it"
+    fields = ("digest", "tenant_id", "recorded_at", "policy")
+    readonly_fields = fields
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[LedgerPolicy], search_term: str
+    ) -> tuple[QuerySet[LedgerPolicy], bool]:
+        term = search_term.strip()
+        return (queryset.filter(digest=term) if term else queryset), False
+
+    @display(description="policy")  # type: ignore[untyped-decorator]
+    def policy(self, row: LedgerPolicy) -> str:
+        return format_html(PRE, timeline.pretty(json.loads(row.body)))
+
+
 @admin.register(ExecutedAgentAction)
-class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
+class LedgerAdmin(LookOnly):
     list_display = (
         "asked_at",
         "action",
@@ -58,13 +101,9 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
     list_filter_submit = True
     list_per_page = 50
     ordering = ("-action_id",)
-    sortable_by = ()
-    paginator = InfinitePaginator  # a count of the whole ledger would be read on every page
-    show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     search_fields = ("action_id",)
     search_help_text = "Id of an action, account or run"
-    actions = None
     list_before_template = "audit/export_links.html"
     change_form_outer_before_template = "audit/timeline.html"
     fields = ("action_id", "tenant_id", "account_id", "agent", "run_id", "trace_id")
@@ -95,15 +134,6 @@ class LedgerAdmin(ModelAdmin):  # type: ignore[misc]
     def agent(self, row: ExecutedAgentAction) -> str:
         parts = (row.agent_id, row.agent_version, row.model_id, row.skill_ref, row.pattern_id)
         return " · ".join(part for part in parts if part) or "-"
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
     def get_queryset(self, request: HttpRequest) -> selectors.Rows:
         return selectors.latest(selectors.phases())

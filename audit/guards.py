@@ -6,7 +6,10 @@ from django.db import connections
 
 from audit.routing import LEDGER
 
-TABLES = ("audit_action", "audit_payload", "audit_artifact", "audit_leaf", "audit_checkpoint")
+TABLES = (
+    *("audit_action", "audit_payload", "audit_artifact"),
+    *("audit_leaf", "audit_checkpoint", "audit_policy"),
+)
 # Kind of trigger, as bits of pg_trigger.tgtype.
 ROW, BEFORE, DELETE, UPDATE, TRUNCATE = 1, 2, 8, 16, 32
 TRIGGERS = {

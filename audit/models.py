@@ -193,6 +193,25 @@ class Checkpoint(AppendOnlyModel):
         return f"{self.size} rows sealed"
 
 
+class LedgerPolicy(AppendOnlyModel):
+    """One account's whole policy as it was when it decided; the digest is that of `body`,
+    which is canonical JSON. Written once by `audit.policies`."""
+
+    digest = models.TextField(primary_key=True)
+    tenant_id = models.UUIDField()
+    body = models.TextField()
+    recorded_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_policy"
+        verbose_name = "policy version"
+        ordering = ["-recorded_at"]
+
+    def __str__(self) -> str:
+        return f"Policy {self.digest[:12]}"
+
+
 # What the writer supplies; `id`, `recorded_at` and `xact` are the database's own.
 SUPPLIED = tuple(
     field.attname

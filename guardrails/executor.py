@@ -128,7 +128,7 @@ def _carry_out(
     attempt_no: int,
 ) -> ActionResult:
     if judgement.policy is not None:
-        versions.keep(judgement.policy)
+        versions.keep(judgement.policy, tenant_id=request.account.organisation_id)
     if judgement.decision.verdict == "refuse":
         return _refuse(request, judgement, attempt_no)
     if judgement.nothing_to_do:

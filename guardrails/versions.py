@@ -1,19 +1,22 @@
 """Keeping the policies that decided, so that each decision can be decided again."""
 
+import json
+from uuid import UUID
+
+from audit import policies
+from audit.chain import canonical_bytes
 from guardrails import snapshot
-from guardrails.models import PolicyVersion
 from guardrails.snapshot import PolicySnapshot
 
 
-def keep(policy: PolicySnapshot) -> None:
-    """Store the policy under its digest, if it is not there. One query where it is."""
-    if not PolicyVersion.objects.filter(digest=policy.digest).exists():
-        row = PolicyVersion(digest=policy.digest, content=policy.content())
-        PolicyVersion.objects.bulk_create([row], ignore_conflicts=True)
+def keep(policy: PolicySnapshot, *, tenant_id: UUID) -> None:
+    """Store the policy under its digest in the ledger, if it is not there."""
+    body = canonical_bytes(policy.content()).decode()
+    policies.keep(tenant_id=tenant_id, digest=policy.digest, body=body)
 
 
-def policy(digest: str) -> PolicySnapshot | None:
+def policy(digest: str, *, tenant_id: UUID) -> PolicySnapshot | None:
     """The policy with this digest; None when it is not kept or is not what it was."""
-    row = PolicyVersion.objects.filter(digest=digest).first()
-    found = snapshot.read(row.content) if row else None
+    body = policies.body(tenant_id=tenant_id, digest=digest)
+    found = snapshot.read(json.loads(body)) if body else None
     return found if found is not None and found.digest == digest else None

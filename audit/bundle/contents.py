@@ -29,6 +29,7 @@ from audit.routing import LEDGER
 FORMAT = "remit-ledger-bundle/1"
 FOLDER = Path(__file__).parent
 PAGE = 2000
+POLICY_PAGE = 100
 CHUNK = 1 << 16
 STOPS = 50  # checkpoints in between: each takes a verifier some milliseconds
 
@@ -49,6 +50,12 @@ SELECT f.row_id, f.ordinal, f.kind, f.provider, f.external_id, f.url_key, f.dige
     + IN_ORDER.format(join="JOIN audit_artifact f ON f.row_id = a.id")
     + ", f.ordinal"
 )
+DIGESTS = "SELECT DISTINCT a.policy_digest " + IN_ORDER.format(join="").replace(
+    "ORDER BY l.leaf_index", "AND a.policy_digest <> '' ORDER BY a.policy_digest"
+)
+POLICIES = """
+SELECT digest, body FROM audit_policy WHERE tenant_id = %s AND digest = ANY(%s) ORDER BY digest
+"""
 # Of rows that were recorded before the period's end, the place of the last one. Nothing
 # sealed before then can be later, so only what follows is looked at.
 LAST = """
@@ -140,6 +147,7 @@ class Bundle:
         yield "ledger.jsonl", (f"{row[0]}\n".encode() for row in self.rows(LINES))
         yield "payloads.jsonl", map(payload, self.rows(PAYLOADS))
         yield "artifacts.jsonl", map(artifact, self.rows(ARTIFACTS))
+        yield "policies.jsonl", (line({"digest": d, "body": b}) for d, b in self.policies())
         yield "manifest.json", iter([chain.canonical_bytes(self.manifest()) + b"\n"])
 
     def member(
@@ -163,6 +171,18 @@ class Bundle:
             with connections[LEDGER].cursor() as cursor:
                 end = min(start + PAGE, self.newest.size)
                 cursor.execute(query, [self.period.tenant_id, start, end])
+                page = cursor.fetchall()
+            yield from page
+
+    def policies(self) -> Iterator[tuple[str, str]]:
+        """The policies that the rows name, some at a time."""
+        tenant = self.period.tenant_id
+        with connections[LEDGER].cursor() as cursor:
+            cursor.execute(DIGESTS, [tenant, self.first.size, self.newest.size])
+            digests = [row[0] for row in cursor.fetchall()]
+        for start in range(0, len(digests), POLICY_PAGE):
+            with connections[LEDGER].cursor() as cursor:
+                cursor.execute(POLICIES, [tenant, digests[start : start + POLICY_PAGE]])
                 page = cursor.fetchall()
             yield from page
 
@@ -198,7 +218,6 @@ class Bundle:
                 "first": self.first.size,
                 "size": self.newest.size,
                 "left": [node.hex() for node in self.first.nodes],
-                "policies": "not stored by digest in this version",
                 "counts": self.counts,
                 "files": self.digests,
             }

@@ -21,7 +21,7 @@ from typing import Any
 FORMAT = "remit-ledger-bundle/1"
 FILES = {
     *("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoints.jsonl", "manifest.json"),
-    *("checkpoint.note", "keys.json", "verify.py", "README.txt"),
+    *("checkpoint.note", "policies.jsonl", "keys.json", "verify.py", "README.txt"),
 }
 NAMED = ("kind", "provider", "external_id")
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
@@ -146,9 +146,8 @@ class Verification:
     def __init__(self, archive: zipfile.ZipFile, key: tuple[str, bytes, bytes]) -> None:
         self.archive, self.key, self.tenant = archive, key, key[0].rpartition("/")[2]
         self.digests, self.stops = dict[str, str](), dict[int, list[tuple[bytes, str]]]()
-        self.open: dict[tuple[str, int], int] = {}
-        self.missing, self.erased = set[int](), set[int]()
-        self.times = ["", ""]
+        self.open, self.times = dict[tuple[str, int], int](), ["", ""]
+        self.missing, self.erased, self.policies = set[int](), set[int](), set[str]()
         self.manifest: dict[str, Any] = json.loads(archive.read("manifest.json"))
         self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
         self.first = self.sound = self.tree.size
@@ -164,6 +163,8 @@ class Verification:
             at, expected = read_note(json.loads(line)["note"], self.key)
             self.stops.setdefault(at, []).append((expected, ""))
         self.stops.setdefault(size, []).append((root, ""))
+        for line in self.lines("policies.jsonl"):
+            self.policies.add(sha256(json.loads(line)["body"].encode()))
         for name, note in older:
             yield from self.compare(name, note, size)
         yield from self.walk()
@@ -226,6 +227,8 @@ class Verification:
         self.times = [self.times[0] or at, at]
         if row["tenant_id"] != self.tenant:
             yield "The row is another organisation's."
+        if row["policy_digest"] and row["policy_digest"] not in self.policies:
+            yield "The policy that decided it is missing or altered."
         if row["phase"] == "redaction":
             self.erased.add(row["target_row"])
         elif row["phase"] == "attempt":
@@ -284,10 +287,7 @@ def main(arguments: list[str]) -> int:
         return 1
     for (action_id, number), row_id in verification.open.items():
         say("open", f"row {row_id}: attempt {number} of {action_id} has no outcome here.")
-    say(
-        "note",
-        f"Asked for: {since or 'the first row'} to {until or 'now'}. Rows: {begin} to {end}.",
-    )
+    say("note", f"Asked for: {since or 'the start'} to {until or 'now'}. Rows: {begin} to {end}.")
     if is_cut:
         say("note", "That is before the period's end: a newer checkpoint would show later rows.")
     places = f"places {verification.first} to {verification.tree.size - 1} of {key[0]}"

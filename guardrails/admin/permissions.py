@@ -3,10 +3,12 @@
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
 from guardrails import naming
+from guardrails.admin import policy
 from guardrails.admin.authors import author
 from guardrails.admin.base import PolicyAdmin, kinds
 from guardrails.admin.conditions_form import WithConditions
@@ -43,6 +45,9 @@ class AllowedActionAdmin(DraftAdmin):
         "approval_mode",
     )
     search_fields = ("account__external_user_id", "account__display_name", "action_type")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*policy.urls(self.admin_site), *super().get_urls()]
 
     @display(description="Mode", label=MODE_COLOURS)  # type: ignore[untyped-decorator]
     def mode(self, row: AllowedAction) -> str:

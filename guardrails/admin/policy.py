@@ -3,31 +3,24 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.html import format_html
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from audit.timeline import pretty
 from guardrails import explain, history, registry, selectors, simulation
 from guardrails.actions.base import Action
 from guardrails.admin import schema_form
 from guardrails.admin.scope import choose_account, choose_organisation, uuid_or_none
 from guardrails.contracts import ActionRequest, Decision
-from guardrails.models import PolicyVersion
 from guardrails.provenance import IN_WORDS
 from integrations.contracts import AccountRef
 from integrations.models import Account
-from integrations.read_only_admin import ReadOnlyAdmin
 
 PREFIX = "argument-"
-PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 def urls(site: AdminSite) -> list[URLPattern]:
@@ -136,21 +129,3 @@ class TrialForm(forms.Form):
 
 def _provenance(decision: Decision) -> list[tuple[str, str]]:
     return [(path, IN_WORDS.get(code, code)) for path, code in decision.provenance.items()]
-
-
-@admin.register(PolicyVersion)
-class PolicyVersionAdmin(ReadOnlyAdmin):
-    """Policies by the digest that decisions name; and the pages about policy as a whole."""
-
-    list_display = ("digest", "created_at")
-    ordering = ("-created_at",)
-    search_fields = ("digest",)
-    search_help_text = "The whole digest, as a decision names it"
-    fields = ("digest", "created_at", "policy")
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*urls(self.admin_site), *super().get_urls()]
-
-    @display(description="Policy")  # type: ignore[untyped-decorator]
-    def policy(self, row: PolicyVersion) -> str:
-        return format_html(PRE, pretty(row.content))

@@ -11,7 +11,6 @@ from guardrails.models.patterns import (
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.skills import Skill
 from guardrails.models.usage import Usage
-from guardrails.models.versions import PolicyVersion
 
 __all__ = [
     "AllowedAction",
@@ -23,7 +22,6 @@ __all__ = [
     "PatternAction",
     "PatternEvidence",
     "PatternHit",
-    "PolicyVersion",
     "Skill",
     "TargetGroup",
     "Usage",

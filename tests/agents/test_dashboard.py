@@ -180,6 +180,6 @@ def test_every_registered_model_but_four_has_its_place_in_the_sidebar(operator: 
     assert registered - placed == {
         ("agents", "message"),
         ("django_q", "success"),
-        ("guardrails", "policyversion"),
+        ("audit", "ledgerpolicy"),
         ("knowledge", "syncsource"),
     }

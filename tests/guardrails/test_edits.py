@@ -236,7 +236,7 @@ def test_a_decision_about_an_edit_can_be_decided_again(office: Office, waiting: 
     edit(waiting, {"to": ["joe@client.com"]})
     row = recorded(revision_of(waiting).action_id)[0]
     past = evidence.past(row)
-    policy = versions.policy(row.policy_digest)
+    policy = versions.policy(row.policy_digest, tenant_id=row.tenant_id)
     assert past is not None
     assert policy is not None
 

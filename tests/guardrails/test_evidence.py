@@ -2,13 +2,16 @@
 
 from dataclasses import asdict, replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.db import IntegrityError, connections
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.chain import canonical_bytes, storable
 from audit.contracts import Recorded
+from audit.models import LedgerPolicy
 from audit.selectors import recorded
 from guardrails import evidence, snapshot, versions
 from guardrails.contracts import ActionRequest, Origin
@@ -16,7 +19,6 @@ from guardrails.entries import blocked
 from guardrails.executor import execute
 from guardrails.facts import Facts
 from guardrails.judgement import Judgement
-from guardrails.models import PolicyVersion
 from guardrails.policy import decide, needs
 from guardrails.snapshot import PolicySnapshot
 from tests.guardrails.office import Office, webhook
@@ -122,7 +124,7 @@ def test_what_the_executor_decided_is_decided_again_from_the_ledger(
     result = execute(office.request("draft", arguments, **origin))
 
     row = recorded(result.action_id)[0]
-    past, policy = evidence.past(row), versions.policy(row.policy_digest)
+    past, policy = evidence.past(row), versions.policy(row.policy_digest, tenant_id=row.tenant_id)
     assert past is not None
     assert policy is not None
     again = evidence.decide_again(past, policy)
@@ -132,10 +134,15 @@ def test_what_the_executor_decided_is_decided_again_from_the_ledger(
 
 @database
 def test_a_policy_is_kept_once_and_only_as_it_was(office: Office) -> None:
-    policy = policy_of(rule("archive"))
-    versions.keep(policy)
-    versions.keep(policy)
-    assert versions.policy(policy.digest) == policy
-    PolicyVersion.objects.filter(digest=policy.digest).update(content=policy_of().content())
-    assert versions.policy(policy.digest) is None
-    assert versions.policy("0" * 64) is None
+    policy, tenant_id = policy_of(rule("archive")), office.organisation.id
+    versions.keep(policy, tenant_id=tenant_id)
+    versions.keep(policy, tenant_id=tenant_id)
+    assert LedgerPolicy.objects.filter(tenant_id=tenant_id).count() == 1
+    assert versions.policy(policy.digest, tenant_id=tenant_id) == policy
+    assert versions.policy("0" * 64, tenant_id=tenant_id) is None
+    assert versions.policy(policy.digest, tenant_id=uuid4()) is None
+    with pytest.raises(IntegrityError), connections["ledger"].cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_policy (tenant_id, digest, body) VALUES (%s, %s, '{}')",
+            [tenant_id, "0" * 64],
+        )

@@ -7,10 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.contracts import Filters
+from audit.models import LedgerPolicy
 from audit.selectors import actions
 from guardrails import selectors, simulation
 from guardrails.executor import execute
-from guardrails.models import AllowedAction, AllowedActionOption, Approval, PolicyVersion
+from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from tests.guardrails.office import Office
 from tests.guardrails.values import ADA
 
@@ -70,7 +71,7 @@ def test_simulating_never_acts_never_asks_and_writes_nothing(
     assert office.calls() == []
     assert rows_of(office) == 0
     assert not Approval.objects.exists()
-    assert not PolicyVersion.objects.exists()
+    assert not LedgerPolicy.objects.filter(tenant_id=office.organisation.id).exists()
 
 
 def test_it_says_what_execution_would_decide(office: Office) -> None:

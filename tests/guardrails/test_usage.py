@@ -327,7 +327,7 @@ def test_sixteen_threads_try_two_hundred_and_seven_are_done(office: Office) -> N
 
 def past_of(result: ActionResult) -> tuple[Any, Any]:
     row = recorded(result.action_id)[0]
-    return evidence.past(row), versions.policy(row.policy_digest)
+    return evidence.past(row), versions.policy(row.policy_digest, tenant_id=row.tenant_id)
 
 
 def test_decisions_under_a_rate_are_decided_again_alike(office: Office) -> None:

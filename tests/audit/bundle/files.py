@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from audit import chain, ledger, merkle, notes
+from audit import chain, ledger, merkle, notes, policies
 from audit.bundle import verify
 from audit.bundle.contents import Bundle, Period
 from audit.notes import Signer
@@ -18,15 +18,24 @@ Files = dict[str, bytes]
 
 
 def fill(tenant_id: UUID, *, actions: int = 6) -> None:
-    """Actions of several kinds, sealed in several seals."""
+    """Actions of several kinds, decided by two policies, sealed in several seals."""
+    digests = [keep_policy(tenant_id, number) for number in range(2)]
     for number in range(actions):
         append_action(
             tenant_id=tenant_id,
             resource_id=f"mail-{number}",
             payload={"text": f'“{number}”\n\u2028\x00"'},
         )
-        ledger.append(entry(tenant_id=tenant_id, phase="blocked", status="blocked"))
+        blocked = {"phase": "blocked", "status": "blocked", "decision": "blocked"}
+        ledger.append(entry(tenant_id=tenant_id, policy_digest=digests[number % 2], **blocked))
         sealed.seal(tenant_id)
+
+
+def keep_policy(tenant_id: UUID, number: int) -> str:
+    body = chain.canonical_bytes({"rules": number}).decode()
+    digest = verify.sha256(body.encode())
+    policies.keep(tenant_id=tenant_id, digest=digest, body=body)
+    return digest
 
 
 def make(tenant_id: UUID, **period: Any) -> bytes:

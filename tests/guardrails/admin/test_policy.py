@@ -123,7 +123,7 @@ def test_a_policy_is_found_by_the_digest_a_decision_names(office: Office, client
     office.permit("archive")
     result = execute(office.request("archive", {"email_id": office.receive()}))
     digest = recorded(result.action_id)[0].policy_digest
-    found = client.get(reverse("admin:guardrails_policyversion_changelist"), {"q": digest})
-    shown = client.get(reverse("admin:guardrails_policyversion_change", args=[digest]))
+    found = client.get(reverse("admin:audit_ledgerpolicy_changelist"), {"q": digest})
+    shown = client.get(reverse("admin:audit_ledgerpolicy_change", args=[digest]))
     assert digest in found.content.decode()
     assert "&quot;archive&quot;" in shown.content.decode()

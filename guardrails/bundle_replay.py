@@ -1,0 +1,96 @@
+"""Every decision in a bundle of the ledger, decided again from what the bundle holds. Offline:
+no database, no provider, no clock."""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from audit.bundle import reading
+from audit.contracts import Recorded
+from guardrails import evidence, snapshot
+from guardrails.snapshot import PolicySnapshot
+
+DECIDED = ("attempt", "blocked")
+# Refusals that no policy had a part in.
+WITHOUT_POLICY = ("guard_failed",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """A row whose decision does not follow from its evidence and its policy."""
+
+    row_id: int
+    action_id: UUID
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"row {self.row_id}: {self.sentence}"
+
+
+@dataclass
+class Replay:
+    """Iterate over it (once) for the disagreements; the counts are complete afterwards.
+
+    `erased` counts decisions whose evidence was erased: nobody can make them again.
+    """
+
+    archive: zipfile.ZipFile
+    agreed: int = 0
+    erased: int = 0
+    policies: dict[str, PolicySnapshot] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Disagreement]:
+        self.bodies = reading.policies(self.archive)
+        for row in reading.rows(self.archive):
+            if is_decision(row):
+                sentence = self.examine(row)
+                if sentence:
+                    yield Disagreement(row_id=row.id, action_id=row.action_id, sentence=sentence)
+
+    def examine(self, row: Recorded) -> str:
+        """Why the row's decision does not follow; empty where it does, or was erased."""
+        if not row.payload:
+            self.erased += 1
+            return ""
+        past = evidence.past(row)
+        policy = self.policy(row.policy_digest)
+        if past is None:
+            return "It keeps no evidence that it could be decided on again."
+        if policy is None:
+            return "The policy that decided it is missing or altered."
+        again = evidence.decide_again(past, policy)
+        if again is None:
+            return "Its evidence lacks facts that its policy looks at."
+        if (again.verdict, again.reason) != (past.verdict, past.reason):
+            return (
+                f"It was decided “{past.verdict}” ({past.reason}) and is “{again.verdict}” "
+                f"({again.reason}) by its evidence."
+            )
+        if not permits(row, again.verdict):
+            return f"It was carried on as “{row.decision}”, but the verdict is “{again.verdict}”."
+        self.agreed += 1
+        return ""
+
+    def policy(self, digest: str) -> PolicySnapshot | None:
+        if digest not in self.policies:
+            body = self.bodies.get(digest, "")
+            if hashlib.sha256(body.encode()).hexdigest() != digest:
+                return None
+            self.policies[digest] = snapshot.read(json.loads(body))
+        return self.policies[digest]
+
+
+def is_decision(row: Recorded) -> bool:
+    waits = row.phase == "control" and row.status == "waiting"
+    return (row.phase in DECIDED or waits) and row.decision_reason not in WITHOUT_POLICY
+
+
+def permits(row: Recorded, verdict: str) -> bool:
+    """Whether the verdict is one after which this row may stand. A refusal may always: a
+    person's word or a cap can refuse what the policy would not."""
+    if row.phase == "attempt":
+        return verdict == "allow" or (verdict == "ask" and row.approval_id != "")
+    return row.phase == "blocked" or verdict == "ask"

@@ -1,0 +1,150 @@
+"""Every decision of a bundle follows from what the bundle holds, and a false one is named."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from guardrails import approvals
+from guardrails.bundle_replay import Replay
+from guardrails.executor import execute
+from guardrails.models import Approval
+from tests.audit import sealed
+from tests.audit.bundle import files as bundles
+from tests.audit.bundle.files import Files
+from tests.guardrails.office import Office, webhook
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def live(office: Office) -> bytes:
+    """A morning of an agent: allowed, refused, asked and confirmed; as a bundle."""
+    office.permit("archive")
+    office.permit("draft", "ask", conditions=[{"kind": "sender", "domains": ["client.com"]}])
+    mail = office.receive()
+    thread = office.email(mail)["thread_id"]
+    draft = {"to": ["ada@client.com"], "reply_to_id": mail, "subject": "Re", "body": "Yes."}
+    assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
+    assert execute(office.request("archive", {"email_id": mail})).status == "noop"
+    assert execute(office.request("archive", {"email_id": "unknown"})).status == "refused"
+    assert execute(office.request("archive", {"email_id": mail, "x": 1})).status == "refused"
+    assert execute(office.request("mark_read", {"email_id": mail})).status == "refused"
+    by_mail = office.request("archive", {"email_id": mail}, origin=webhook(mail, thread))
+    assert execute(by_mail).status == "noop"
+    assert execute(office.request("draft", draft)).status == "pending"
+    approval = Approval.objects.get(organisation=office.organisation)
+    done = approvals.confirm(
+        organisation_id=office.organisation.id, approval_id=approval.id, decided_by="user:maya"
+    )
+    assert done.status == "succeeded"
+    sealed.seal(office.organisation.id)
+    return bundles.make(office.organisation.id)
+
+
+def replayed(data: bytes) -> tuple[list[str], Replay]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        replay = Replay(archive)
+        return [one.sentence for one in replay], replay
+
+
+def test_every_decision_of_a_bundle_is_made_again_offline(
+    office: Office, tmp_path: Path, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    data = live(office)
+    assert bundles.check(tmp_path, data, sealed.key(office.organisation.id)) == 0
+    with (
+        django_assert_num_queries(0),
+        django_assert_num_queries(0, using="ledger"),
+    ):
+        told, replay = replayed(data)
+    # Three attempts, three refusals, one that waited and its attempt.
+    assert (told, replay.agreed, replay.erased) == ([], 8, 0)
+
+
+def change(
+    files: Files, reason: str, edit: Callable[[dict[str, Any], dict[str, Any]], None]
+) -> int:
+    """Edits the line with this reason and its payload, as who owns database and keys could."""
+    rows = {row["id"]: row for row in bundles.lines(files, "ledger")}
+    given = bundles.lines(files, "payloads")
+    row = next(row for row in rows.values() if row["decision_reason"] == reason)
+    payload = next(one for one in given if one["row_id"] == row["id"])
+    body = json.loads(payload["body"])
+    edit(row, body["payload"])
+    payload["body"] = json.dumps(body)
+    bundles.put(files, "ledger", list(rows.values()))
+    bundles.put(files, "payloads", given)
+    return int(row["id"])
+
+
+@pytest.mark.parametrize(
+    ("reason", "edit", "sentence"),
+    [
+        (
+            "object_unknown",
+            lambda row, payload: row.update(phase="attempt"),
+            "It was carried on as “blocked”, but the verdict is “refuse”.",
+        ),
+        (
+            "allowed",
+            lambda row, payload: payload["decided_on"].update(verdict="refuse", reason="paused"),
+            "It was decided “refuse” (paused) and is “allow” (allowed) by its evidence.",
+        ),
+        (
+            "allowed",
+            lambda row, payload: payload["decided_on"].update(paused=True),
+            "It was decided “allow” (allowed) and is “refuse” (paused) by its evidence.",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: payload.pop("decided_on"),
+            "It keeps no evidence that it could be decided on again.",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(policy_digest="0" * 64),
+            "The policy that decided it is missing or altered.",
+        ),
+    ],
+)
+def test_a_decision_that_does_not_follow_is_named(
+    office: Office, tmp_path: Path, reason: str, edit: Any, sentence: str
+) -> None:
+    files = bundles.unpack(live(office))
+    row_id = change(files, reason, edit)
+    (tmp_path / "bundle.zip").write_bytes(bundles.pack(files))
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"1 decisions do not follow\. 7 decisions follow"):
+        call_command("replay_bundle", str(tmp_path / "bundle.zip"), stdout=out)
+    assert out.getvalue() == f"row {row_id}: {sentence}\n"
+
+
+def test_a_wider_policy_in_the_bundle_is_not_believed(office: Office) -> None:
+    files = bundles.unpack(live(office))
+    kept = bundles.lines(files, "policies")
+    for policy in kept:
+        policy["body"] = policy["body"].replace('"mode":"ask"', '"mode":"auto"')
+    bundles.put(files, "policies", kept)
+    told, replay = replayed(bundles.pack(files))
+    assert set(told) == {"The policy that decided it is missing or altered."}
+    assert len(told) + replay.agreed == 8
+
+
+def test_decisions_whose_evidence_was_erased_are_counted(office: Office) -> None:
+    files = bundles.unpack(live(office))
+    kept = bundles.lines(files, "payloads")
+    bundles.put(files, "payloads", kept[1:])  # the first attempt's
+    told, replay = replayed(bundles.pack(files))
+    assert (told, replay.agreed, replay.erased) == ([], 7, 1)
+
+
+def test_what_is_no_bundle_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "other.zip").write_bytes(b"no zip")
+    with pytest.raises(CommandError, match="The bundle cannot be read"):
+        call_command("replay_bundle", str(tmp_path / "other.zip"))
