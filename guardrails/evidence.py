@@ -33,6 +33,7 @@ UNREAD: dict[str, Any] = {
     "issue": {"description"},
     "draft": {"body"},
 }
+LISTS = ("labels", "projects")  # the provider's lists
 FACTS = TypeAdapter(Facts)
 
 
@@ -65,7 +66,7 @@ def kept(
         "paused": request.account.paused,
         "features": sorted(request.account.features),
         "origin": {name: getattr(request.origin, name) for name in ORIGIN},
-        "needs": sorted(_needs(request, policy)) if facts else [],
+        "needs": sorted(_needs(request, policy) | _looked_up(facts)) if facts else [],
         "facts": None if facts is None else _kept_facts(facts, request, policy),
     }
 
@@ -124,13 +125,22 @@ def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:
     return policy.needs(request, under)
 
 
+def _looked_up(facts: Facts) -> frozenset[str]:
+    """What was read beyond the needs, to trace values: a draft policy may look at it too."""
+    return frozenset(
+        name for name in ("corresponded", "created") if getattr(facts, name) is not None
+    )
+
+
 def _kept_facts(facts: Facts, request: ActionRequest, under: PolicySnapshot) -> dict[str, Any]:
     found: dict[str, Any] = FACTS.dump_python(facts, mode="json", exclude=UNREAD)
     named = {option.external_id for option in under.options}
     named |= {value for value in request.arguments.values() if isinstance(value, str)}
-    for name, value in found.items():
-        if isinstance(getattr(facts, name), Mapping):
-            found[name] = {key: text for key, text in value.items() if key in named}
+    for name in LISTS:
+        if found[name] is not None:
+            found[name] = {key: text for key, text in found[name].items() if key in named}
+    if facts.created is not None:
+        found["created"] = [one for one in facts.created if one in named]
     return found
 
 

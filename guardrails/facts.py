@@ -28,10 +28,13 @@ Need = Literal[
     "projects",
     "folders",
     "mailbox",
+    "corresponded",
+    "created",
 ]
 ObjectKind = Literal["email", "document", "event", "issue", "draft"]
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
 T = TypeVar("T")
+MAX_CORRESPONDENTS = 20  # look-ups of one decision; whoever is beyond counts as a stranger
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
 
 
@@ -51,6 +54,8 @@ class Facts:
     event: Event | None = None
     issue: Issue | None = None
     draft: Draft | None = None
+    corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
+    created: tuple[str, ...] | None = None  # ids of what this run has brought forth
     own_address: str = ""
     counts: Counts | None = None  # not the provider's: how often the agent did such things
 
@@ -196,6 +201,14 @@ def gather(
         draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
         own_address=own_address,
     )
+
+
+def corresponded(reader: Reader, addresses: Iterable[str]) -> dict[str, int]:
+    """How many mails the user sent to each of the first `MAX_CORRESPONDENTS` addresses. The
+    provider compares letters without their case, so an address with capitals proves nothing
+    and is not asked about. Raises ProviderError."""
+    asked = [one for one in dict.fromkeys(addresses) if one == one.lower()]
+    return {one: reader.correspondence(one).sent for one in asked[:MAX_CORRESPONDENTS]}
 
 
 def _found(read: Callable[[str], T], key: str | None) -> T | None:

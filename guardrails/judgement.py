@@ -11,12 +11,14 @@ from django.db import connections
 from django.utils import timezone
 
 from audit.chain import canonical_bytes
+from audit.selectors import actions_of_run
 from guardrails import evidence, policy, registry, selectors, usage
 from guardrails.actions.base import Action, Arguments
 from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
-from guardrails.facts import Facts, gather
+from guardrails.facts import Facts, corresponded, gather
+from guardrails.provenance import SOURCES
 from guardrails.reasons import sentence
 from guardrails.snapshot import PolicySnapshot
 from integrations import reads
@@ -173,11 +175,32 @@ def _described(
 def _facts(
     request: ActionRequest, snapshot: PolicySnapshot, action: Action[Any], arguments: Arguments
 ) -> Facts:
+    created = _created(request)
     release_connections()
-    return gather(
-        reads.reader(request.account),
+    reader = reads.reader(request.account)
+    facts = gather(
+        reader,
         object_kind=action.object_kind,
         object_id=action.object_id(arguments),
         needs=policy.needs(request, snapshot),
         own_address=request.account.address,
+    )
+    if "D" in SOURCES[request.origin.trigger]:
+        reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
+        receivers = [target.value for target in reached if target.is_receiver]
+        facts = replace(facts, corresponded=corresponded(reader, receivers))
+    return replace(facts, created=created)
+
+
+def _created(request: ActionRequest) -> tuple[str, ...]:
+    """What this run has brought forth in this account. One query; none outside of runs."""
+    account, run_id = request.account, request.origin.turn_id
+    if not run_id or "R" not in SOURCES[request.origin.trigger]:
+        return ()
+    rows = actions_of_run(tenant_id=account.organisation_id, run_id=run_id)
+    return tuple(
+        artifact.external_id
+        for row in rows
+        if row.account_id == account.id and row.status == "succeeded"
+        for artifact in row.artifacts
     )

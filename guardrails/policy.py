@@ -11,17 +11,17 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from guardrails import edits, registry
+from guardrails import registry
 from guardrails.actions.base import Action, Arguments
 from guardrails.checks.asking import may_ask, reasons_to_ask
 from guardrails.checks.case import Case, Step
 from guardrails.checks.listing import targets
 from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
+from guardrails.checks.sources import sources
 from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
-from guardrails.provenance import trace
 from guardrails.snapshot import PolicySnapshot, Rule
 from guardrails.text import visible
 
@@ -99,16 +99,7 @@ def _examine(case: Case) -> Iterator[Step]:
     case.effects = action.effects(arguments, facts)
     yield from scope(case, action, facts)
     yield from targets(case, action, facts)
-    origin = request.origin
-    case.provenance = trace(
-        dict(case.arguments) | {target.path: target.value for target in case.implied},
-        words=origin.user_words,
-        typed_paths=edits.typed_paths(case.arguments, proposed=origin.proposed)
-        if origin.revises
-        else frozenset(),
-        listed={path for path, option in case.listed.items() if option.kind != "recipient_domain"},
-        authenticated=case.authenticated | _own_item(case, action),
-    )
+    case.sources = sources(case, action, arguments, facts)
     yield from _conditions(case, rule, facts)
 
 
@@ -118,12 +109,6 @@ def _object(action: Action[Any], arguments: Arguments, facts: Facts) -> Iterator
     if object_id is not None:
         found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
         yield "object_unknown", Check(name="object", passed=found, detail="")
-
-
-def _own_item(case: Case, action: Action[Any]) -> frozenset[str]:
-    """The path of the object, where it is the inbound item that set the action off."""
-    own = action.object_field if case.from_content else None
-    return frozenset() if own is None else frozenset({own})
 
 
 def _conditions(case: Case, rule: Rule, facts: Facts) -> Iterator[Step]:

@@ -2,20 +2,38 @@
 
 U  the user typed it in this request, as a whole token
 A  an operator listed it
-T  a participant of the mail's thread whose sender is authenticated, or the inbound item itself
-X  everything else: bodies, names in text, tool results, the model's own words
+D  the user has sent mail to it before; being known, or having written to the user, is nothing
+T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
+O  a field of something the user owns and named exactly
+R  created in this run
+X  everything else: bodies, names in text, tool results, stored text, the model's own words
+
+Several can hold for one value; the first of them in this order is the one that is told.
 """
 
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, Literal
 
-Provenance = Literal["U", "A", "T", "X"]
+from guardrails.contracts import Trigger
 
+Provenance = Literal["U", "A", "D", "T", "O", "R", "X"]
+
+STRENGTH: tuple[Provenance, ...] = ("U", "A", "D", "T", "O", "R", "X")
 IN_WORDS: Mapping[str, str] = {
     "U": "typed by the user in this request",
     "A": "listed by an operator",
+    "D": "the user has written to it before",
     "T": "takes part in this mail thread, sender authenticated",
+    "O": "part of something the user owns and named",
+    "R": "created in this run",
     "X": "written by the agent or found in content",
+}
+# What a value may come from, by what set the action off. Whatever else is found is X.
+SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
+    "chat": frozenset(STRENGTH),
+    "operator": frozenset(STRENGTH),
+    "webhook": frozenset({"A", "T"}),
+    "pattern": frozenset({"A", "T"}),
 }
 OPENING = frozenset("<([{\"'“\u2018,;:=")
 CLOSING = frozenset(">)]}\"'”\u2019,;:!?")
@@ -48,34 +66,40 @@ def _closes(after: str) -> bool:
 def trace(
     arguments: Mapping[str, Any],
     *,
+    trigger: Trigger,
     words: str,
-    listed: Set[str],
-    authenticated: Set[str],
-    typed_paths: Set[str] = frozenset(),
-) -> dict[str, Provenance]:
-    """The provenance of every text in the arguments, by path (`to[0]`).
-
-    `listed` and `authenticated` are paths, found by the caller; they outrank the user's
-    words, because they are checked against a list and not against a sentence. `typed_paths`
-    are those that a person filled in themselves.
-    """
-    return {
-        path: "A"
-        if path in listed
-        else "T"
-        if path in authenticated
-        else "U"
-        if path in typed_paths or typed(value, words)
-        else "X"
-        for path, value in _texts(arguments)
-        if value
-    }
+    proved: Mapping[Provenance, Set[str]],
+    edited: Set[str] = frozenset(),
+) -> dict[str, frozenset[Provenance]]:
+    """All that each value of the arguments comes from, by path (`to[0]`). `proved` says which
+    paths the caller's look-ups found for a source; what the user typed is found here. `edited`
+    are the paths that a person filled in by hand, which counts whatever began it."""
+    permitted = SOURCES[trigger]
+    found: dict[str, frozenset[Provenance]] = {}
+    for path, value in _values(arguments):
+        sources: set[Provenance] = {source for source, paths in proved.items() if path in paths}
+        if typed(value, words):
+            sources.add("U")
+        sources &= permitted
+        if path in edited:
+            sources.add("U")
+        if value:
+            found[path] = frozenset(sources | {"X"})
+    return found
 
 
-def _texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in arguments.items():
-        if isinstance(value, str):
-            yield name, value
-        elif isinstance(value, list | tuple):
-            for index, item in enumerate(value):
-                yield f"{name}[{index}]", str(item)
+def strongest(sources: Set[Provenance]) -> Provenance:
+    """The source that is told of several."""
+    return next((one for one in STRENGTH if one in sources), "X")
+
+
+def _values(arguments: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every single value with its path, numbers and truth values as text."""
+    if isinstance(arguments, Mapping):
+        for name, value in arguments.items():
+            yield from _values(value, f"{path}.{name}" if path else str(name))
+    elif isinstance(arguments, list | tuple):
+        for index, value in enumerate(arguments):
+            yield from _values(value, f"{path}[{index}]")
+    elif arguments is not None:
+        yield path, str(arguments)

@@ -22,7 +22,7 @@ def reasons_to_ask(case: Case) -> list[str]:
         found += [
             f"Nobody typed or listed “{target.value}” itself ({target.path})."
             for target in case.targets
-            if case.provenance.get(target.path) == "X"
+            if case.provenance.get(target.path, "X") == "X"
         ]
     return found
 

@@ -10,7 +10,7 @@ from guardrails.conditions import Context
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
-from guardrails.provenance import Provenance
+from guardrails.provenance import Provenance, strongest
 from guardrails.reasons import sentence
 from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
@@ -39,12 +39,17 @@ class Case:
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
     listed: dict[str, Option] = field(default_factory=dict)  # by path
     authenticated: frozenset[str] = frozenset()  # paths
-    provenance: dict[str, Provenance] = field(default_factory=dict)
+    sources: dict[str, frozenset[Provenance]] = field(default_factory=dict)  # by path
     rivals: tuple[Option, ...] = ()
 
     @property
     def receivers(self) -> tuple[Target, ...]:
         return tuple(target for target in self.targets if target.is_receiver)
+
+    @property
+    def provenance(self) -> dict[str, Provenance]:
+        """The code that is told of each value, by path."""
+        return {path: strongest(found) for path, found in self.sources.items()}
 
     def has(self, *kinds: EffectKind) -> bool:
         return any(effect.kind in kinds for effect in self.effects)

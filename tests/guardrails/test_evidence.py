@@ -45,7 +45,9 @@ def as_recorded(wish: ActionRequest, policy: PolicySnapshot, read: Facts | None)
     policies(),
     st.lists(limits, max_size=2, unique_by=lambda one: one.id),
     origins,
-    st.booleans(),
+    st.sampled_from(
+        [None, facts(), facts(corresponded={ADA: 2}, created=("mail-1",)), facts(corresponded={})]
+    ),
     st.sampled_from([{}, {"extra": 1}, {"email_id": "\u200b"}]),
 )
 def test_the_same_policy_gives_the_same_answer(
@@ -53,12 +55,12 @@ def test_the_same_policy_gives_the_same_answer(
     policy: PolicySnapshot,
     some: list[Any],
     origin: Origin,
-    with_facts: bool,
+    read: Facts | None,
     odd: dict[str, Any],
 ) -> None:
     policy = replace(policy, ceiling=tuple(some))
     wish = request(action_type, ARGUMENTS[action_type] | odd, origin)
-    row = as_recorded(wish, policy, facts() if with_facts else None)
+    row = as_recorded(wish, policy, read)
     past = evidence.past(row)
     assert past is not None
 
@@ -87,6 +89,21 @@ def test_of_the_providers_lists_only_what_is_named_is_kept() -> None:
     wish, policy = request("classify", ARGUMENTS["classify"]), policy_of(rule("classify"))
     row = as_recorded(wish, policy, facts())
     assert row.payload["decided_on"]["facts"]["labels"] == {"label_fyi": "FYI"}
+
+
+def test_evidence_from_before_a_fact_was_known_is_decided_without_it() -> None:
+    wish, policy = request("draft", ARGUMENTS["draft"]), policy_of(rule("draft"))
+    row = as_recorded(wish, policy, facts())
+    decided_on = row.payload["decided_on"]
+    kept = {k: v for k, v in decided_on["facts"].items() if k not in ("corresponded", "created")}
+    old = replace(row, payload={**row.payload, "decided_on": {**decided_on, "facts": kept}})
+
+    past = evidence.past(old)
+
+    assert past is not None
+    again = evidence.decide_again(past, policy)
+    assert again is not None
+    assert canonical_bytes(storable(asdict(again))) == canonical_bytes(row.payload["decision"])
 
 
 def test_facts_that_were_not_read_are_not_guessed() -> None:

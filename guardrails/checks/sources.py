@@ -1,0 +1,40 @@
+"""Where the values of one action come from: what the facts prove, by path. Pure."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+from guardrails import edits, provenance
+from guardrails.actions.base import Action, Arguments
+from guardrails.checks.case import Case
+from guardrails.facts import Facts
+from guardrails.provenance import Provenance
+
+
+def sources(
+    case: Case, action: Action[Any], arguments: Arguments, facts: Facts
+) -> dict[str, frozenset[Provenance]]:
+    """All that each argument, and each target that no argument names, comes from."""
+    origin = case.request.origin
+    edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
+    values = dict(case.arguments) | {target.path: target.value for target in case.implied}
+    object_path, object_id = action.object_field or "", action.object_id(arguments) or ""
+    # In a chat the model chooses the mail that is answered, unless the user typed its id.
+    in_thread = case.from_content or provenance.typed(object_id, origin.user_words)
+    own_item = frozenset({object_path} if case.from_content else ())
+    proved: Mapping[Provenance, Set[str]] = {
+        "A": {path for path, option in case.listed.items() if option.kind != "recipient_domain"},
+        "D": {one.path for one in case.receivers if _written_to(facts, one.value)},
+        "T": (case.authenticated if in_thread else frozenset()) | own_item,
+        "R": {object_path} if object_id in (facts.created or ()) else frozenset(),
+    }
+    return provenance.trace(
+        values,
+        trigger=origin.trigger,
+        words=origin.user_words,
+        edited=frozenset(edited),
+        proved=proved,
+    )
+
+
+def _written_to(facts: Facts, address: str) -> bool:
+    return (facts.corresponded or {}).get(address, 0) > 0
