@@ -3,11 +3,12 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
-from audit.checks import ledger_is_guarded
+from audit.checks import ledger_is_guarded, months_are_made
 
 
 class AuditConfig(AppConfig):
     name = "audit"
 
     def ready(self) -> None:
-        register(ledger_is_guarded, Tags.database, Tags.security)
+        for check in (ledger_is_guarded, months_are_made):
+            register(check, Tags.database, Tags.security)

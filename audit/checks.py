@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.apps.config import AppConfig
-from django.core.checks import CheckMessage, Error
+from django.core.checks import CheckMessage, Error, Warning
+from django.utils import timezone
 
-from audit import guards
+from audit import guards, months
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
-    "audit/migrations/0001_ledger.py."
+    "audit/migrations/0001_ledger.py and 0003_months.py."
 )
 
 
@@ -24,3 +25,15 @@ def ledger_is_guarded(
     if not databases or not guards.installed():
         return []
     return [Error(sentence, hint=HINT, id="audit.E001") for sentence in guards.problems()]
+
+
+def months_are_made(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """audit.W002 for this month and the next one where the ledger lacks it. A warning, so
+    that `migrate` goes on; what appends to the ledger refuses to start."""
+    if not databases or not months.installed():
+        return []
+    hint = "Make it with: manage.py make_ledger_months"
+    sentences = months.problems(months.made(), now=timezone.now())
+    return [Warning(sentence, hint=hint, id="audit.W002") for sentence in sentences]

@@ -13,6 +13,8 @@ Status = Literal[
 ActorType = Literal["agent", "user", "admin", "recovery", "maintenance", "system"]
 Verdict = Literal["allowed", "blocked", "approved", "none"]
 JSON = Mapping[str, Any]
+# Rows about the ledger itself, of no organisation, are of this tenant.
+LEDGER_TENANT = UUID(int=0)
 
 
 @dataclass(frozen=True, kw_only=True)

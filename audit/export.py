@@ -166,7 +166,7 @@ def exported(row: ExecutedAgentAction) -> dict[str, Any]:
     """A row as it is exported: with its payload and salt, its commitment can be checked."""
     content = selectors.body(row) or dict.fromkeys(CONTENT)
     line = {name: getattr(row, name) for name in COLUMNS} | content
-    line["salt"] = bytes(row.stored.salt).hex() if hasattr(row, "stored") else None
+    line["salt"] = bytes(row.content.salt).hex() if row.content else None
     plain: dict[str, Any] = chain.storable(line)
     return plain
 

@@ -12,20 +12,32 @@ TABLES = (
 )
 # Kind of trigger, as bits of pg_trigger.tgtype.
 ROW, BEFORE, DELETE, UPDATE, TRUNCATE = 1, 2, 8, 16, 32
-TRIGGERS = {
-    f"{table}_{name}": (table, kind)
-    for table in TABLES
-    for name, kind in (("keep", ROW | BEFORE | UPDATE | DELETE), ("keep_all", BEFORE | TRUNCATE))
-}
+KINDS = {"keep": ROW | BEFORE | UPDATE | DELETE, "keep_all": BEFORE | TRUNCATE}
 # Of the source of audit_refuse(), so that a function that lets rows pass is found.
 REFUSE_DIGEST = "4a06dbf2278e57cec51b5d372bc0f8e302c02597c879ca232eda4dabe9724fac"
 
-QUERY = """
-SELECT t.tgname, t.tgrelid::regclass::text, t.tgtype, t.tgenabled::text, p.proname, p.prosrc,
+# The ledger's tables that were made so far, and their months.
+GUARDED = """
+SELECT whole, whole::regclass::text FROM unnest(%s::text[]) AS whole
+WHERE to_regclass(whole) IS NOT NULL
+UNION ALL
+SELECT whole, i.inhrelid::regclass::text
+FROM unnest(%s::text[]) AS whole JOIN pg_inherits i ON i.inhparent = to_regclass(whole)
+ORDER BY 1, 2
+"""
+FOUND = """
+SELECT t.tgrelid::regclass::text, t.tgname, t.tgtype, t.tgenabled::text, p.proname, p.prosrc,
        t.tgqual IS NULL AND t.tgattr::text = ''
 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
-WHERE t.tgname = ANY(%s) AND NOT t.tgisinternal
+WHERE t.tgrelid = ANY(%s::regclass[]) AND NOT t.tgisinternal
 """
+
+
+def guarded() -> list[tuple[str, str]]:
+    """Every table that must be guarded, after the ledger's table that it is or is a month of."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(GUARDED, [list(TABLES), list(TABLES)])
+        return list(cursor.fetchall())
 
 
 def problems() -> list[str]:
@@ -33,24 +45,24 @@ def problems() -> list[str]:
 
     Tables that a migration has yet to make are left out.
     """
+    tables = guarded()
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(
-            "SELECT t FROM unnest(%s::text[]) t WHERE to_regclass(t) IS NOT NULL", [list(TABLES)]
-        )
-        tables = {row[0] for row in cursor.fetchall()}
-        cursor.execute(QUERY, [list(TRIGGERS)])
-        found = {row[0]: row[1:] for row in cursor.fetchall()}
+        cursor.execute(FOUND, [[table for _, table in tables]])
+        found = {(row[0], row[1]): row[2:] for row in cursor.fetchall()}
     return [
         sentence
-        for trigger, (table, kind) in TRIGGERS.items()
-        if table in tables and (sentence := problem(trigger, table, kind, found.get(trigger)))
+        for whole, table in tables
+        for name, kind in KINDS.items()
+        if (sentence := problem(f"{whole}_{name}", table, kind, found))
     ]
 
 
-def problem(trigger: str, table: str, kind: int, found: tuple[object, ...] | None) -> str:
-    if found is None or found[0] != table:
+def problem(
+    trigger: str, table: str, kind: int, found: dict[tuple[str, str], tuple[object, ...]]
+) -> str:
+    if (table, trigger) not in found:
         return f"The trigger {trigger} on {table} is missing: rows could be changed."
-    _, found_kind, enabled, function, source, unconditional = found
+    found_kind, enabled, function, source, unconditional = found[table, trigger]
     if enabled != "A":
         return f"The trigger {trigger} on {table} is not ENABLE ALWAYS: it can be switched off."
     digest = hashlib.sha256(str(source).encode()).hexdigest()

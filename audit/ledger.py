@@ -9,6 +9,7 @@ from psycopg import errors
 
 from audit import chain
 from audit.contracts import Entry
+from audit.ids import moment
 from audit.keys import tenant_key
 from audit.models import SUPPLIED, envelope
 from audit.routing import LEDGER
@@ -23,8 +24,8 @@ WITH entry AS (
     VALUES ({", ".join(["%s"] * len(SUPPLIED))})
     RETURNING id, tenant_id, action_id, attempt_no
 ), payload AS (
-    INSERT INTO audit_payload (row_id, tenant_id, salt, body)
-    SELECT id, tenant_id, %s, %s FROM entry
+    INSERT INTO audit_payload (row_id, action_id, tenant_id, salt, body)
+    SELECT id, action_id, tenant_id, %s, %s FROM entry
 ), artifacts AS (
     INSERT INTO audit_artifact (row_id, tenant_id, action_id, attempt_no,
                                 ordinal, kind, provider, external_id, url_key, digest)
@@ -48,6 +49,11 @@ class AlreadyRecorded(LedgerError):
     """This phase of this attempt is in the ledger already. The first one counts."""
 
 
+class NoMonth(LedgerError):
+    """The ledger has no month for this action's id: the months ahead were not made, or the
+    clock that made the id is wrong by months."""
+
+
 class LedgerUnavailable(LedgerError):
     """The database could not be reached or broke off. A retry can help; where the
     connection broke off, `selectors.recorded` says whether the row is there."""
@@ -58,7 +64,7 @@ def append(entry: Entry) -> int:
 
     It is committed on the ledger's own connection: a transaction on `default` that rolls
     back leaves it in place. Text that the database cannot hold is stored visibly escaped.
-    Raises InsideTransaction, AlreadyRecorded, LedgerUnavailable; ValueError for an id that
+    Raises InsideTransaction, AlreadyRecorded, NoMonth, LedgerUnavailable; ValueError for an id that
     is not version 7 or a time without zone; TypeError for a payload that is not plain data.
     """
     if entry.action_id.version != 7:
@@ -79,6 +85,11 @@ def append(entry: Entry) -> int:
             raise AlreadyRecorded(
                 f"{entry.phase} {entry.attempt_no} of action {entry.action_id} is recorded."
             ) from error
+        if has_no_month(error.__cause__):
+            raise NoMonth(
+                f"The ledger has no month for {moment(entry.action_id):%B %Y}. Make it with: "
+                "manage.py make_ledger_months"
+            ) from error
         if isinstance(error, OperationalError):
             connection.close()
             raise LedgerUnavailable("The ledger's database did not answer.") from error
@@ -86,6 +97,11 @@ def append(entry: Entry) -> int:
     except InterfaceError as error:
         connection.close()
         raise LedgerUnavailable("The ledger's database connection is broken.") from error
+
+
+def has_no_month(cause: BaseException | None) -> bool:
+    """A row that no partition takes violates a check without a name."""
+    return isinstance(cause, errors.CheckViolation) and not cause.diag.constraint_name
 
 
 def parameters(entry: Entry) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The ledger's tables. Made by SQL (migration 0001) and only ever inserted into.
+"""The ledger's tables. Made by SQL (audit/migrations) and only ever inserted into.
 
 `managed = False` keeps Django's schema editor and the flush between tests away from them.
 Rows come into being by `audit.ledger.append` alone; the database refuses changes too.
@@ -46,6 +46,8 @@ def choices(kind: Any) -> list[tuple[str, str]]:
 
 class ExecutedAgentAction(AppendOnlyModel):
     """One phase of one action. `docs/ledger.md` says what each column means."""
+
+    content: "LedgerPayload | None" = None  # on rows of selectors.content_too
 
     id = models.BigAutoField(primary_key=True)
     action_id = models.UUIDField()
@@ -118,6 +120,7 @@ class LedgerPayload(AppendOnlyModel):
         db_constraint=False,
         related_name="stored",
     )
+    action_id = models.UUIDField(help_text="As in the row: it chooses the month.")
     tenant_id = models.UUIDField()
     salt = models.BinaryField()
     body = models.TextField()
@@ -160,6 +163,7 @@ class Leaf(AppendOnlyModel):
     """A row's place in its tenant's tree: the only number that is gapless."""
 
     row_id = models.BigIntegerField(primary_key=True)
+    action_id = models.UUIDField(help_text="As in the row: it says in which month to look.")
     tenant_id = models.UUIDField()
     leaf_index = models.BigIntegerField()
     xact = models.TextField(help_text="As in the row; xid8 in the database.")

@@ -16,7 +16,8 @@ PAGE = 5000
 # The place, the sealed hash, and whether the row is there and still has that hash.
 LEAVES = f"""
 SELECT l.leaf_index, l.row_id, l.hash, a.id IS NOT NULL, {LEAF_HASH} = l.hash
-FROM audit_leaf l LEFT JOIN audit_action a ON a.id = l.row_id AND a.tenant_id = l.tenant_id
+FROM audit_leaf l LEFT JOIN audit_action a
+    ON a.action_id = l.action_id AND a.id = l.row_id AND a.tenant_id = l.tenant_id
 WHERE l.tenant_id = %s AND l.leaf_index >= %s ORDER BY l.leaf_index LIMIT %s
 """  # noqa: S608  # the text is audit.lines' own
 # Rows that stand below a sealed one and were not sealed: somebody slipped them in.

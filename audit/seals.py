@@ -28,7 +28,7 @@ SELECT last.xact::text, last.row_id FROM audit_leaf AS last
 ORDER BY last.xact DESC, last.row_id DESC LIMIT 1
 """
 ROWS = f"""
-SELECT a.tenant_id, a.id, a.xact::text, {LEAF_HASH}
+SELECT a.tenant_id, a.id, a.action_id, a.xact::text, {LEAF_HASH}
 FROM audit_action a
 WHERE (a.xact, a.id) > (%s::xid8, %s) AND a.xact < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY a.xact, a.id LIMIT %s
@@ -40,7 +40,7 @@ FROM unnest(%s::uuid[]) AS wanted(tenant_id) CROSS JOIN LATERAL (
     WHERE tenant_id = wanted.tenant_id ORDER BY size DESC LIMIT 1
 ) AS head
 """
-LEAVES = "COPY audit_leaf (tenant_id, leaf_index, row_id, xact, hash) FROM STDIN"
+LEAVES = "COPY audit_leaf (tenant_id, leaf_index, row_id, action_id, xact, hash) FROM STDIN"
 CHECKPOINT = """
 INSERT INTO audit_checkpoint (tenant_id, size, root, frontier, note, verifier_key)
 VALUES (%s, %s, %s, %s, %s, %s)
@@ -90,8 +90,8 @@ def extend(cursor: Any, rows: list[Any], signer: Signer) -> None:
     with cursor.copy(LEAVES) as copy:
         for tenant, group in groups:
             tree = heads.setdefault(tenant, Frontier())
-            for _, row_id, xact, leaf in group:
-                copy.write_row((tenant, tree.size, row_id, xact, leaf))
+            for _, row_id, action_id, xact, leaf in group:
+                copy.write_row((tenant, tree.size, row_id, action_id, xact, leaf))
                 tree.append(bytes(leaf))
     cursor.executemany(CHECKPOINT, [signed(tenant, heads[tenant], signer) for tenant, _ in groups])
 

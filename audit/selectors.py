@@ -7,10 +7,21 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import BooleanField, Count, Exists, F, Func, OuterRef, Q, QuerySet, Value
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    F,
+    FilteredRelation,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
 
 from audit import ids
-from audit.contracts import ActionPage, Artifact, Filters, Recorded
+from audit.contracts import LEDGER_TENANT, ActionPage, Artifact, Filters, Recorded
 from audit.models import ExecutedAgentAction
 from audit.routing import LEDGER
 
@@ -87,7 +98,7 @@ def decisions(*, tenant_id: UUID, account_id: UUID, limit: int) -> tuple[Recorde
 
 def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) -> ActionPage:
     """One page of the actions that match, each by its latest phase, newest action first."""
-    rows = matching(filters).select_related("stored").order_by("-action_id")
+    rows = content_too(matching(filters)).order_by("-action_id")
     if before:
         rows = rows.filter(action_id__lt=before)
     found = values(rows[: limit + 1])
@@ -98,7 +109,7 @@ def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) ->
 def actions_of_run(*, tenant_id: UUID, run_id: str) -> tuple[Recorded, ...]:
     """The actions of one run (a turn), each by its latest phase, oldest action first."""
     rows = matching(Filters(tenant_id=tenant_id, run_id=run_id))
-    return values(rows.select_related("stored").order_by("action_id"))
+    return values(content_too(rows).order_by("action_id"))
 
 
 def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
@@ -185,12 +196,20 @@ def latest(rows: Rows) -> Rows:
 
 
 def with_payload(snapshot: str | None = None) -> Rows:
-    return phases(snapshot).select_related("stored")
+    return content_too(phases(snapshot))
+
+
+def content_too(rows: Rows) -> Rows:
+    """`rows` with their payload as `content`, looked for in their own month only."""
+    in_its_month = FilteredRelation("stored", condition=Q(stored__action_id=F("action_id")))
+    return rows.annotate(content=in_its_month).select_related("content")
 
 
 def only_tenant() -> UUID | None:
-    """The one tenant of the ledger; None when it has none or several."""
-    rows = ExecutedAgentAction.objects.values_list("tenant_id", flat=True)
+    """The one organisation of the ledger; None when it has none or several."""
+    rows = ExecutedAgentAction.objects.exclude(tenant_id=LEDGER_TENANT).values_list(
+        "tenant_id", flat=True
+    )
     first, last = rows.order_by("tenant_id").first(), rows.order_by("-tenant_id").first()
     return first if first == last else None
 
@@ -212,7 +231,7 @@ def value(row: ExecutedAgentAction) -> Recorded:
 
 def body(row: ExecutedAgentAction) -> dict[str, Any] | None:
     """What the payload of `row` holds; None when it was erased."""
-    if not hasattr(row, "stored"):
+    if row.content is None:
         return None
-    content: dict[str, Any] = json.loads(row.stored.body)
+    content: dict[str, Any] = json.loads(row.content.body)
     return content

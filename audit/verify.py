@@ -11,7 +11,7 @@ from itertools import chain as concatenated
 from itertools import groupby
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Prefetch, prefetch_related_objects
 
 from audit import chain, guards, seal_checks, selectors
 from audit.keys import tenant_key
@@ -51,10 +51,10 @@ class Verification:
         for sentence in guards.problems():
             yield Finding(sentence=sentence)
         now, _ = selectors.snapshot()
-        rows = selectors.with_payload(now).prefetch_related("artifacts")
+        rows = selectors.with_payload(now)
         if self.tenant_id:
             rows = rows.filter(tenant_id=self.tenant_id)
-        in_order = concatenated.from_iterable(selectors.pages(rows))
+        in_order = concatenated.from_iterable(map(with_artifacts, selectors.pages(rows)))
         for _, group in groupby(in_order, key=lambda row: (row.tenant_id, row.action_id)):
             phases = list(group)
             self.rows += len(phases)
@@ -69,7 +69,7 @@ class Verification:
         attempts: dict[int, ExecutedAgentAction] = {}
         for row in phases:
             sentences = list(altered(row))
-            if not hasattr(row, "stored") and row.id not in erased:
+            if row.content is None and row.id not in erased:
                 sentences.append("Its payload is missing and no redaction says why.")
             if row.phase == "outcome" and attempts.pop(row.attempt_no, None) is None:
                 sentences.append("This outcome has no attempt before it.")
@@ -84,7 +84,7 @@ class Verification:
     def orphans(self) -> Iterator[Finding]:
         """Payloads and artifacts whose row is gone, or is another tenant's now."""
         row = ExecutedAgentAction.objects.filter(
-            id=OuterRef("row_id"), tenant_id=OuterRef("tenant_id")
+            action_id=OuterRef("action_id"), id=OuterRef("row_id"), tenant_id=OuterRef("tenant_id")
         )
         of_tenant = {"tenant_id": self.tenant_id} if self.tenant_id else {}
         for name, model in (("payload", LedgerPayload), ("artifact", ActionArtifact)):
@@ -95,6 +95,14 @@ class Verification:
                 )
 
 
+def with_artifacts(page: list[ExecutedAgentAction]) -> list[ExecutedAgentAction]:
+    """The page with its artifacts, looked for among those of its actions."""
+    of_page = (page[0].action_id, page[-1].action_id)
+    found = ActionArtifact.objects.filter(action_id__range=of_page)
+    prefetch_related_objects(page, Prefetch("artifacts", queryset=found))
+    return page
+
+
 def altered(row: ExecutedAgentAction) -> Iterator[str]:
     key = tenant_key(row.tenant_id)
     if chain.envelope_mac(key, chain.storable(envelope(row))) != row.envelope_mac:
@@ -102,10 +110,10 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
     artifacts = list(row.artifacts.all())
     if chain.artifacts_digest([artifact.digest for artifact in artifacts]) != row.artifacts_digest:
         yield "Its artifacts are not those that were appended."
-    if not hasattr(row, "stored"):
+    if row.content is None:
         return
-    body = row.stored.body.encode()
-    if chain.payload_commitment(bytes(row.stored.salt), body) != row.payload_commitment:
+    body = row.content.body.encode()
+    if chain.payload_commitment(bytes(row.content.salt), body) != row.payload_commitment:
         yield "Its payload is not the one that was appended."
         return
     if not row.artifacts_digest:

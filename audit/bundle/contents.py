@@ -34,20 +34,20 @@ CHUNK = 1 << 16
 STOPS = 50  # checkpoints in between: each takes a verifier some milliseconds
 
 IN_ORDER = """
-FROM audit_leaf l JOIN audit_action a ON a.id = l.row_id
+FROM audit_leaf l JOIN audit_action a ON a.action_id = l.action_id AND a.id = l.row_id
 {join}
 WHERE l.tenant_id = %s AND l.leaf_index >= %s AND l.leaf_index < %s
 ORDER BY l.leaf_index
 """
 LINES = f"SELECT {LINE} {IN_ORDER.format(join='')}"
 PAYLOADS = "SELECT p.row_id, p.salt, p.body " + IN_ORDER.format(
-    join="JOIN audit_payload p ON p.row_id = a.id"
+    join="JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id"
 )
 ARTIFACTS = (
     """
 SELECT f.row_id, f.ordinal, f.kind, f.provider, f.external_id, f.url_key, f.digest
 """
-    + IN_ORDER.format(join="JOIN audit_artifact f ON f.row_id = a.id")
+    + IN_ORDER.format(join="JOIN audit_artifact f ON f.action_id = a.action_id AND f.row_id = a.id")
     + ", f.ordinal"
 )
 DIGESTS = "SELECT DISTINCT a.policy_digest " + IN_ORDER.format(join="").replace(
@@ -59,7 +59,8 @@ SELECT digest, body FROM audit_policy WHERE tenant_id = %s AND digest = ANY(%s) 
 # Of rows that were recorded before the period's end, the place of the last one. Nothing
 # sealed before then can be later, so only what follows is looked at.
 LAST = """
-SELECT max(l.leaf_index) FROM audit_leaf l JOIN audit_action a ON a.id = l.row_id
+SELECT max(l.leaf_index)
+FROM audit_leaf l JOIN audit_action a ON a.action_id = l.action_id AND a.id = l.row_id
 WHERE l.tenant_id = %s AND l.leaf_index >= %s AND a.recorded_at < %s
 """
 

@@ -17,12 +17,13 @@ def tampered(statement: str, *parameters: int) -> Iterator[None]:
     """As a superuser: triggers off, `statement`, triggers on again; undone at the end."""
     try:
         with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
-            for table in guards.TABLES:
+            tables = guards.guarded()
+            for _, table in tables:
                 cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
             cursor.execute(statement, parameters)
-            for table in guards.TABLES:
-                cursor.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_keep")
-                cursor.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_keep_all")
+            for whole, table in tables:
+                for name in guards.KINDS:
+                    cursor.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {whole}_{name}")
             yield
             raise Undo
     except Undo:

@@ -48,10 +48,10 @@ def fill(tenant_id: UUID, *, actions: int) -> None:
             WITH copied AS (
                 INSERT INTO audit_action (action_id, {names})
                 SELECT unnest(%s::uuid[]), {names} FROM audit_action WHERE id = %s
-                RETURNING id, tenant_id
+                RETURNING id, action_id, tenant_id
             )
-            INSERT INTO audit_payload (row_id, tenant_id, salt, body)
-            SELECT copied.id, copied.tenant_id, salt, body
+            INSERT INTO audit_payload (row_id, action_id, tenant_id, salt, body)
+            SELECT copied.id, copied.action_id, copied.tenant_id, salt, body
             FROM copied, audit_payload WHERE row_id = %s
             """,
             [[uuid7() for _ in range(actions - 1)], row_id, row_id],

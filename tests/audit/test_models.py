@@ -73,7 +73,7 @@ def test_an_upsert_cannot_change_a_row() -> None:
     ):
         cursor.execute(
             "INSERT INTO audit_payload SELECT * FROM audit_payload LIMIT 1 "
-            "ON CONFLICT (row_id) DO UPDATE SET body = '{}'"
+            "ON CONFLICT (action_id, row_id) DO UPDATE SET body = '{}'"
         )
 
 

@@ -170,8 +170,8 @@ def test_a_database_whose_transactions_are_older_than_the_seals_is_refused(tenan
     sealed.seal(tenant_id)
     with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
         cursor.execute(
-            "INSERT INTO audit_leaf (row_id, tenant_id, leaf_index, xact, hash) "
-            "VALUES (-1, %s, 99, '9000000000000', %s)",
+            "INSERT INTO audit_leaf (row_id, action_id, tenant_id, leaf_index, xact, hash) "
+            "VALUES (-1, gen_random_uuid(), %s, 99, '9000000000000', %s)",
             [tenant_id, bytes(32)],
         )
         with pytest.raises(seals.CannotSeal, match="pg_resetwal"):
@@ -183,8 +183,8 @@ def test_the_last_sealed_transaction_is_found_by_number_not_by_text(tenant_id: U
     with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
         for row_id, xact in ((-2, "9" * 12), (-1, f"1{'0' * 12}")):
             cursor.execute(
-                "INSERT INTO audit_leaf (row_id, tenant_id, leaf_index, xact, hash) "
-                "VALUES (%s, %s, %s, %s, %s)",
+                "INSERT INTO audit_leaf (row_id, action_id, tenant_id, leaf_index, xact, hash) "
+                "VALUES (%s, gen_random_uuid(), %s, %s, %s, %s)",
                 [row_id, tenant_id, -row_id, xact, bytes(32)],
             )
         cursor.execute(seals.LAST)
@@ -197,7 +197,7 @@ def test_a_place_is_given_once(tenant_id: UUID) -> None:
     sealed.seal(tenant_id)
     with pytest.raises(IntegrityError), connections["ledger"].cursor() as cursor:
         cursor.execute(
-            "INSERT INTO audit_leaf SELECT -2, tenant_id, leaf_index, xact, hash "
+            "INSERT INTO audit_leaf SELECT -2, action_id, tenant_id, leaf_index, xact, hash "
             "FROM audit_leaf WHERE tenant_id = %s LIMIT 1",
             [tenant_id],
         )

@@ -1,0 +1,23 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from audit import months
+
+
+class Command(BaseCommand):
+    help = (
+        "Makes the ledger's months (partitions): this one and the next ones. The task cluster "
+        "does the same every hour."
+    )
+    requires_system_checks: list[str] = []  # they refuse while a month is missing
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--ahead", type=int, default=months.AHEAD, help="24 at most.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        made = months.make_ahead(options["ahead"])
+        last = months.made()[-1]
+        self.stdout.write(
+            f"Made {', '.join(map(str, made)) or 'none'}. The ledger's last month is {last}."
+        )

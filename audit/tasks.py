@@ -1,0 +1,52 @@
+"""What the task cluster does for the ledger. Running a task twice changes nothing."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from audit import ledger, months
+from audit.contracts import LEDGER_TENANT, Entry
+from audit.ids import floor, uuid7
+from audit.models import ExecutedAgentAction
+
+ALARM = "ledger.months_end"
+BEFORE = timedelta(days=10)
+AGAIN = timedelta(days=1)
+
+log = logging.getLogger(__name__)
+
+
+def keep_months_ahead() -> None:
+    """Make the next months. Where that fails, the ledger itself says so before they end."""
+    try:
+        months.make_ahead()
+    except DatabaseError as error:
+        log.error("ledger.months_not_made: %s", error)
+    warn(months.made()[-1], now=timezone.now())
+
+
+def warn(last: months.Month, *, now: datetime) -> None:
+    """Record, once a day, that the ledger's `last` month ends within ten days."""
+    end = last.following.first
+    if end - now.date() > BEFORE:
+        return
+    told = ExecutedAgentAction.objects.filter(
+        tenant_id=LEDGER_TENANT, action_type=ALARM, action_id__gte=floor(now - AGAIN)
+    )
+    if told.exists():
+        return
+    ledger.append(
+        Entry(
+            tenant_id=LEDGER_TENANT,
+            action_id=uuid7(),
+            phase="control",
+            status="recorded",
+            action_type=ALARM,
+            occurred_at=now,
+            actor_type="system",
+            trigger="system",
+            payload={"sentence": f"The ledger's last month ends on {end}. No later one is made."},
+        )
+    )
