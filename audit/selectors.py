@@ -202,7 +202,9 @@ def with_payload(snapshot: str | None = None) -> Rows:
 def content_too(rows: Rows) -> Rows:
     """`rows` with their payload as `content`, looked for in their own month only."""
     in_its_month = FilteredRelation("stored", condition=Q(stored__action_id=F("action_id")))
-    return rows.annotate(content=in_its_month).select_related("content")
+    annotate: Any = rows.annotate  # the types of filtered relations are not known
+    found: Rows = annotate(content=in_its_month).select_related("content")
+    return found
 
 
 def only_tenant() -> UUID | None:
