@@ -15,10 +15,9 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
-from audit import chain, ledger, selectors
-from audit.contracts import ActorType, Entry, Filters, Status
+from audit import chain, events, selectors
+from audit.contracts import ActorType, Filters, Status
 from audit.ids import uuid7
 from audit.models import ExecutedAgentAction
 
@@ -145,20 +144,15 @@ def record(
     manifest: dict[str, Any],
 ) -> None:
     """One row about an export. Raises audit.ledger.LedgerError when it is not recorded."""
-    ledger.append(
-        Entry(
-            tenant_id=tenant_id,
-            action_id=export_id,
-            phase="control",
-            status=status,
-            action_type=ACTION_TYPE,
-            occurred_at=timezone.now(),
-            actor_type=actor_type,
-            actor_id=actor_id,
-            trigger="operator",
-            error_code=error_code,
-            payload={"manifest": manifest},
-        )
+    events.record(
+        ACTION_TYPE,
+        tenant_id=tenant_id,
+        action_id=export_id,
+        status=status,
+        actor_type=actor_type,
+        actor_id=actor_id,
+        error_code=error_code,
+        payload={"manifest": manifest},
     )
 
 

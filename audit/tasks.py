@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError
 from django.utils import timezone
 
-from audit import ledger, months
-from audit.contracts import LEDGER_TENANT, Entry
-from audit.ids import floor, uuid7
+from audit import events, months
+from audit.contracts import LEDGER_TENANT
+from audit.ids import floor
 from audit.models import ExecutedAgentAction
 
 ALARM = "ledger.months_end"
@@ -37,16 +37,5 @@ def warn(last: months.Month, *, now: datetime) -> None:
     )
     if told.exists():
         return
-    ledger.append(
-        Entry(
-            tenant_id=LEDGER_TENANT,
-            action_id=uuid7(),
-            phase="control",
-            status="recorded",
-            action_type=ALARM,
-            occurred_at=now,
-            actor_type="system",
-            trigger="system",
-            payload={"sentence": f"The ledger's last month ends on {end}. No later one is made."},
-        )
-    )
+    sentence = f"The ledger's last month ends on {end}. No later one is made."
+    events.record(ALARM, tenant_id=LEDGER_TENANT, payload={"sentence": sentence})
