@@ -11,7 +11,7 @@ from audit import guards, months
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
-    "audit/migrations/0001_ledger.py and 0003_months.py."
+    "audit/migrations/0001_ledger.py and 0004_months.py."
 )
 
 

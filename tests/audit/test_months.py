@@ -163,7 +163,7 @@ def test_rows_from_before_the_months_are_kept_as_they_were() -> None:
         "FROM audit_action ORDER BY id"
     )
     with fresh_database() as database:
-        assert manage("migrate", "audit", "0002", database=database).returncode == 0
+        assert manage("migrate", "audit", "0003", database=database).returncode == 0
         with psycopg.connect(database, autocommit=True) as session:
             for one in (*wanted, outcome):
                 session.execute(append, ledger.parameters(one))

@@ -192,7 +192,6 @@ DO $$ BEGIN
     END IF;
 END $$;
 DROP TABLE audit_checkpoint, audit_leaf, audit_artifact, audit_payload, audit_action;
-DROP FUNCTION audit_refuse();
 DROP FUNCTION audit_make_months_ahead(integer);
 DROP FUNCTION audit_make_month(date);
 DROP FUNCTION audit_month_floor(date);
@@ -204,7 +203,7 @@ def before() -> str:
     ledger = import_module("audit.migrations.0001_ledger")
     seals = import_module("audit.migrations.0002_seals")
     tables: str = ledger.TABLES + ledger.GUARD + seals.TABLES + seals.GUARD
-    return tables
+    return tables.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")
 
 
 NAME = "ledger months"
@@ -223,7 +222,7 @@ def remove(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0002_seals"), ("django_q", "0018_task_success_index")]
+    dependencies = [("audit", "0003_policies"), ("django_q", "0018_task_success_index")]
 
     operations = [
         migrations.RunSQL(ASIDE + TABLES + GUARD + MONTHS + COPY, UNDO + before()),
