@@ -12,6 +12,7 @@ from agents import api as agents
 from agents import console
 from agents.tasks import queue_delivery
 from audit import api as audit
+from audit.verify_page import verify_page
 from config import health
 from guardrails import api as guardrails
 from integrations.authentication import HasScope
@@ -88,6 +89,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         audit.LedgerActionView.as_view(permission_classes=READS_LEDGER),
         name="ledger-action",
     ),
+    path("ledger/verify", verify_page, name="ledger-verify"),
     path("api/schema", SpectacularAPIView.as_view(**OPEN), name="schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema", **OPEN), name="docs"),
     path("", RedirectView.as_view(pattern_name="admin:index")),

@@ -8,25 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit import merkle
+from audit.bundle import verify
+from tests.audit.vectors import VECTORS
 
-INPUTS = [
-    bytes.fromhex(text)
-    for text in (
-        *("", "00", "10", "2021", "3031", "40414243", "5051525354555657"),
-        "606162636465666768696a6b6c6d6e6f",
-    )
-]
-ROOTS = [
-    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
-    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
-    "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
-    "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
-    "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
-    "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
-    "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
-    "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
-]
+INPUTS = [bytes.fromhex(text) for text in VECTORS["tree"]["inputs"]]
+ROOTS = VECTORS["tree"]["roots"]
 LEAVES = [merkle.leaf_hash(data) for data in INPUTS]
 
 
@@ -46,6 +32,10 @@ def mth(data: list[bytes]) -> bytes:
 def test_roots_are_those_of_the_shared_vectors(size: int) -> None:
     assert merkle.tree_root(LEAVES[:size]).hex() == ROOTS[size]
     assert mth(INPUTS[:size]).hex() == ROOTS[size]
+    tree = verify.Tree(0, [])
+    for data in INPUTS[:size]:
+        tree.append(data)
+    assert tree.root().hex() == ROOTS[size]
 
 
 @given(st.integers(0, 300), st.integers(0, 300))

@@ -3,6 +3,8 @@ import base64
 import pytest
 
 from audit import notes
+from audit.bundle import verify
+from tests.audit.vectors import VECTORS
 
 # RFC 8032, 7.1, test 1.
 SEED = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
@@ -17,20 +19,15 @@ def test_the_public_key_is_that_of_the_rfc() -> None:
 
 
 def test_a_note_of_another_implementation_verifies() -> None:
-    """The example in the documentation of golang.org/x/mod/sumdb/note."""
-    name, public = notes.read_key(
-        "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
-    )
-    text = (
-        "If you think cryptography is the answer to your problem,\n"
-        "then you don't know what your problem is."
-    )
-    signature = (
-        "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6Ry"
-        "yBwJnAM="
-    )
+    example = VECTORS["note"]
+    name, public = notes.read_key(example["key"])
+    text, signature = example["text"].removesuffix("\n"), example["signature"]
     assert notes.verified(signature, text, name, public)
     assert not notes.verified(signature, f"{text} ", name, public)
+    _, _, public = verify.key_of(example["key"])
+    signed = base64.b64decode(signature)[4:]
+    assert verify.is_signed(public, example["text"].encode(), signed)
+    assert not verify.is_signed(public, text.encode(), signed)
 
 
 def test_a_note_has_the_lines_of_a_checkpoint_and_reads_back() -> None:

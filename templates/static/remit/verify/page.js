@@ -1,0 +1,80 @@
+/* The page: takes the files, shows what is found. */
+"use strict";
+
+/* Checks one bundle. `say(kind, text)` is told each finding, open attempt and note as it is
+   found; the answer is whether the bundle is sound, and the verdict in words. */
+async function verify({ bundle, key, older }, say) {
+  let count = 0;
+  let verification;
+  let told;
+  try {
+    told = await keyOf(key);
+    verification = await Verification.start(await Archive.open(bundle), told);
+    for await (const sentence of verification.findings(older)) {
+      count += 1;
+      say("FINDING", sentence);
+    }
+  } catch (error) {
+    say("FINDING", `The bundle cannot be read to its end: ${error.name}: ${error.message}`);
+    return { sound: false, verdict: "NOT SOUND" };
+  }
+  for (const [attempt, rowId] of verification.open) {
+    say("open", `row ${rowId}: attempt ${attempt} has no outcome here.`);
+  }
+  const { manifest: { since, until }, times: [begin, end], first, tree } = verification;
+  say("note", `Asked for: ${since ?? "the start"} to ${until ?? "now"}. Rows: ${begin} to ${end}.`);
+  if (until && end < until) {
+    say("note", "That is before the period's end: a newer checkpoint would show later rows.");
+  }
+  const places = `places ${first} to ${tree.size - 1} of ${told.name}`;
+  return count
+    ? { sound: false, verdict: `NOT SOUND: ${count} findings in ${places}.` }
+    : { sound: true, verdict: `SOUND: ${places}. None between them is missing or altered.` };
+}
+
+const SHOWN = 1000;
+const CLASSES = { FINDING: "finding", open: "open", note: "note" };
+
+function bind(form) {
+  const [verdict, list] = ["verdict", "list"].map((id) => document.getElementById(id));
+  const drop = document.getElementById("drop");
+  const input = form.elements.bundle;
+  for (const [event, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
+    drop.addEventListener(event, (moved) => {
+      moved.preventDefault();
+      drop.classList.toggle("over", over);
+      if (event === "drop" && moved.dataTransfer.files.length) {
+        input.files = moved.dataTransfer.files;
+      }
+    });
+  }
+  form.addEventListener("submit", async (submitted) => {
+    submitted.preventDefault();
+    const button = form.querySelector("button");
+    let shown = 0;
+    list.replaceChildren();
+    verdict.className = "";
+    verdict.textContent = "Checking …";
+    button.disabled = true;
+    const say = (kind, sentence) => {
+      shown += 1;
+      if (shown > SHOWN) {
+        return;
+      }
+      const item = document.createElement("li");
+      item.className = CLASSES[kind];
+      item.textContent = shown === SHOWN ? "There are more; verify.py lists them all." : sentence;
+      list.append(item);
+    };
+    const older = await Promise.all(
+      [...form.elements.older.files].map(async (file) => ({ name: file.name, note: await file.text() })),
+    );
+    const found = await verify({ bundle: input.files[0], key: form.elements.key.value, older }, say);
+    button.disabled = false;
+    verdict.className = found.sound ? "sound" : "unsound";
+    verdict.textContent = found.verdict;
+    verdict.focus();
+  });
+}
+
+bind(document.getElementById("verify"));

@@ -1,0 +1,175 @@
+"""The page that verifies a bundle says what verify.py says, and sends nothing anywhere."""
+
+import base64
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.audit.vectors import VECTORS
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+]
+# What a line that cannot be read says of it is each language's own.
+OWN_WORDS = re.compile(r"(cannot be read)( to its end)?: .*")
+CHECK = """async ({data, key, older}) => {
+    const found = [];
+    const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+    const told = await verify({bundle: new Blob([bytes]), key, older}, (kind, text) => {
+        found.push(`${kind.padEnd(7)} ${text}`);
+    });
+    return [...found, told.verdict];
+}"""
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: Any) -> Iterator[Page]:
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 390, "height": 844})
+    opened = context.new_page()
+    problems: list[str] = []
+    opened.on("console", lambda message: problems.append(message.text))
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.goto("/ledger/verify")
+    yield opened
+    context.close()
+    assert problems == []
+
+
+def in_browser(page: Page, data: bytes, key: str, *older: str) -> list[str]:
+    kept = [{"name": f"kept-{number}.note", "note": note} for number, note in enumerate(older)]
+    given = {"data": base64.b64encode(data).decode(), "key": key, "older": kept}
+    found: list[str] = page.evaluate(CHECK, given)
+    return found
+
+
+def in_python(folder: Path, capsys: Any, data: bytes, key: str, *older: str) -> list[str]:
+    from tests.audit.bundle import files as bundles
+
+    bundles.check(folder, data, key, *older)
+    said: list[str] = capsys.readouterr().out.replace(f"{folder}/", "").splitlines()
+    return said
+
+
+def in_common(lines: list[str]) -> list[str]:
+    return [OWN_WORDS.sub(r"\1", line) for line in lines]
+
+
+def test_page_and_program_say_the_same_of_every_kind_of_tampering(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles
+    from tests.audit.bundle import test_verify as program
+
+    tenant_id, data = program.example()
+    key, said = sealed.key(tenant_id), set()
+    for tamper in program.TAMPERING:
+        for trial in range(3):
+            files = bundles.unpack(data)
+            tamper(files, random.Random(trial))
+            doctored = bundles.pack(files)
+            expected = in_common(in_python(tmp_path, capsys, doctored, key))
+            assert in_common(in_browser(page, doctored, key)) == expected, tamper.__name__
+            said.add(expected[-1])
+    assert len(said) > 1
+
+
+def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from audit import sealing
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles
+    from tests.audit.bundle import test_verify as program
+    from tests.audit.entries import append_action
+
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, status="pending")
+    bundles.fill(tenant_id, actions=4)
+    older = bundles.make(tenant_id)
+    append_action(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    newest = sealing.newest(tenant_id)
+    assert newest
+    key, data = sealed.key(tenant_id), bundles.make(tenant_id)
+    kept = bundles.unpack(older)["checkpoint.note"].decode()
+    files = bundles.unpack(data)
+    program.change_field(files, random.Random(1))
+    bundles.sign_again(files, sealed.SIGNER)
+    for number, (bundle, notes) in enumerate(
+        [
+            (data, ()),
+            (data, (kept,)),
+            (data, ("no note", kept)),
+            (older, (newest.note,)),  # ROLLBACK
+            (bundles.pack(files), (kept, newest.note)),  # REWRITE
+            (b"no zip", ()),
+            (data[:-40], ()),
+        ]
+    ):
+        expected = in_common(in_python(tmp_path, capsys, bundle, key, *notes))
+        assert in_common(in_browser(page, bundle, key, *notes)) == expected, number
+        assert expected[-1].startswith("SOUND") == (number < 2), expected
+
+
+def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
+    for unit, times, digest in VECTORS["sha256"]["cases"]:
+        script = "([unit, times]) => hex(sha256(encoder.encode(unit.repeat(times))))"
+        assert page.evaluate(script, [unit, times]) == digest
+    tree = VECTORS["tree"]
+    roots = page.evaluate(
+        """(inputs) => {
+            const tree = new Tree(0, []);
+            const root = () => hex(tree.root());
+            const grown = (input) => { tree.append(unhex(input)); return root(); };
+            return [root(), ...inputs.map(grown)];
+        }""",
+        tree["inputs"],
+    )
+    assert roots == tree["roots"]
+    note = VECTORS["note"]
+    script = """async ({key, text, signature}) => (await crypto.subtle.verify({name: "Ed25519"},
+        (await keyOf(key)).key, unbase64(signature).slice(4), encoder.encode(text)))"""
+    assert page.evaluate(script, note) is True
+    assert page.evaluate(script, note | {"text": f"{note['text']} "}) is False
+
+
+def test_an_auditor_drops_a_bundle_and_reads_the_verdict(page: Page, tmp_path: Path) -> None:
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles
+    from tests.audit.bundle import test_verify as program
+
+    tenant_id, data = program.example()
+    files = bundles.unpack(data)
+    program.change_payload(files, random.Random(2))
+    (tmp_path / "clean.zip").write_bytes(data)
+    (tmp_path / "doctored.zip").write_bytes(bundles.pack(files))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+
+    page.get_by_label("Bundle (a zip file)").set_input_files(tmp_path / "clean.zip")
+    page.get_by_label("Public key of the ledger").fill(sealed.key(tenant_id))
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Verify").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("SOUND: places 0 to 17 of remit.example")
+    expect(page.get_by_role("status")).to_be_focused()
+
+    page.get_by_label("Bundle (a zip file)").set_input_files(tmp_path / "doctored.zip")
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_role("status")).to_contain_text("NOT SOUND: 1 findings")
+    expect(page.locator(".finding")).to_contain_text("payload is not the one that was sealed")
+    assert [url for url in requests if not url.startswith("blob:")] == []
+
+
+def test_the_browser_itself_forbids_the_page_to_send_anything(page: Page, live_server: Any) -> None:
+    policy = page.request.get("/ledger/verify").headers["content-security-policy"]
+    told = dict(part.strip().partition(" ")[::2] for part in policy.split(";"))
+    assert (told["connect-src"], told["form-action"]) == ("'none'", "'none'")
+    assert told["script-src"] == told["style-src"] == "'self'"
