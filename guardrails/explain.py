@@ -31,6 +31,7 @@ class Effective:
     strictest: str
     conditions: tuple[str, ...]  # all must hold, in words
     targets: tuple[Option, ...]
+    rule_id: str = ""  # of the permission that counts
 
     @property
     def sentence(self) -> str:
@@ -80,6 +81,7 @@ def _effective(policy: PolicySnapshot, action: Action[Any]) -> Effective:
         strictest=strictest,
         conditions=() if refused else tuple(map(in_words, _conditions(rule, limits))),
         targets=() if refused else options,
+        rule_id=rule.id if rule else "",
     )
 
 

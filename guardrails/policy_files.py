@@ -4,91 +4,30 @@ A section that a file leaves out stays as it is; a section that it has becomes e
 the file says. Nothing is changed before its differences were shown.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, TypeVar
 
 import yaml
 from django.core.exceptions import ValidationError as InvalidRow
 from django.db import transaction
 from django.db.models import ProtectedError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from guardrails import changes, history
+from guardrails import changes, policy_format, registry
 from guardrails.changes import Author
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
+from guardrails.policy_format import KEYS, Difference, Group, Listed, Permission, PolicyFile
 from integrations.models import Account
 
 MAX_CHARS = 1_000_000
+R = TypeVar("R", AllowedAction, AllowedActionOption)
 Row = AllowedAction | AllowedActionOption | TargetGroup
 
 
 class PolicyFileError(ValueError):
     """The file is no policy for this account. The message says what to do."""
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Permission(Part):
-    action: str
-    resource: str = ""
-    mode: Literal["auto", "ask", "never"]
-    enabled: bool = True
-    conditions: list[dict[str, Any]] = Field(default_factory=list)
-
-
-class Group(Part):
-    name: str
-    cardinality: Literal["single", "multi"]
-
-
-class Listed(Part):
-    action: str
-    resource: str = ""
-    kind: str
-    id: str
-    name: str
-    group: str = ""
-
-
-class PolicyFile(Part):
-    """One account's policy. Conditions and targets are as docs/guardrails.md describes them."""
-
-    version: Literal[1]
-    permissions: list[Permission] | None = None
-    groups: list[Group] | None = None
-    targets: list[Listed] | None = None
-
-
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "permissions": ("action", "resource"),
-    "groups": ("name",),
-    "targets": ("action", "resource", "kind", "id"),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """One entry that a file adds, changes or removes."""
-
-    section: str
-    key: tuple[str, ...]
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-
-    def __str__(self) -> str:
-        sign = "~" if self.before and self.after else "+" if self.after else "-"
-        fields = "; ".join(
-            f"{one.name}: {' → '.join(side for side in (one.before, one.after) if side)}"
-            for one in history.differences(self.before, self.after)
-            if one.name not in KEYS[self.section]
-        )
-        name = " ".join(part for part in self.key if part)
-        return f"{sign} {self.section[:-1]} {name}" + (f" ({fields})" if fields else "")
 
 
 class _Loader(yaml.SafeLoader):
@@ -122,8 +61,7 @@ def read(text: str) -> PolicyFile:
         )
         raise PolicyFileError(f"This is no policy file. {details}.") from error
     for section in KEYS:
-        entries = _entries(found, section) or ()
-        keys = [_key(section, entry) for entry in entries]
+        keys = policy_format.keys(found, section)
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise PolicyFileError(f"{section}: “{' '.join(twice[0])}” is listed twice.")
     return found
@@ -141,6 +79,16 @@ def preset(name: str) -> str:
         raise PolicyFileError(f"There is no preset “{name}”. Known: {', '.join(preset_names())}.")
     folder = resources.files("guardrails").joinpath("preset_files")
     return folder.joinpath(f"{name}.yaml").read_text("utf-8")
+
+
+def presets_for(account: Account) -> dict[str, str]:
+    """The presets that fit an account of this source: what each is for, by name."""
+    texts = {name: preset(name) for name in preset_names()}
+    return {
+        name: text.partition("\n")[0].removeprefix("# ")
+        for name, text in texts.items()
+        if _fits(account, read(text))
+    }
 
 
 def exported(account: Account) -> PolicyFile:
@@ -187,9 +135,40 @@ def as_yaml(policy: PolicyFile) -> str:
     return found
 
 
+def whole(account: Account, wanted: PolicyFile) -> PolicyFile:
+    """The account's policy as it would be after the file, with every section and in canonical
+    form. Reads only. Raises PolicyFileError where `apply` would."""
+    present = exported(account)
+    permissions, groups, targets = (
+        getattr(present if getattr(wanted, section) is None else wanted, section) or []
+        for section in KEYS
+    )
+    known = {one.name: TargetGroup(account=account, **vars(one)) for one in groups}
+
+    def row(made: R, section: str, entry: Permission | Listed) -> R:
+        for name, value in _fields(account, section, entry.model_dump(), known.get).items():
+            setattr(made, name, value)
+        try:
+            made.clean_fields(exclude={"group"})
+            made.clean()
+        except InvalidRow as error:
+            raise PolicyFileError(" ".join(error.messages)) from error
+        return made
+
+    for permission in permissions:
+        row(AllowedAction(account=account), "permissions", permission)
+    listed = [
+        one.model_copy(
+            update={"id": row(AllowedActionOption(account=account), "targets", one).external_id}
+        )
+        for one in targets
+    ]
+    return PolicyFile(version=1, permissions=permissions, groups=groups, targets=listed)
+
+
 def differences(account: Account, wanted: PolicyFile) -> tuple[Difference, ...]:
     """What the file would change, section by section. Reads only."""
-    return tuple(_differences(exported(account), wanted))
+    return policy_format.differences(exported(account), wanted)
 
 
 def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Difference, ...]:
@@ -212,41 +191,27 @@ def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Diff
     return found
 
 
+def _fits(account: Account, policy: PolicyFile) -> bool:
+    actions = [registry.BY_NAME.get(one.action) for one in policy.permissions or ()]
+    return all(action and action.source == account.source for action in actions)
+
+
 def _write(account: Account, found: tuple[Difference, ...], rows: list[Row]) -> None:
     """Groups come before the targets in them, and go after them."""
     steps = list(zip(found, rows, strict=True))
+
+    def group_of(name: str) -> TargetGroup | None:
+        return TargetGroup.objects.filter(account=account, name=name).first()
+
     for one, row in sorted(steps, key=lambda step: step[0].section == "targets"):
         if one.after is None:
             continue
-        for name, value in _fields(account, one.section, one.after).items():
+        for name, value in _fields(account, one.section, one.after, group_of).items():
             setattr(row, name, value)
         row.save()
     for one, row in sorted(steps, key=lambda step: step[0].section == "groups"):
         if one.after is None:
             row.delete()
-
-
-def _differences(old: PolicyFile, new: PolicyFile) -> Iterator[Difference]:
-    for section in KEYS:
-        wanted = _entries(new, section)
-        if wanted is None:
-            continue
-        before = {_key(section, one): one for one in _entries(old, section) or ()}
-        after = {_key(section, one): one for one in wanted}
-        for key in sorted(before.keys() | after.keys()):
-            if before.get(key) != after.get(key):
-                yield Difference(
-                    section=section, key=key, before=before.get(key), after=after.get(key)
-                )
-
-
-def _entries(policy: PolicyFile, section: str) -> list[dict[str, Any]] | None:
-    found = getattr(policy, section)
-    return None if found is None else [one.model_dump(mode="json") for one in found]
-
-
-def _key(section: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(entry[name]) for name in KEYS[section])
 
 
 def _row(account: Account, one: Difference) -> Row:
@@ -270,7 +235,12 @@ def _row(account: Account, one: Difference) -> Row:
     ).first() or AllowedActionOption(account=account)
 
 
-def _fields(account: Account, section: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(
+    account: Account,
+    section: str,
+    entry: Mapping[str, Any],
+    group_of: Callable[[str], TargetGroup | None],
+) -> dict[str, Any]:
     """An entry as the fields of its row. Raises PolicyFileError."""
     if section == "groups":
         return dict(entry)
@@ -283,7 +253,7 @@ def _fields(account: Account, section: str, entry: Mapping[str, Any]) -> dict[st
         }
     group = None
     if entry["group"]:
-        group = TargetGroup.objects.filter(account=account, name=entry["group"]).first()
+        group = group_of(entry["group"])
         if group is None:
             raise PolicyFileError(f"There is no group “{entry['group']}”. List it under groups.")
     return found | {

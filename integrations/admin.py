@@ -11,6 +11,7 @@ from django.contrib.auth.models import Group, User
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -136,6 +137,16 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         # An account is one user's one source for good: items and ledger rows belong to it.
         identity = ("organisation", "external_user_id", "source")
         return (*self.readonly_fields, *identity) if obj else self.readonly_fields
+
+    def response_add(
+        self, request: HttpRequest, obj: Account, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Without limits an agent may do nothing: the page that says so offers presets."""
+        if "_save" not in request.POST or "_popup" in request.POST:
+            found: HttpResponse = super().response_add(request, obj, post_url_continue)
+            return found
+        messages.success(request, f"{obj} was added. Say now what its agent may do.")
+        return redirect(f"{reverse('admin:guardrails_policy_explain')}?account={obj.pk}")
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False  # pausing stops it; items, turns and limits hang on it

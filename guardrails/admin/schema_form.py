@@ -99,14 +99,16 @@ def _field(name: str, described: Schema, *, required: bool) -> forms.Field:
     if described.get("type") in ("integer", "number"):
         limits = {"min_value": described.get("minimum"), "max_value": described.get("maximum")}
         number: Any = forms.IntegerField if described["type"] == "integer" else forms.FloatField
-        found: forms.Field = number(widget=UnfoldAdminIntegerFieldWidget, **limits, **given)
+        step = {} if described["type"] == "integer" else {"step": "any"}
+        widget = UnfoldAdminIntegerFieldWidget(step)
+        found: forms.Field = number(widget=widget, **limits, **given)
         return found
     if described.get("format") == "time":
         clock = UnfoldAdminTextInputWidget({"type": "time"})
         return forms.CharField(widget=clock, **given)
     several = described.get("maxLength", 0) > LONG
-    widget = UnfoldAdminTextareaWidget({"rows": 3}) if several else UnfoldAdminTextInputWidget
-    return forms.CharField(widget=widget, strip=False, **given)
+    text = UnfoldAdminTextareaWidget({"rows": 3}) if several else UnfoldAdminTextInputWidget
+    return forms.CharField(widget=text, strip=False, **given)
 
 
 def _list(described: Schema, given: dict[str, Any]) -> forms.Field:

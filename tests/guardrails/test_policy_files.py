@@ -10,7 +10,8 @@ from audit.selectors import actions
 from guardrails import policy_files
 from guardrails.changes import Author
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
-from guardrails.policy_files import PolicyFile, PolicyFileError, apply, differences, exported, read
+from guardrails.policy_files import PolicyFileError, apply, differences, exported, read
+from guardrails.policy_format import PolicyFile
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -51,6 +51,8 @@ def test_what_an_agent_may_do_is_told_in_words(office: Office, client: Client) -
     assert "Done without asking, only if the mail provably comes from its sender" in text
     assert "A person is asked each time." in text
     assert "No operator has permitted it." in text
+    assert f"?account={office.mailbox.pk}&amp;action_type=archive" not in text
+    assert f"?account={office.mailbox.pk}&amp;action_type=mark_read" in text
     assert "Send a mail (to)" in text
     assert "Refused. It is not listed." in text
     assert HOSTILE not in text
