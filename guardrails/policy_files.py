@@ -103,6 +103,7 @@ def exported(account: Account) -> PolicyFile:
                 mode=row.approval_mode,  # type: ignore[arg-type]  # a check constraint holds it
                 enabled=row.enabled,
                 conditions=row.conditions,
+                patterns_unapproved=row.patterns_unapproved,
             )
             for row in AllowedAction.objects.filter(account=account).order_by(
                 "action_type", "resource_type"
@@ -250,6 +251,7 @@ def _fields(
             "approval_mode": entry["mode"],
             "enabled": entry["enabled"],
             "conditions": entry["conditions"],
+            "patterns_unapproved": entry["patterns_unapproved"],
         }
     group = None
     if entry["group"]:

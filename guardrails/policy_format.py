@@ -28,6 +28,7 @@ class Permission(Part):
     mode: Literal["auto", "ask", "never"]
     enabled: bool = True
     conditions: list[dict[str, Any]] = Field(default_factory=list)
+    patterns_unapproved: bool = False
 
 
 class Group(Part):
@@ -142,7 +143,9 @@ def _in_words(section: str, entry: Mapping[str, Any]) -> str:
         if not entry["enabled"]:
             return "switched off"
         only_if = "; ".join(map(explain.in_words, conditions.read_all(entry["conditions"])))
-        return MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "")
+        unapproved = ", also by patterns that nobody approved"
+        unapproved = unapproved if entry["patterns_unapproved"] else ""
+        return MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "") + unapproved
     return visible(
         f"called “{entry['name']}”" + (f", in “{entry['group']}”" if entry["group"] else "")
     )

@@ -82,8 +82,8 @@ def test_differences_are_shown_one_a_line(office: Office, policy: PolicyFile) ->
     assert lines(office, text) == [
         '~ permission archive (mode: ask → auto; conditions: [{"kind": "sender", "domains": '
         '["company.com"]}] → [{"kind": "thread"}])',
-        "- permission classify (mode: auto; enabled: yes; conditions: [])",
-        "+ permission draft (mode: ask; enabled: yes)",
+        "- permission classify (mode: auto; enabled: yes; conditions: []; patterns unapproved: no)",
+        "+ permission draft (mode: ask; enabled: yes; patterns unapproved: no)",
     ]
     assert exported(office.mailbox) == policy
 
