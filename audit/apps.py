@@ -3,7 +3,7 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
-from audit.checks import ledger_is_guarded, months_are_made
+from audit.checks import ledger_is_guarded, may_start, months_are_made
 
 
 class AuditConfig(AppConfig):
@@ -12,3 +12,4 @@ class AuditConfig(AppConfig):
     def ready(self) -> None:
         for check in (ledger_is_guarded, months_are_made):
             register(check, Tags.database, Tags.security)
+        register(may_start, Tags.security)  # also where no database is checked

@@ -4,15 +4,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.apps.config import AppConfig
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 from django.utils import timezone
 
-from audit import guards, months
+from audit import guards, months, start
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
     "audit/migrations/0001_ledger.py and 0004_months.py."
 )
+
+
+# Web asks when it starts (config.asgi, config.wsgi): no system checks run there.
+REFUSED = ("cluster", "sealer")
+
+
+def may_start(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """audit.E003 for each reason why task cluster or sealer must not run."""
+    if settings.PROCESS not in REFUSED:
+        return []
+    return [Error(sentence, id="audit.E003") for sentence in start.refusals()]
 
 
 def ledger_is_guarded(

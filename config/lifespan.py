@@ -1,17 +1,21 @@
 """ASGI's lifespan protocol, which Django leaves out: the server learns that we are up."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from typing import Any
+
+from asgiref.sync import sync_to_async
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Served = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 
-def with_lifespan(app: App) -> App:
-    """`app`, with start-up and shutdown acknowledged."""
+def with_lifespan(app: App, *, refusals: Callable[[], Sequence[str]]) -> Served:
+    """`app`, with start-up and shutdown acknowledged. It does not start where `refusals` says
+    why it must not; the server writes the sentences to its log and ends."""
 
     async def answered(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
@@ -19,6 +23,9 @@ def with_lifespan(app: App) -> App:
             return
         while True:
             phase = (await receive())["type"]
+            if phase == "lifespan.startup" and (reasons := await sync_to_async(refusals)()):
+                await send({"type": f"{phase}.failed", "message": " ".join(reasons)})
+                return
             await send({"type": f"{phase}.complete"})
             if phase == "lifespan.shutdown":
                 return

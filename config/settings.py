@@ -125,6 +125,8 @@ def database(url: str) -> dict[str, Any]:
         **config.get("OPTIONS", {}),
         "options": "-c idle_in_transaction_session_timeout=10000",
     }
+    if role := env.str("DATABASE_ROLE", default=""):
+        config["OPTIONS"]["assume_role"] = role  # for migrations, where the owner cannot log in
     if PROCESS == "web":
         config["CONN_MAX_AGE"] = 0
         config["OPTIONS"]["pool"] = {

@@ -5,6 +5,12 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("REMIT_PROCESS", "web")
 
-from django.core.wsgi import get_wsgi_application  # after the settings are named
+from django.core.exceptions import ImproperlyConfigured  # after the settings are named
+from django.core.wsgi import get_wsgi_application
 
 application = get_wsgi_application()
+
+from audit.start import refusals  # noqa: E402  # needs the app registry
+
+if reasons := refusals():
+    raise ImproperlyConfigured(" ".join(reasons))

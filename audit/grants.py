@@ -1,0 +1,203 @@
+"""Which database role may do what to the ledger, and whether it is so. Read from the catalogue.
+
+With one role for everything (`make run`) that role owns the tables: it may switch triggers
+off, and only the seals would show it. `manage.py ledger_roles` sets up separate roles.
+"""
+
+import re
+from dataclasses import dataclass
+
+from django.db import connections
+
+from audit import guards
+from audit.routing import LEDGER
+
+# What the database stamps itself: no role but the owner may set these.
+STAMPED = {
+    "audit_action": ("id", "recorded_at", "xact"),
+    "audit_artifact": ("id",),
+    "audit_checkpoint": ("id", "signed_at"),
+    "audit_policy": ("recorded_at",),
+}
+# Which of the ledger's tables each role inserts into; all of them may read all of it.
+INSERTS = {
+    "app": ("audit_action", "audit_payload", "audit_artifact", "audit_policy"),
+    "sealer": ("audit_leaf", "audit_checkpoint"),
+    "export": (),
+}
+FUNCTIONS = {"app": ("audit_make_months_ahead(integer)",)}
+OWNED = ("audit_refuse()", "audit_month_floor(date)", "audit_make_month(date)")
+ROLES = (*INSERTS, "privacy", "owner")
+NAME = re.compile("[a-z_][a-z0-9_]{0,40}")
+
+COLUMNS = """
+SELECT attrelid::regclass::text, array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+WHERE attrelid = ANY(%s::regclass[]) AND attnum > 0 AND NOT attisdropped GROUP BY 1
+"""
+# Every other table and free sequence of the application.
+OTHERS = """
+SELECT c.oid::regclass::text, c.relkind::text FROM pg_class c
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S')
+  AND c.oid::regclass::text <> ALL(%s)
+  AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype IN ('e', 'i', 'a')
+                  AND (d.deptype = 'e' OR c.relkind = 'S'))
+ORDER BY 1
+"""
+STANDING = """
+SELECT current_user, o.rolname, o.rolcanlogin,
+       (SELECT rolsuper FROM pg_roles WHERE rolname = current_user),
+       pg_has_role(current_user, o.oid, 'MEMBER')
+FROM pg_class c JOIN pg_roles o ON o.oid = c.relowner WHERE c.oid = 'audit_action'::regclass
+"""
+# What anybody but the owner holds on the ledger's tables and columns.
+HELD = """
+WITH ledger AS (SELECT oid, relowner, relacl FROM pg_class WHERE oid = ANY(%s::regclass[]))
+SELECT l.oid::regclass::text, '', g.privilege_type,
+       CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(g.grantee) END
+FROM ledger l, aclexplode(l.relacl) g WHERE g.grantee <> l.relowner
+UNION ALL
+SELECT l.oid::regclass::text, a.attname, g.privilege_type,
+       CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(g.grantee) END
+FROM ledger l JOIN pg_attribute a ON a.attrelid = l.oid, aclexplode(a.attacl) g
+WHERE g.grantee <> l.relowner
+ORDER BY 1, 2, 3, 4
+"""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Who this process is to the ledger's tables."""
+
+    role: str
+    owner: str
+    owner_can_log_in: bool
+    is_superuser: bool
+    is_member: bool
+
+    @property
+    def is_separate(self) -> bool:
+        """Whether this role is another than the one that may change the tables."""
+        return not (self.is_superuser or self.is_member)
+
+
+def standing() -> Standing:
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(STANDING)
+        return Standing(*cursor.fetchone())
+
+
+def problems() -> list[str]:
+    """A sentence for each right that weakens the ledger; none while one role does everything,
+    because then no grant would mean anything (`missing_layers` says so)."""
+    who = standing()
+    if not who.is_separate:
+        return []
+    found = extra_rights()
+    if who.owner_can_log_in:
+        found.append(
+            f"The role {who.owner} owns the ledger and can log in. Take that from it: "
+            f'ALTER ROLE "{who.owner}" NOLOGIN'
+        )
+    return found
+
+
+def extra_rights() -> list[str]:
+    """Rights that nobody but the owner should hold on the ledger's tables and their months."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(HELD, [[table for _, table in guards.guarded()]])
+        held = cursor.fetchall()
+    sentences = []
+    for table, column, right, grantee in held:
+        stamped = STAMPED.get(table, ())
+        if right == "SELECT" or (right == "INSERT" and column and column not in stamped):
+            continue
+        if right == "INSERT" and not column and not stamped and table in guards.TABLES:
+            continue
+        what = f"{right} ({column})" if column else right
+        sentences.append(
+            f"The role {grantee} holds {what} on {table}. Take it away: "
+            f'REVOKE {what} ON {table} FROM "{grantee}"'.replace('"PUBLIC"', "PUBLIC")
+        )
+    return sentences
+
+
+def missing_layers() -> list[str]:
+    """What the set-up as it is cannot keep anybody from, in sentences."""
+    who = standing()
+    if who.is_separate:
+        return []
+    why = "is a superuser" if who.is_superuser else f"has the rights of {who.owner}, their owner"
+    return [
+        f"This process is the role {who.role}, which {why}: it can switch the triggers off, "
+        "and only the seals and kept checkpoints would show it.",
+        "No role is kept from setting a row's id, time or transaction by hand.",
+    ]
+
+
+def statements(prefix: str) -> list[str]:
+    """The SQL that sets up the roles `<prefix>app`, `<prefix>sealer` and so on, for a
+    superuser to run; running it twice changes nothing. Run it again after every migration.
+
+    Raises ValueError for a prefix that is no plain name.
+    """
+    if not NAME.fullmatch(prefix):
+        raise ValueError(f"“{prefix}” cannot begin the names of roles: use a to z, 0 to 9 and _.")
+    guarded = guards.guarded()
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(COLUMNS, [[whole for whole, table in guarded if whole == table]])
+        columns = dict(cursor.fetchall())
+        cursor.execute(OTHERS, [[table for _, table in guarded]])
+        others = cursor.fetchall()
+    return [
+        *roles(prefix),
+        *ownership(prefix, [table for _, table in guarded], others),
+        *ledger_rights(prefix, [table for _, table in guarded], columns),
+        *application_rights(prefix, others),
+    ]
+
+
+def roles(prefix: str) -> list[str]:
+    return [
+        f"DO $$ BEGIN CREATE ROLE {prefix}{role} {'NOLOGIN' if role == 'owner' else 'LOGIN'}; "
+        "EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+        for role in ROLES
+    ] + [
+        f"GRANT USAGE ON SCHEMA public TO {', '.join(prefix + role for role in ROLES)}",
+        f"GRANT CREATE ON SCHEMA public TO {prefix}owner",
+    ]
+
+
+def ownership(prefix: str, ledger: list[str], others: list[tuple[str, str]]) -> list[str]:
+    functions = {*OWNED, *(name for names in FUNCTIONS.values() for name in names)}
+    kinds = {"S": "SEQUENCE", "v": "VIEW"}
+    return [
+        *(f"ALTER TABLE {table} OWNER TO {prefix}owner" for table in ledger),
+        *(f"ALTER FUNCTION {name} OWNER TO {prefix}owner" for name in sorted(functions)),
+        *(
+            f"ALTER {kinds.get(kind, 'TABLE')} {name} OWNER TO {prefix}owner"
+            for name, kind in others
+        ),
+    ]
+
+
+def ledger_rights(prefix: str, tables: list[str], columns: dict[str, list[str]]) -> list[str]:
+    everybody = ", ".join(prefix + role for role in ROLES if role != "owner")
+    found = [f"REVOKE ALL ON {', '.join(tables)} FROM PUBLIC, {everybody}"]
+    for role, inserted in INSERTS.items():
+        found.append(f"GRANT SELECT ON {', '.join(columns)} TO {prefix}{role}")
+        for table in inserted:
+            given = [name for name in columns[table] if name not in STAMPED.get(table, ())]
+            names = ", ".join(f'"{name}"' for name in given)
+            found.append(f"GRANT INSERT ({names}) ON {table} TO {prefix}{role}")
+    for role, functions in FUNCTIONS.items():
+        found += [f"GRANT EXECUTE ON FUNCTION {name} TO {prefix}{role}" for name in functions]
+    return found
+
+
+def application_rights(prefix: str, others: list[tuple[str, str]]) -> list[str]:
+    """Web and worker work on the application's other tables as before."""
+    return [
+        f"GRANT {'USAGE, SELECT' if kind == 'S' else 'SELECT, INSERT, UPDATE, DELETE'} "
+        f"ON {'SEQUENCE ' if kind == 'S' else ''}{name} TO {prefix}app"
+        for name, kind in others
+    ]

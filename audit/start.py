@@ -1,0 +1,28 @@
+"""May a process start that writes the ledger? Asked by web, task cluster and sealer."""
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from audit import grants, guards, months
+
+
+def refusals() -> list[str]:
+    """Why this process must not run, each with what to do; empty if it may. Months that are
+    missing are made first, where the database lets this role."""
+    try:
+        if not months.installed():
+            return ["The ledger's tables are missing. Make them with: manage.py migrate"]
+        return [*guards.problems(), *grants.problems(), *missing_months()]
+    except DatabaseError as error:
+        return [f"The ledger's database does not answer: {str(error).strip()}"]
+
+
+def missing_months() -> list[str]:
+    missing = months.problems(months.made(), now=timezone.now())
+    if not missing:
+        return []
+    try:
+        months.make_ahead()
+    except DatabaseError:
+        return [f"{sentence} Make it with: manage.py make_ledger_months" for sentence in missing]
+    return months.problems(months.made(), now=timezone.now())

@@ -1,0 +1,64 @@
+import pytest
+from django.db import OperationalError, connections, transaction
+from django.utils import timezone
+
+from audit import months, start
+from audit.months import Month
+from tests.audit.tampering import Undo
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def refusals_after(statement: str) -> list[str]:
+    try:
+        with transaction.atomic(using="ledger"):
+            with connections["ledger"].cursor() as cursor:
+                cursor.execute(statement)
+            found = start.refusals()
+            raise Undo
+    except Undo:
+        return found
+
+
+def test_a_ledger_as_it_should_be_refuses_nobody() -> None:
+    assert start.refusals() == []
+
+
+def test_a_weakened_guard_refuses() -> None:
+    found = refusals_after("ALTER TABLE audit_leaf DISABLE TRIGGER audit_leaf_keep")
+    assert found == [
+        "The trigger audit_leaf_keep on audit_leaf is not ENABLE ALWAYS: it can be switched off."
+    ]
+
+
+def test_a_missing_month_is_made_at_the_start() -> None:
+    suffix = Month.of(timezone.now()).following.suffix
+    tables = ", ".join(f"audit_{part}_{suffix}" for part in ("action", "payload", "artifact"))
+    assert refusals_after(f"DROP TABLE {tables}") == []
+
+
+def test_a_month_that_cannot_be_made_refuses_and_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused() -> list[Month]:
+        raise OperationalError("permission denied")
+
+    monkeypatch.setattr(months, "make_ahead", refused)
+    monkeypatch.setattr(months, "made", lambda: [Month.of(timezone.now())])
+    (sentence,) = start.refusals()
+    assert sentence.endswith("is refused. Make it with: manage.py make_ledger_months")
+
+
+def test_a_database_without_the_ledger_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(months, "installed", lambda: False)
+    assert start.refusals() == [
+        "The ledger's tables are missing. Make them with: manage.py migrate"
+    ]
+
+
+def test_a_database_that_is_away_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> bool:
+        raise OperationalError("connection refused\n")
+
+    monkeypatch.setattr(months, "installed", away)
+    assert start.refusals() == ["The ledger's database does not answer: connection refused"]
