@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from audit import selectors
+from audit import feed, ocsf, selectors
 from audit.bundle.contents import Bundle, NothingSealed, Period
 from audit.contracts import Filters, Status
 from audit.downloads import download
@@ -168,15 +168,18 @@ class LedgerActionView(APIView):
         return Response(LedgerTimeline({"items": rows}).data)
 
 
-class LedgerExportView(APIView):
-    permission_classes = [Nobody]
+class Chosen(APIView):
+    """A view in which `format` chooses what is answered, not the renderer of JSON."""
 
     def perform_content_negotiation(
         self, request: Request, force: bool = False
     ) -> tuple[BaseRenderer, str]:
-        """`format` chooses the file here, not the renderer of an answer in JSON."""
         renderer = self.get_renderers()[0]
         return renderer, str(renderer.media_type)
+
+
+class LedgerExportView(Chosen):
+    permission_classes = [Nobody]
 
     @extend_schema(
         operation_id="ledger_export",
@@ -246,3 +249,46 @@ class LedgerBundleView(APIView):
         except NothingSealed as error:
             raise NotSealed(str(error)) from error
         return download(bundle, request=request._request)
+
+
+class FeedFields(serializers.Serializer[Any]):
+    place = serializers.IntegerField(
+        min_value=0, default=0, help_text="Rows from this place on: `next_place` of the last page."
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=1000, default=200)
+    format = serializers.ChoiceField(
+        choices=["json", "ocsf"], default="json", help_text="Rows, or OCSF 1.6.0 API Activity."
+    )
+
+
+class LedgerFeed(serializers.Serializer[Any]):
+    items = serializers.ListField(child=serializers.DictField(), help_text="In order of place.")
+    next_place = serializers.IntegerField(help_text="Ask from here next time.")
+    size = serializers.IntegerField(help_text="How many rows are sealed now.")
+
+
+class LedgerFeedView(Chosen):
+    permission_classes = [Nobody]
+
+    @extend_schema(
+        operation_id="ledger_feed",
+        summary="Feed for a SIEM",
+        tags=["ledger"],
+        parameters=[FeedFields],
+        responses=LedgerFeed,
+    )
+    def get(self, request: Request) -> Response:
+        """Every sealed row of the organisation once, in the order of its place, which has no
+        gaps. Tokens that cover some users only may not have it."""
+        fields = FeedFields(data=request.query_params.dict())
+        fields.is_valid(raise_exception=True)
+        wanted = fields.validated_data
+        caller = caller_of(request)
+        if caller.user_ids:
+            raise PermissionDenied("A feed holds every user's actions; this token covers some.")
+        found = feed.page(
+            tenant_id=caller.organisation_id, start=wanted["place"], limit=wanted["limit"]
+        )
+        items = map(ocsf.event, found.items) if wanted["format"] == "ocsf" else found.items
+        told = {"items": list(items), "next_place": found.next_place, "size": found.size}
+        return Response(told)

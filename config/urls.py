@@ -85,6 +85,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="ledger-bundle",
     ),
     path(
+        "api/v1/ledger/feed",
+        audit.LedgerFeedView.as_view(permission_classes=READS_LEDGER),
+        name="ledger-feed",
+    ),
+    path(
         "api/v1/ledger/<uuid:action_id>",
         audit.LedgerActionView.as_view(permission_classes=READS_LEDGER),
         name="ledger-action",
