@@ -12,6 +12,7 @@ from agents.tools import (
     execute_action,
     load_skill,
     propose_pattern,
+    propose_skill,
     retrieve_context,
     tasks,
 )
@@ -44,6 +45,7 @@ ORCHESTRATOR = Agent(
         ask_user.TOOL,
         execute_action.TOOL,
         propose_pattern.TOOL,
+        propose_skill.TOOL,
     ),
     max_steps_setting="TURN_MAX_STEPS",
 )
@@ -54,7 +56,12 @@ TASK_SPECIALIST = Agent(
 )
 MAIL_READER = Agent(
     name="mail_reader",
-    tools=(execute_action.TOOL, load_skill.TOOL, propose_pattern.TOOL),
+    tools=(
+        execute_action.TOOL,
+        load_skill.TOOL,
+        propose_pattern.TOOL,
+        propose_skill.TOOL,
+    ),
     max_steps_setting="INBOUND_MAX_STEPS",
 )
 AGENTS = (ORCHESTRATOR, TASK_SPECIALIST, MAIL_READER)

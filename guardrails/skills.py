@@ -1,11 +1,34 @@
-"""Publishing skills: a change is a new version, and old versions stay as they were."""
+"""Publishing skills: a change is a new version, and old versions stay as they were.
 
+Every new version is in the history of policy. One that the agent proposes is never loaded
+before a person approves it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.db import connection, transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 
+from guardrails import changes
+from guardrails.changes import Author
 from guardrails.models import Skill
+from integrations.contracts import AccountRef
+
+State = Skill.State
+MAX_WAITING = 20  # proposed versions of one account
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposedVersion:
+    """What became of a proposal. known: this very text is there already. crowded: too many
+    wait. invalid: `sentence` says why."""
+
+    status: Literal["new", "known", "crowded", "invalid"]
+    sentence: str
+    version: int = 0
 
 
 def publish(
@@ -15,34 +38,96 @@ def publish(
     name: str,
     description: str,
     content: str,
+    author: Author,
     enabled: bool = True,
 ) -> Skill:
-    """Store the next version of a skill. Raises ValidationError."""
+    """Store the next version of a skill, for agents to load from now on. Raises
+    ValidationError, and audit.ledger.LedgerError; then nothing was stored."""
+    skill = Skill(
+        organisation_id=organisation_id,
+        account_id=account_id,
+        name=name,
+        description=description,
+        content=content,
+        enabled=enabled,
+    )
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
-                [f"skill {organisation_id} {account_id} {name}"],
+        return _store(skill, author)
+
+
+def propose(
+    account: AccountRef,
+    *,
+    name: str,
+    description: str,
+    content: str,
+    reason: str,
+    proposed_by: Literal["chat", "webhook"],
+    author: Author,
+) -> ProposedVersion:
+    """Store a version of the account's own skill that waits for a person. Raises
+    audit.ledger.LedgerError; then nothing was stored."""
+    skill = Skill(
+        organisation_id=account.organisation_id,
+        account_id=account.id,
+        name=name,
+        description=description,
+        content=content,
+        reason=reason,
+        proposed_by=proposed_by,
+        state=State.PROPOSED,
+    )
+    with transaction.atomic():
+        _lock(f"skills {account.id}")
+        same = versions(skill).exclude(state=State.REJECTED).order_by("-version").first()
+        if same and (same.description, same.content) == (description, content):
+            return ProposedVersion(
+                status="known", sentence="This text is there already.", version=same.version
             )
-        skill = next_version(
-            Skill(
-                organisation_id=organisation_id,
-                account_id=account_id,
-                name=name,
-                description=description,
-                content=content,
-                enabled=enabled,
-            )
-        )
-        skill.save(force_insert=True)
-        return skill
+        waiting = Skill.objects.filter(account_id=account.id, state=State.PROPOSED)
+        if waiting.count() >= MAX_WAITING:
+            return ProposedVersion(status="crowded", sentence="Too many proposals wait already.")
+        try:
+            with transaction.atomic():
+                stored = _store(skill, author)
+        except ValidationError as error:
+            return ProposedVersion(status="invalid", sentence=" ".join(error.messages))
+    return ProposedVersion(
+        status="new",
+        sentence="It waits for an operator to approve it.",
+        version=stored.version,
+    )
+
+
+def approve(*, skill_id: UUID, by: str) -> bool:
+    """A person publishes a proposed version. False when it does not wait any more, or when a
+    newer version was published meanwhile: then the proposal is about a text that is gone."""
+    with transaction.atomic():
+        row = Skill.objects.select_for_update().filter(pk=skill_id, state=State.PROPOSED).first()
+        if row is None:
+            return False
+        _lock_versions(row)
+        if versions(row).filter(state=State.PUBLISHED, version__gt=row.version).exists():
+            return False
+        return bool(Skill.objects.filter(pk=row.pk).update(state=State.PUBLISHED, decided_by=by))
+
+
+def reject(*, skill_id: UUID, by: str) -> bool:
+    """A person declines a proposed version. False when it does not wait any more."""
+    waiting = Skill.objects.filter(pk=skill_id, state=State.PROPOSED)
+    return bool(waiting.update(state=State.REJECTED, decided_by=by))
+
+
+def versions(skill: Skill) -> QuerySet[Skill]:
+    """Every version of this skill, its own account's or the shared one."""
+    return Skill.objects.filter(
+        Q(account_id=skill.account_id), organisation_id=skill.organisation_id, name=skill.name
+    )
 
 
 def next_version(skill: Skill) -> Skill:
     """The same skill as a version that is not stored yet, numbered after the newest."""
-    newest = Skill.objects.filter(
-        Q(account_id=skill.account_id), organisation_id=skill.organisation_id, name=skill.name
-    ).aggregate(Max("version"))["version__max"]
+    newest = versions(skill).aggregate(Max("version"))["version__max"]
     return Skill(
         organisation_id=skill.organisation_id,
         account_id=skill.account_id,
@@ -52,3 +137,20 @@ def next_version(skill: Skill) -> Skill:
         enabled=skill.enabled,
         version=(newest or 0) + 1,
     )
+
+
+def _store(skill: Skill, author: Author) -> Skill:
+    _lock_versions(skill)
+    skill.version = next_version(skill).version
+    skill.save(force_insert=True)
+    changes.record_made([skill], author=author)
+    return skill
+
+
+def _lock_versions(skill: Skill) -> None:
+    _lock(f"skill {skill.organisation_id} {skill.account_id} {skill.name}")
+
+
+def _lock(name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

@@ -22,6 +22,11 @@ class Skill(ValidatedModel):
         PUBLISHED = "published", "Published"
         REJECTED = "rejected", "Rejected"
 
+    class ProposedBy(models.TextChoices):
+        OPERATOR = "", "An operator"
+        CHAT = "chat", "The agent, asked by the user in a chat"
+        MAIL = "webhook", "The agent, working through a mail that nobody asked about"
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
         Organisation,
@@ -53,6 +58,14 @@ class Skill(ValidatedModel):
         default=State.PUBLISHED,
         editable=False,
         help_text="Agents see published versions only.",
+    )
+    proposed_by = models.CharField(
+        max_length=16,
+        blank=True,
+        default=ProposedBy.OPERATOR,
+        choices=ProposedBy,
+        editable=False,
+        help_text="Where this version comes from.",
     )
     reason = models.CharField(
         max_length=500,

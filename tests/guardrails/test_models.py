@@ -9,14 +9,13 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from guardrails import patterns, presets, skills
+from guardrails import patterns, presets
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
     CeilingRule,
     LearnedPattern,
     PatternAction,
-    Skill,
     TargetGroup,
 )
 from integrations.contracts import Named
@@ -293,51 +292,6 @@ def test_a_pattern_action_holds_arguments_without_the_item(mailbox: Account) -> 
     )
     with pytest.raises(ValidationError):
         PatternAction.objects.create(pattern=found, order=1, action_type="archive")
-
-
-# --- skills ----------------------------------------------------------------------------
-
-
-def publish(mailbox: Account, content: str, *, shared: bool = True) -> Skill:
-    return skills.publish(
-        organisation_id=mailbox.organisation_id,
-        account_id=None if shared else mailbox.id,
-        name="invoices",
-        description="What to do with invoices.",
-        content=content,
-    )
-
-
-def test_a_change_is_a_new_version_and_the_old_one_stays(mailbox: Account) -> None:
-    first, second = publish(mailbox, "One."), publish(mailbox, "Two.")
-    assert (first.version, second.version) == (1, 2)
-    first.refresh_from_db()
-    assert first.content == "One."
-    first.content = "Changed."
-    with pytest.raises(ValidationError, match="new version"):
-        first.save()
-    first.refresh_from_db()
-    first.enabled = False
-    first.save()
-
-
-def test_a_version_exists_once_also_when_it_is_shared(mailbox: Account) -> None:
-    first = publish(mailbox, "One.")
-    values = {"organisation": mailbox.organisation, "name": first.name, "description": "d"}
-    with pytest.raises(ValidationError):
-        Skill.objects.create(**values, content="Again.", version=1)
-
-
-def test_an_account_of_another_organisation_owns_no_skill_here(mailbox: Account) -> None:
-    other = Organisation.objects.create(slug="other", name="Other")
-    with pytest.raises(ValidationError, match="another organisation"):
-        skills.publish(
-            organisation_id=other.id,
-            account_id=mailbox.id,
-            name="x",
-            description="d",
-            content="c",
-        )
 
 
 # --- the ceiling -----------------------------------------------------------------------

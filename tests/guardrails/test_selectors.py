@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from guardrails import conditions, selectors, skills
+from guardrails import conditions, selectors
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
@@ -113,55 +113,3 @@ def test_a_paused_account_can_do_nothing(organisation: Organisation) -> None:
     AllowedAction.objects.create(account_id=mine.id, action_type="archive")
     Organisation.objects.update(paused=True)
     assert selectors.capabilities([mine]) == {mine.id: ()}
-
-
-def publish(mine: AccountRef, content: str, *, shared: bool, enabled: bool = True) -> None:
-    skills.publish(
-        organisation_id=mine.organisation_id,
-        account_id=None if shared else mine.id,
-        name="invoices",
-        description="Invoices.",
-        content=content,
-        enabled=enabled,
-    )
-
-
-def test_the_newest_version_is_offered_and_its_use_counted(organisation: Organisation) -> None:
-    mine = account(organisation)
-    publish(mine, "Old.", shared=True)
-    publish(mine, "New.", shared=True)
-
-    loaded = selectors.load_skill(mine, "invoices")
-
-    assert loaded is not None
-    assert (loaded.version, loaded.content) == (2, "New.")
-    assert [(one.name, one.version) for one in selectors.skills(mine)] == [("invoices", 2)]
-    counts = organisation.skills.order_by("version").values_list("use_count", flat=True)
-    assert list(counts) == [0, 1]
-
-
-def test_an_accounts_own_skill_takes_the_place_of_the_shared_one(
-    organisation: Organisation,
-) -> None:
-    mine, other = account(organisation), account(organisation, "omar")
-    publish(mine, "Shared.", shared=True)
-    publish(mine, "Own.", shared=False)
-    assert getattr(selectors.load_skill(mine, "invoices"), "content", "") == "Own."
-    assert getattr(selectors.load_skill(other, "invoices"), "content", "") == "Shared."
-
-
-def test_a_skill_whose_newest_version_is_off_is_not_offered(organisation: Organisation) -> None:
-    mine = account(organisation)
-    publish(mine, "Old.", shared=True)
-    publish(mine, "Off.", shared=True, enabled=False)
-    assert selectors.skills(mine) == ()
-    assert selectors.load_skill(mine, "invoices") is None
-    assert selectors.load_skill(mine, "unheard-of") is None
-
-
-def test_skills_of_another_organisation_are_unknown(organisation: Organisation) -> None:
-    mine = account(organisation)
-    publish(mine, "Ours.", shared=True)
-    stranger = account(Organisation.objects.create(slug="other", name="Other"))
-    assert selectors.skills(stranger) == ()
-    assert selectors.load_skill(stranger, "invoices") is None

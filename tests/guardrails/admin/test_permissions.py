@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from audit.selectors import recorded
 from guardrails import skills
+from guardrails.changes import Author
 from guardrails.executor import execute
 from guardrails.models import (
     AllowedAction,
@@ -205,6 +206,7 @@ def test_a_skill_version_cannot_be_deleted(office: Office, client: Client) -> No
         name="x",
         description="d",
         content="c",
+        author=Author(name="test", door="command"),
     )
     address = reverse("admin:guardrails_skill_delete", args=[skill.pk])
     assert client.post(address, {"post": "yes"}).status_code == 403
