@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('guardrails', '0007_pattern_evidence_skill_proposals'),
+        ('guardrails', '0008_policies_in_the_ledger'),
     ]
 
     operations = [
