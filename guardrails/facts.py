@@ -3,9 +3,11 @@ given. Nothing here comes from a model."""
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, TypeVar
 
-from guardrails import targets
+from guardrails import content, targets
+from guardrails.content import Content
 from guardrails.counts import Counts
 from integrations.contracts import (
     Correspondence,
@@ -30,6 +32,7 @@ Need = Literal[
     "mailbox",
     "corresponded",
     "created",
+    "content",
 ]
 ObjectKind = Literal["email", "document", "event", "issue", "draft"]
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
@@ -55,6 +58,7 @@ class Facts:
     issue: Issue | None = None
     draft: Draft | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
+    content: Content | None = None  # what the object's own text contains
     created: tuple[str, ...] | None = None  # ids of what this run has brought forth
     own_address: str = ""
     counts: Counts | None = None  # not the provider's: how often the agent did such things
@@ -128,6 +132,45 @@ class Facts:
             (self.event.created_by, *(attendee.email for attendee in self.event.attendees))
         )
 
+    def readers(self, kind: ObjectKind) -> tuple[str, ...] | None:
+        """Who else sees an object of this kind that was read. None when that is not known."""
+        if kind == "document":
+            return self.document_readers
+        if kind == "event":
+            return self.event_people
+        if kind in ("email", "draft") and self.mailbox is not None:
+            return self.mailbox_members
+        return None
+
+    @property
+    def object_owner(self) -> str | None:
+        """Whose the document, event or issue is; None when that is not known."""
+        if self.document:
+            return self.document.owner or None
+        if self.event:
+            return self.event.created_by or None
+        return self.issue.reporter if self.issue else None
+
+    @property
+    def object_title(self) -> str:
+        """What people call the object; empty without one."""
+        if self.document:
+            return self.document.name
+        if self.event:
+            return self.event.title
+        if self.issue:
+            return self.issue.summary
+        mail = self.email or self.draft
+        return mail.subject if mail else ""
+
+    @property
+    def object_since(self) -> datetime | None:
+        """When the mail came, or the document or issue was made."""
+        if self.email:
+            return self.email.date
+        found = self.document or self.issue
+        return found.created_at if found else None
+
     @property
     def sender(self) -> str | None:
         """The plain address of the mail's sender; None in doubt."""
@@ -184,6 +227,8 @@ def gather(
     left out of the facts; every other ProviderError passes through."""
     email_id = object_id if object_kind == "email" else None
     email = _found(reader.email, email_id) if needs & MAIL_NEEDS else None
+    document = _found(reader.document, object_id) if object_kind == "document" else None
+    event = _found(reader.event, object_id) if object_kind == "event" else None
     sender = targets.address_or_none(email.sender) if email else None
     return Facts(
         email=email,
@@ -195,12 +240,26 @@ def gather(
         projects={one.id: one.name for one in reader.projects()} if "projects" in needs else None,
         folders=reader.folders() if "folders" in needs else None,
         mailbox=reader.mailbox() if "mailbox" in needs else None,
-        document=_found(reader.document, object_id) if object_kind == "document" else None,
-        event=_found(reader.event, object_id) if object_kind == "event" else None,
+        document=document,
+        event=event,
+        content=content_of(email or document or event) if "content" in needs else None,
         issue=_found(reader.issue, object_id) if object_kind == "issue" else None,
         draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
         own_address=own_address,
     )
+
+
+def content_of(found: Email | Document | Event | None) -> Content | None:
+    """What somebody who is shown this object gets to see; None without one."""
+    if isinstance(found, Email):
+        names = [one.name for one in found.attachments]
+        texts = (found.subject, found.body_text)
+        return content.of(texts, html=found.body_html, attachments=names)
+    if isinstance(found, Document):
+        return content.of((found.name, found.content_text))
+    if isinstance(found, Event):
+        return content.of((found.title, found.description, found.location or ""))
+    return None
 
 
 def corresponded(reader: Reader, addresses: Iterable[str]) -> dict[str, int]:

@@ -36,6 +36,7 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "pattern": frozenset({"A", "T"}),
 }
 OPENING = frozenset("<([{\"'“\u2018,;:=")
+QUOTES = ("“”", "„“", "«»", "‘’", '""', "''", "``")  # noqa: RUF001
 CLOSING = frozenset(">)]}\"'”\u2019,;:!?")
 
 
@@ -49,6 +50,13 @@ def typed(value: str, words: str) -> bool:
             return True
         start = words.find(value, start + 1)
     return False
+
+
+def named(title: str, words: str) -> bool:
+    """Whether the user typed exactly this title. A title of one or two words counts only in
+    quotation marks: whoever gives something the title “the report” would be named by chance."""
+    whole = len(title.split()) >= 3 or any(f"{pair[0]}{title}{pair[1]}" in words for pair in QUOTES)
+    return whole and typed(title, words)
 
 
 def _opens(before: str) -> bool:

@@ -71,6 +71,8 @@ def identifier(text: str) -> str:
     return text
 
 
+# What checks a text for people, as types below carry it.
+READABLE = frozenset({one_line, storable, unmentioning})
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(identifier)]
 Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(one_line)]
 Body = Annotated[str, Field(max_length=50_000), AfterValidator(storable)]

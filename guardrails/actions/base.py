@@ -2,17 +2,17 @@
 `guardrails.registry`. Pure: readers and writers are given."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from audit.contracts import Artifact
 from guardrails.effects import Effect
 from guardrails.facts import Facts, Need, ObjectKind
 from guardrails.targets import Target, TargetKind
-from guardrails.text import visible
+from guardrails.text import READABLE, visible
 from integrations.contracts import Source
 from integrations.ports import Writer
 
@@ -47,6 +47,7 @@ class Action(ABC, Generic[A]):
     `object_kind` says what that is; `takes` are the kinds of targets an operator lists for it,
     and `needs_option` says that without any listed target the action can do nothing.
     `from_mail` says that a mail may set it off; others are for people's requests alone.
+    `exposes_object` says that others get to see the object's own text by it.
     """
 
     name: ClassVar[str]
@@ -61,6 +62,7 @@ class Action(ABC, Generic[A]):
     object_field: ClassVar[str | None] = None
     from_mail: ClassVar[bool] = False
     in_patterns: ClassVar[bool] = False
+    exposes_object: ClassVar[bool] = False
     arguments: type[A]
 
     def targets(self, arguments: A) -> tuple[Target, ...]:
@@ -91,6 +93,24 @@ class Action(ABC, Generic[A]):
             if {int, float} & {field.annotation, *get_args(field.annotation)}
         )
 
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The arguments that are lists, present or not."""
+        return tuple(
+            name
+            for name, field in self.arguments.model_fields.items()
+            if any(get_origin(one) is tuple for one in parts(field.annotation))
+        )
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The arguments that are text to read: no ids, addresses, times or closed choices."""
+        return tuple(
+            name
+            for name, field in self.arguments.model_fields.items()
+            if is_text(field.metadata) or any(map(is_text, parts(field.annotation)))
+        )
+
     def object_id(self, arguments: A) -> str | None:
         return getattr(arguments, self.object_field) if self.object_field else None
 
@@ -110,6 +130,19 @@ class Action(ABC, Generic[A]):
     def outcome(self, arguments: A, answer: Mapping[str, Any]) -> Outcome:
         """The result to show and the artifacts, from the provider's answer or its record of
         the operation. Never raises: what the provider left out is left out."""
+
+
+def parts(annotation: Any) -> Iterator[Any]:
+    """An annotation and all it is made of."""
+    yield annotation
+    for one in get_args(annotation):
+        yield from parts(one)
+
+
+def is_text(found: Any) -> bool:
+    """Whether a type's metadata says that it is text for people."""
+    metadata = found if isinstance(found, list) else [found]
+    return any(isinstance(one, AfterValidator) and one.func in READABLE for one in metadata)
 
 
 def subject_of(facts: Facts) -> str:

@@ -37,6 +37,7 @@ class ForwardEmail(Action[ForwardEmailArguments]):
     needs_option = True
     object_kind = "email"
     object_field = "email_id"
+    exposes_object = True
     arguments = ForwardEmailArguments
 
     def targets(self, arguments: ForwardEmailArguments) -> tuple[Target, ...]:

@@ -31,6 +31,7 @@ class MoveDocument(Action[MoveDocumentArguments]):
     needs_option = True
     object_kind = "document"
     object_field = "document_id"
+    exposes_object = True
     arguments = MoveDocumentArguments
 
     def targets(self, arguments: MoveDocumentArguments) -> tuple[Target, ...]:

@@ -32,6 +32,7 @@ class ShareDocument(Action[ShareDocumentArguments]):
     needs_option = True
     object_kind = "document"
     object_field = "document_id"
+    exposes_object = True
     arguments = ShareDocumentArguments
 
     def targets(self, arguments: ShareDocumentArguments) -> tuple[Target, ...]:

@@ -53,6 +53,7 @@ class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
     takes = ("recipient", "recipient_domain")
     object_kind = "event"
     object_field = "event_id"
+    exposes_object = True
     arguments = UpdateCalendarEventArguments
 
     def targets(self, arguments: UpdateCalendarEventArguments) -> tuple[Target, ...]:

@@ -65,7 +65,7 @@ class Case:
             arguments=self.arguments,
             targets=self.targets,
             effects=self.effects,
-            provenance=self.provenance,
+            sources=self.sources,
             words=self.request.origin.user_words,
             features=frozenset(self.request.account.features),
             trigger=self.request.origin.trigger,

@@ -9,20 +9,37 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from guardrails.conditions.age import Age
 from guardrails.conditions.asks_per_run import AsksPerRun
+from guardrails.conditions.attachments import Attachments
+from guardrails.conditions.audience import Audience
 from guardrails.conditions.base import Condition, Context, RateCondition, Unreadable
 from guardrails.conditions.bcc import BlindCopies
 from guardrails.conditions.business_hours import BusinessHours
+from guardrails.conditions.created_in_run import CreatedInRun
 from guardrails.conditions.deletes_per_hour import DeletesPerHour
 from guardrails.conditions.first_contact import FirstContact
+from guardrails.conditions.group_address import GroupAddress
+from guardrails.conditions.labels import Labels
+from guardrails.conditions.links import Links
+from guardrails.conditions.max_chars import MaxChars
 from guardrails.conditions.max_recipients import MaxRecipients
+from guardrails.conditions.named import Named
 from guardrails.conditions.new_receivers_per_day import NewReceiversPerDay
+from guardrails.conditions.notice import Notice
+from guardrails.conditions.number import Number
 from guardrails.conditions.opt_in import OptIn
+from guardrails.conditions.owner import Owner
+from guardrails.conditions.plain_text import PlainTextOnly
 from guardrails.conditions.rate import Rate
 from guardrails.conditions.receivers_per_run import ReceiversPerRun
 from guardrails.conditions.recipient_domain import RecipientDomain
+from guardrails.conditions.secrets import Secrets
 from guardrails.conditions.sender import Sender
 from guardrails.conditions.sender_authenticated import SenderAuthenticated
+from guardrails.conditions.sender_exists import SenderExists
+from guardrails.conditions.sender_relation import SenderRelation
+from guardrails.conditions.subject import Subject
 from guardrails.conditions.sum_per_day import SumPerDay
 from guardrails.conditions.thread import Thread
 from guardrails.conditions.trigger import StartedBy
@@ -34,9 +51,26 @@ CONDITIONS: tuple[type[Condition], ...] = (
     Thread,
     Sender,
     SenderAuthenticated,
+    SenderExists,
+    SenderRelation,
+    Subject,
+    Labels,
     RecipientDomain,
     MaxRecipients,
     BlindCopies,
+    GroupAddress,
+    Owner,
+    Audience,
+    Named,
+    CreatedInRun,
+    Age,
+    Links,
+    Attachments,
+    Secrets,
+    MaxChars,
+    PlainTextOnly,
+    Number,
+    Notice,
     StartedBy,
     BusinessHours,
     Rate,

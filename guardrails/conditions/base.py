@@ -2,7 +2,7 @@
 no. It never asks anybody, and where a fact is missing it says no."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -15,15 +15,16 @@ from guardrails.contracts import Check, Trigger
 from guardrails.counts import Question, Tally
 from guardrails.effects import Effect
 from guardrails.facts import Facts, Need
+from guardrails.provenance import Provenance
 from guardrails.targets import Target
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """What conditions may look at. `arguments` are canonical; `targets` are those of the
-    arguments and those that are reached without being named; `provenance` is by path;
-    `words` is what the user typed in this request; `features` are those an admin ticked;
-    `asks` says that a person would be asked, if nothing else refuses."""
+    arguments and those that are reached without being named; `sources` is what each value
+    comes from, by path; `words` is what the user typed in this request; `features` are those
+    an admin ticked; `asks` says that a person would be asked, if nothing else refuses."""
 
     action: Action[Any]
     trigger: Trigger
@@ -32,7 +33,7 @@ class Context:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     targets: tuple[Target, ...] = ()
     effects: tuple[Effect, ...] = ()
-    provenance: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, Set[Provenance]] = field(default_factory=dict)
     words: str = ""
     features: frozenset[str] = frozenset()
     asks: bool = False
@@ -140,6 +141,38 @@ def either(words: Iterable[str]) -> str:
 def number_of(number: int, noun: str) -> str:
     """A number of things in words: “1 mail”, “2 mails”."""
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+Bounds = tuple[float | None, float | None]
+
+
+def in_range(low: float | None, high: float | None, *names: str) -> None:
+    """Refuses bounds that say nothing or that nothing is between."""
+    if low is None and high is None:
+        raise ValueError(f"give {' or '.join(names)}")
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"{names[0]} is more than {names[1]}")
+
+
+def bounds(low: str | None, high: str | None) -> str:
+    """Bounds in words: “at least 1 and at most 3”."""
+    least = f"at least {low}" if low is not None else ""
+    most = f"at most {high}" if high is not None else ""
+    return " and ".join(one for one in (least, most) if one)
+
+
+def overlap(one: Bounds, other: Bounds) -> bool:
+    """Whether something is between both pairs of bounds; None is no bound."""
+    lows = [low for low, _ in (one, other) if low is not None]
+    highs = [high for _, high in (one, other) if high is not None]
+    return not (lows and highs) or max(lows) <= min(highs)
+
+
+def within(one: Bounds, other: Bounds) -> bool:
+    """Whether all that is between the one is between the other."""
+    return (other[0] is None or (one[0] is not None and one[0] >= other[0])) and (
+        other[1] is None or (one[1] is not None and one[1] <= other[1])
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,13 +29,13 @@ class FirstContact(Condition):
     def evaluate(self, context: Context) -> Check:
         facts = context.facts
         sender, known = facts.sender, facts.correspondence
-        if sender is None or known is None:
+        if sender is None or known is None or context.own_domain is None:
             return self.check(False, "It is not known whether the sender wrote before.")
         # The mail at hand is one of those received.
         is_first = (
             known.sent == 0
             and known.received <= 1
-            and targets.domain_of(sender) != targets.domain_of(facts.own_address.lower())
+            and targets.domain_of(sender) != context.own_domain
         )
         detail = (
             "This is the first contact with the sender."

@@ -1,0 +1,42 @@
+"""What conditions about the content of outgoing text have in common."""
+
+from abc import abstractmethod
+from typing import Any
+
+from guardrails import content
+from guardrails.actions.base import Action
+from guardrails.conditions.base import Condition, Context
+from guardrails.content import Content
+from guardrails.contracts import Check
+from guardrails.facts import Need
+
+
+class ContentCondition(Condition):
+    """Looks at every text that goes out: what is written, and the mail, document or event that
+    others get to see by this action."""
+
+    @abstractmethod
+    def judge(self, found: Content, context: Context) -> Check: ...
+
+    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+        if not action.exposes_object:
+            return frozenset()
+        return frozenset({"content", "email"} if action.object_kind == "email" else {"content"})
+
+    def unfit(self, action: Action[Any]) -> str:
+        return "" if action.texts or action.exposes_object else "this action sends no text"
+
+    def evaluate(self, context: Context) -> Check:
+        found = outgoing(context)
+        if found is None:
+            return self.check(False, "What would go out could not be read.")
+        return self.judge(found, context)
+
+
+def outgoing(context: Context) -> Content | None:
+    """What goes out by this action. None when it is not known."""
+    given = (context.arguments.get(name) for name in context.action.texts)
+    written = content.of([text for text in given if isinstance(text, str)])
+    if not context.action.exposes_object:
+        return written if written.chars or context.arguments else None
+    return written + context.facts.content if context.facts.content else None
