@@ -30,7 +30,7 @@ from guardrails.counts import Use
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
 from integrations.contracts import AccountRef, Operation
-from integrations.exceptions import ProviderError
+from integrations.exceptions import Changed, ProviderError
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
@@ -247,9 +247,14 @@ def _settle(
     if uncertain and attempt.attempt_no < MAX_ATTEMPTS:
         _close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
         return None
-    may_pass = error is None or error.retryable
-    reason = "provider_unavailable" if may_pass else "provider_refused"
-    return _close(attempt, status="failed", reason=reason, error_code=code)
+    return _close(attempt, status="failed", reason=_failure(error), error_code=code)
+
+
+def _failure(error: ProviderError | None) -> str:
+    """The reason of a call that came to nothing."""
+    if error is None or error.retryable:
+        return "provider_unavailable"
+    return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
 
 
 def _operation(account: AccountRef, key: str) -> Operation | None:

@@ -43,6 +43,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("guard_failed", "The guardrails could not decide, so nothing was done."),
     Reason("performed", "Done."),
     Reason("provider_refused", "The provider refused this."),
+    Reason("changed_meanwhile", "It was changed elsewhere in this moment: look at it again."),
     Reason("provider_unavailable", "The provider could not be reached; nothing was done."),
     Reason("interrupted", "Interrupted before the provider did anything."),
     Reason("approved", "A person said yes."),

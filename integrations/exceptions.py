@@ -30,6 +30,12 @@ class Rejected(ProviderError):
     code = "rejected"
 
 
+class Changed(Rejected):
+    """412: the object has another version than the one the write was decided on."""
+
+    code = "changed"
+
+
 class CursorExpired(ProviderError):
     """The page cursor is too old: start over inside the window, never jump to now."""
 

@@ -31,6 +31,7 @@ ERRORS: dict[int, type[exceptions.ProviderError]] = {
     403: exceptions.NotPermitted,
     404: exceptions.NotFound,
     408: exceptions.Unavailable,
+    412: exceptions.Changed,
     429: exceptions.RateLimited,
 }
 

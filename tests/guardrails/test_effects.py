@@ -303,6 +303,6 @@ def test_an_object_that_changes_after_the_decision_is_left_alone(
     wish = {"event_id": "event-1", "title": "Late lunch"}
     result = execute(lunch.request("update_calendar_event", wish))
 
-    assert (result.status, result.reason) == ("failed", "provider_refused")
+    assert (result.status, result.reason) == ("failed", "changed_meanwhile")
     assert [(call["status"], call["performed"]) for call in lunch.calls()] == [(412, False)]
-    assert phases(result)[-1] == ("outcome", "failed", "provider_refused")
+    assert phases(result)[-1] == ("outcome", "failed", "changed_meanwhile")
