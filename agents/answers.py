@@ -6,8 +6,8 @@ from uuid import UUID
 from agents.models import Message, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
-from guardrails import selectors
-from guardrails.contracts import ApprovalCard
+from guardrails import holds, selectors
+from guardrails.contracts import ApprovalCard, HoldCard
 
 CONTEXT_SHOWN = 5
 DONE = frozenset({"succeeded", "noop"})
@@ -18,11 +18,13 @@ COMPLETED = (
 
 
 def answer(turn_id: UUID) -> dict[str, Any]:
-    """The chat response of one turn (seed I 7.1 and what Remit adds). Four queries."""
+    """The chat response of one turn (seed I 7.1 and what Remit adds). Four queries, five when it
+    held actions."""
     turn = Turn.objects.get(id=turn_id)
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
     question = _open_question(turn)
+    actions = _as_they_stand(turn)
     pending = selectors.approval_cards(
         organisation_id=turn.organisation_id,
         external_user_id=turn.external_user_id,
@@ -40,17 +42,40 @@ def answer(turn_id: UUID) -> dict[str, Any]:
             for shown in turn.context[:CONTEXT_SHOWN]
         ],
         "pending_actions": [pending_action(card) for card in reversed(pending)],
-        "completed_actions": [
-            _completed(action) for action in turn.actions if action["status"] in DONE
+        "held_actions": [
+            _completed(action) | {key: action[key] for key in ("hold_id", "held_until")}
+            for action in actions
+            if action["status"] == "held"
         ],
+        "completed_actions": [_completed(action) for action in actions if action["status"] in DONE],
         "refused_actions": [
             _completed(action)
-            for action in turn.actions
-            if action["status"] not in DONE | {"pending"}
+            for action in actions
+            if action["status"] not in DONE | {"pending", "held"}
         ],
         "needs_clarification": question is not None,
         "clarification": question,
     }
+
+
+def _as_they_stand(turn: Turn) -> list[dict[str, Any]]:
+    """The turn's actions; those that were held, with what became of them since."""
+    held = [UUID(action["action_id"]) for action in turn.actions if action["status"] == "held"]
+    found = holds.cards(organisation_id=turn.organisation_id, action_ids=held) if held else ()
+    by_action = {str(card.action_id): card for card in found}
+    return [
+        action | _since(by_action[action["action_id"]])
+        if action["action_id"] in by_action
+        else action
+        for action in turn.actions
+    ]
+
+
+def _since(card: HoldCard) -> dict[str, Any]:
+    if card.state == "held":
+        return {}
+    status = {"released": "succeeded", "failed": "failed"}.get(card.state, "refused")
+    return {"status": status, "sentence": card.outcome}
 
 
 def _turn_ids(turn: Turn) -> list[str]:

@@ -203,6 +203,7 @@ SIDEBAR = (
         "Inbox",
         (
             Page("guardrails", "approval", "Approvals", "how_to_reg"),
+            Page("guardrails", "hold", "Held sends", "hourglass_top"),
             Page("integrations", "delivery", "Deliveries", "inbox"),
         ),
     ),

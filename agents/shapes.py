@@ -108,6 +108,11 @@ class CompletedAction(serializers.Serializer[Any]):
     artifacts = serializers.ListField(child=serializers.DictField())
 
 
+class HeldAction(CompletedAction):
+    hold_id = serializers.UUIDField(help_text="To recall it.")
+    held_until = serializers.DateTimeField(help_text="Until then it can be recalled.")
+
+
 class Clarification(serializers.Serializer[Any]):
     question = serializers.CharField()
     options = serializers.ListField(child=serializers.CharField())
@@ -122,6 +127,7 @@ class ChatResponse(serializers.Serializer[Any]):
     response = serializers.CharField()
     context_used = ContextUsed(many=True)
     pending_actions = PendingAction(many=True)
+    held_actions = HeldAction(many=True)
     completed_actions = CompletedAction(many=True)
     refused_actions = CompletedAction(many=True)
     needs_clarification = serializers.BooleanField()

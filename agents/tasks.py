@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -11,7 +11,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from agents import learning, reactions, turns
-from guardrails import approvals, recovery, usage
+from guardrails import approvals, holds, recovery, releases, switches, usage
 from integrations.models import Account
 from knowledge.tasks import requeue_abandoned_syncs
 
@@ -62,6 +62,10 @@ def sweep() -> None:
         lambda: approvals.finish_confirmed(older_than_seconds=patience),
         lambda: recovery.recover_open_attempts(older_than_seconds=patience, now=now),
         lambda: requeue_abandoned_syncs(now=now),
+        switches.recall_stopped,
+        lambda: holds.finish_recalled(older_than=now - timedelta(seconds=patience)),
+        lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
+        lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),
     )
     for part in parts:

@@ -59,6 +59,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         guardrails.EditView.as_view(),
         name="approval-edit",
     ),
+    path("api/v1/holds", guardrails.HoldsView.as_view(), name="holds"),
+    path("api/v1/holds/<uuid:hold_id>/recall", guardrails.RecallView.as_view(), name="hold-recall"),
     path("api/v1/policy", guardrails.PolicyView.as_view(), name="policy"),
     path("api/v1/policy/effective", guardrails.EffectiveView.as_view(), name="policy-effective"),
     path("api/v1/policy/simulate", guardrails.SimulateView.as_view(), name="policy-simulate"),

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from audit import ledger
@@ -21,7 +21,7 @@ from audit.selectors import recorded
 from guardrails import entries, registry, selectors
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import Confirmation, execute
-from guardrails.models import Approval
+from guardrails.models import Approval, Hold
 from guardrails.registry import InvalidArguments
 
 log = logging.getLogger(__name__)
@@ -151,8 +151,9 @@ def finish_confirmed(*, older_than_seconds: float, limit: int = 100) -> int:
     """Go on with confirmed approvals whose process died on the way; how many have an end
     now. Each is decided again, and what the provider did already is not done twice."""
     before = timezone.now() - timedelta(seconds=older_than_seconds)
+    held = Hold.objects.filter(action_id=OuterRef("action_id"), state=Hold.State.HELD)
     rows = Approval.objects.select_related("account__organisation").filter(
-        state=State.APPROVED, decided_at__lte=before
+        ~Exists(held), state=State.APPROVED, decided_at__lte=before
     )
     results = [_finish(row) for row in rows.order_by("decided_at")[:limit]]
     return sum(map(_has_ended, results))
@@ -277,8 +278,9 @@ def _finish(row: Approval) -> ActionResult:
 
 
 def _has_ended(result: ActionResult) -> bool:
-    """Whether the result will not change: an open attempt may still turn out either way."""
-    return result.reason != "outcome_unknown"
+    """Whether the result will not change: an open attempt may still turn out either way, and
+    what is held can be recalled."""
+    return result.status != "held" and result.reason != "outcome_unknown"
 
 
 def _record(

@@ -82,17 +82,20 @@ class Decision:
     effects: tuple[Effect, ...] = ()  # empty: private
     side_effects: tuple[str, ...] = ()
     removals: tuple[str, ...] = ()  # external ids a single-choice group gives up
+    hold_seconds: int = 0  # how long it is held before it is carried out
     provenance: Mapping[str, str] = field(default_factory=dict)  # argument path -> U, A, T, X …
 
 
-ResultStatus = Literal["succeeded", "noop", "pending", "refused", "failed", "unknown"]
+ResultStatus = Literal["succeeded", "noop", "pending", "held", "refused", "failed", "unknown"]
+HoldState = Literal["held", "released", "recalled", "refused", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActionResult:
     """What became of an action request. Expected outcomes are values, not exceptions.
 
-    pending: waits for a person (`approval_id`). refused: the guardrails said no. failed:
+    pending: waits for a person (`approval_id`). held: permitted, carried out at `held_until`
+    unless somebody recalls it before (`hold_id`). refused: the guardrails said no. failed:
     the provider said no, or could not be reached before anything happened. unknown: the
     provider may have acted; recovery asks it. `result` is what may be shown to the model.
     `proposed` is what the agent had proposed, where a person changed it before confirming.
@@ -106,6 +109,8 @@ class ActionResult:
     reason: str = ""
     sentence: str = ""
     approval_id: UUID | None = None
+    hold_id: UUID | None = None
+    held_until: datetime | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
     proposed: Mapping[str, Any] = field(default_factory=dict)
@@ -134,6 +139,26 @@ class ApprovalCard:
     expires_at: datetime | None
     decided_at: datetime | None
     decided_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldCard:
+    """A held action, or what became of it, as people and the API see it."""
+
+    id: UUID
+    action_id: UUID
+    account_id: UUID
+    external_user_id: str
+    turn_id: str
+    action_type: str
+    description: str
+    arguments: Mapping[str, Any]
+    state: HoldState
+    held_at: datetime
+    until: datetime
+    decided_at: datetime | None
+    decided_by: str
+    outcome: str
 
 
 @dataclass(frozen=True, kw_only=True)

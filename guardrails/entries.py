@@ -93,6 +93,30 @@ def waiting(
     )
 
 
+def held(
+    request: ActionRequest,
+    judgement: Judgement,
+    *,
+    until: datetime,
+    told: str,
+    approval_id: str,
+    approved_by: str,
+    now: datetime,
+) -> Entry:
+    """A remark that a permitted action waits, and until when it can be recalled."""
+    return _entry(
+        request,
+        now=now,
+        phase="control",
+        status="waiting",
+        decision="approved" if approval_id else "allowed",
+        approval_id=approval_id,
+        approved_by=approved_by,
+        payload=_evidence(judgement) | {"sentence": told, "held_until": until.isoformat()},
+        **(_grounds(judgement.decision) | {"decision_reason": "held"}),
+    )
+
+
 def reused(request: ActionRequest, *, now: datetime) -> Entry:
     """A remark that this action id was used for another request."""
     return _entry(
@@ -111,7 +135,7 @@ def decided(
     *,
     status: Status,
     reason: str,
-    approval_id: UUID,
+    approval_id: UUID | str,
     decided_by: str,
     actor_type: ActorType,
     payload: Mapping[str, Any],

@@ -11,19 +11,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
 from django.db import connections
+from django.db.models import Q
 from django.utils import timezone
 
 from audit import ledger
 from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
-from guardrails import asks, entries, results, selectors, usage, versions
+from guardrails import asks, entries, holds, results, selectors, usage, versions
 from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.counts import Use
@@ -97,10 +98,20 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
         settled = _settle(entries.reopened(last), request.account)
         if settled is not None:
             return settled
-    if confirmation is None and any(phase.status == "waiting" for phase in phases):
+    held = any(phase.decision_reason == "held" for phase in phases)
+    hold = holds.of(request.action_id) if held else None
+    told = holds.result(hold) if hold else None
+    if told is not None:
+        return told
+    asked = any(phase.status == "waiting" and phase.decision_reason != "held" for phase in phases)
+    if confirmation is None and asked:
         return asks.waiting_result(request)
     attempt_no = last.attempt_no + 1 if last else 1
     judgement = judge(request, claim=partial(_count, request, confirmation))
+    if judgement.policy is not None:
+        versions.keep(judgement.policy, tenant_id=request.account.organisation_id)
+    if hold is None and _is_to_hold(judgement, confirmation):
+        return _hold(request, judgement, confirmation, is_recorded=held)
     return _carry_out(request, judgement, confirmation, attempt_no)
 
 
@@ -127,8 +138,6 @@ def _carry_out(
     confirmation: Confirmation | None,
     attempt_no: int,
 ) -> ActionResult:
-    if judgement.policy is not None:
-        versions.keep(judgement.policy, tenant_id=request.account.organisation_id)
     if judgement.decision.verdict == "refuse":
         return _refuse(request, judgement, attempt_no)
     if judgement.nothing_to_do:
@@ -139,6 +148,53 @@ def _carry_out(
     if confirmation is not None and confirmation.digest != judgement.digest:
         return _refuse(request, refused(judgement, "changed_since_asked"), attempt_no)
     return _perform(request, judgement, confirmation, attempt_no)
+
+
+def _is_to_hold(judgement: Judgement, confirmation: Confirmation | None) -> bool:
+    """Whether it would be done now, but for the time it is to be held."""
+    if not judgement.decision.hold_seconds or judgement.nothing_to_do:
+        return False
+    if confirmation is None:
+        return judgement.decision.verdict == "allow"
+    return confirmation.digest == judgement.digest
+
+
+def _hold(
+    request: ActionRequest,
+    judgement: Judgement,
+    confirmation: Confirmation | None,
+    *,
+    is_recorded: bool,
+) -> ActionResult:
+    """Keeps the action until its time has come. A switch that is thrown in this moment either
+    finds the hold, or is found here."""
+    now = timezone.now()
+    until = now + timedelta(seconds=judgement.decision.hold_seconds)
+    word = confirmation and {
+        "approval_id": str(confirmation.approval_id),
+        "decided_by": confirmation.decided_by,
+        "digest": confirmation.digest,
+    }
+    if not is_recorded:
+        entry = entries.held(
+            request,
+            judgement,
+            until=until,
+            told=holds.until_when(until, now=now),
+            approval_id=word["approval_id"] if word else "",
+            approved_by=word["decided_by"] if word else "",
+            now=now,
+        )
+        ledger.append(entry)
+    hold = holds.keep(
+        request, description=judgement.description, until=until, confirmation=word or {}
+    )
+    if not selectors.still_permitted(
+        account_id=request.account.id, rule_id=judgement.decision.rule_id
+    ):
+        holds.recall_all(Q(id=hold.id))
+        hold.refresh_from_db()
+    return holds.result(hold) or results.result(recorded(request.action_id)[-1])
 
 
 def _refuse(request: ActionRequest, judgement: Judgement, attempt_no: int) -> ActionResult:

@@ -11,7 +11,7 @@ from guardrails.contracts import Verdict
 from guardrails.facts import Facts
 from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.targets import Role, Target
-from guardrails.text import visible
+from guardrails.text import duration, visible
 
 ROLES: tuple[Role, ...] = ("to", "cc", "bcc")
 IN_WORDS: dict[Verdict, str] = {
@@ -32,11 +32,13 @@ class Effective:
     conditions: tuple[str, ...]  # all must hold, in words
     targets: tuple[Option, ...]
     rule_id: str = ""  # of the permission that counts
+    hold_seconds: int = 0
 
     @property
     def sentence(self) -> str:
         only_if = f", only if {'; '.join(self.conditions)}" if self.conditions else ""
-        return f"{IN_WORDS[self.verdict]}{only_if}."
+        held = f" Held for {duration(self.hold_seconds)} first, where it reaches others."
+        return f"{IN_WORDS[self.verdict]}{only_if}." + held * bool(self.hold_seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,13 @@ def _effective(policy: PolicySnapshot, action: Action[Any]) -> Effective:
         conditions=() if refused else tuple(map(in_words, _conditions(rule, limits))),
         targets=() if refused else options,
         rule_id=rule.id if rule else "",
+        hold_seconds=0 if refused else _hold_seconds(rule, limits),
     )
+
+
+def _hold_seconds(rule: Rule | None, limits: tuple[Limit, ...]) -> int:
+    own = rule.hold_seconds if rule else 0
+    return max(own, *(limit.hold_seconds for limit in limits), 0)
 
 
 def _strictest(
@@ -98,6 +106,8 @@ def _strictest(
         return "refuse", "The account or its organisation is paused."
     if any(limit.mode == "never" for limit in limits):
         return "refuse", "The organisation's ceiling forbids it."
+    if any(limit.mode == "draft_only" for limit in limits):
+        return "refuse", "The organisation's ceiling permits drafts only."
     if missing := _ungranted(action, rule, options):
         return "refuse", missing
     if any(isinstance(one, Unreadable) for one in _conditions(rule, limits)):
@@ -117,6 +127,8 @@ def _ungranted(action: Action[Any], rule: Rule | None, options: tuple[Option, ..
         return "The permission is switched off."
     if rule.mode == "never":
         return "The permission says never."
+    if rule.mode == "draft_only":
+        return "The permission is for drafts only."
     if action.needs_option and not options:
         return "No target is listed."
     return ""

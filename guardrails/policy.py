@@ -22,7 +22,7 @@ from guardrails.checks.sources import sources
 from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
-from guardrails.snapshot import PolicySnapshot, Rule
+from guardrails.snapshot import PERMITTING, PolicySnapshot, Rule
 from guardrails.text import visible
 
 
@@ -73,13 +73,15 @@ def _examine(case: Case) -> Iterator[Step]:
         yield "unknown_action", Check(name="action", passed=False, detail="")
         return
     case.limits = policy.limits(action.name)
-    forbidden = any(limit.mode not in ("auto", "ask") for limit in case.limits)
+    forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
     yield "forbidden_by_ceiling", Check(name="ceiling", passed=not forbidden, detail="")
     rule = case.rule = policy.rule(action.name, action.resource_type)
-    if rule is None or not rule.enabled or rule.mode not in ("auto", "ask"):
+    if rule is None or not rule.enabled or rule.mode not in PERMITTING:
         yield "not_permitted", Check(name="permission", passed=False, detail="")
         return
     yield "not_permitted", Check(name="permission", passed=True, detail="")
+    drafts = "draft_only" in (rule.mode, *(limit.mode for limit in case.limits))
+    yield "draft_only", Check(name="drafts", passed=not drafts, detail="")
     try:
         arguments = registry.parse(action, request.arguments)
     except registry.InvalidArguments as error:

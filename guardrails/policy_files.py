@@ -102,6 +102,7 @@ def exported(account: Account) -> PolicyFile:
                 resource=row.resource_type,
                 mode=row.approval_mode,  # type: ignore[arg-type]  # a check constraint holds it
                 enabled=row.enabled,
+                hold_seconds=row.hold_seconds,
                 conditions=row.conditions,
                 patterns_unapproved=row.patterns_unapproved,
             )
@@ -250,6 +251,7 @@ def _fields(
         return found | {
             "approval_mode": entry["mode"],
             "enabled": entry["enabled"],
+            "hold_seconds": entry["hold_seconds"],
             "conditions": entry["conditions"],
             "patterns_unapproved": entry["patterns_unapproved"],
         }

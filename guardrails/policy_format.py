@@ -7,9 +7,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from guardrails import conditions, explain, history, registry
-from guardrails.text import visible
+from guardrails.snapshot import Mode
+from guardrails.text import duration, visible
 
-MODES = {"auto": "done without asking", "ask": "a person is asked each time", "never": "refused"}
+MODES: Mapping[Mode, str] = {
+    "auto": "done without asking",
+    "ask": "a person is asked each time",
+    "draft_only": "only drafted",
+    "never": "refused",
+}
 CARDINALITIES = {"single": "one at a time", "multi": "several at once"}
 KEYS: Mapping[str, tuple[str, ...]] = {
     "permissions": ("action", "resource"),
@@ -25,10 +31,11 @@ class Part(BaseModel):
 class Permission(Part):
     action: str
     resource: str = ""
-    mode: Literal["auto", "ask", "never"]
+    mode: Mode
     enabled: bool = True
     conditions: list[dict[str, Any]] = Field(default_factory=list)
     patterns_unapproved: bool = False
+    hold_seconds: int = 0
 
 
 class Group(Part):
@@ -145,7 +152,11 @@ def _in_words(section: str, entry: Mapping[str, Any]) -> str:
         only_if = "; ".join(map(explain.in_words, conditions.read_all(entry["conditions"])))
         unapproved = ", also by patterns that nobody approved"
         unapproved = unapproved if entry["patterns_unapproved"] else ""
-        return MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "") + unapproved
+        hold = entry["hold_seconds"]
+        held = f", held for {duration(hold)} first where it reaches others" if hold else ""
+        return (
+            MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "") + held + unapproved
+        )
     return visible(
         f"called “{entry['name']}”" + (f", in “{entry['group']}”" if entry["group"] else "")
     )

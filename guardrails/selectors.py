@@ -50,6 +50,7 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
         "resource_type",
         "enabled",
         "approval_mode",
+        "hold_seconds",
         "conditions",
         "account__paused",
         "account__organisation__paused",
@@ -62,6 +63,7 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
                 enabled=row["enabled"],
                 mode=row["approval_mode"],  # type: ignore[arg-type]  # a check constraint holds it
                 conditions=conditions.read_all(row["conditions"]),
+                hold_seconds=row["hold_seconds"],
             )
         )
         if row["account__paused"] or row["account__organisation__paused"]:
@@ -110,6 +112,7 @@ def _ceiling(accounts: Iterable[AccountRef]) -> dict[UUID, list[Limit]]:
                 action_type=row.action_type,
                 mode=row.at_most,  # type: ignore[arg-type]  # a check constraint holds it
                 conditions=conditions.read_all(row.conditions),
+                hold_seconds=row.hold_seconds,
             )
         )
     return found
@@ -135,7 +138,7 @@ def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
     forbidding = CeilingRule.objects.filter(
         Q(action_type="") | Q(action_type=OuterRef("action_type")),
         organisation=OuterRef("account__organisation"),
-        at_most=CeilingRule.AtMost.NEVER,
+        at_most__in=(CeilingRule.AtMost.NEVER, CeilingRule.AtMost.DRAFT_ONLY),
     )
     return (
         AllowedAction.objects.filter(
@@ -147,7 +150,7 @@ def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
             account__paused=False,
             account__organisation__paused=False,
         )
-        .exclude(approval_mode=AllowedAction.ApprovalMode.NEVER)
+        .filter(approval_mode__in=(AllowedAction.ApprovalMode.AUTO, AllowedAction.ApprovalMode.ASK))
         .exists()
     )
 
@@ -167,10 +170,14 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
         if action.source != account.source or policy.paused or rule is None:
             continue
         options = policy.options_for(action.name, action.resource_type, action.source)
-        if not rule.enabled or rule.mode == "never" or (action.needs_option and not options):
+        if (
+            not rule.enabled
+            or rule.mode in ("never", "draft_only")
+            or (action.needs_option and not options)
+        ):
             continue
         at_most = {limit.mode for limit in policy.limits(action.name)}
-        if "never" in at_most or policy.switch(action.name, action.source):
+        if at_most & {"never", "draft_only"} or policy.switch(action.name, action.source):
             continue
         yield Capability(
             account_id=account.id,

@@ -111,6 +111,7 @@ def drafted(policy: PolicySnapshot, row: AllowedAction | AllowedActionOption) ->
             enabled=row.enabled,
             mode=mode,
             conditions=conditions.read_all(row.conditions),
+            hold_seconds=row.hold_seconds,
         )
         others = tuple(one for one in policy.rules if one.id != key)
         return replace(policy, rules=(*others, rule))

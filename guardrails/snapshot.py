@@ -11,7 +11,11 @@ from audit.chain import canonical_bytes
 from guardrails.conditions import Condition, RateCondition, Unreadable, read_all
 from guardrails.targets import Target, domain_of
 
-Mode = Literal["auto", "ask", "never"]
+Mode = Literal["auto", "ask", "draft_only", "never"]
+PERMITTING: frozenset[str] = frozenset({"auto", "ask", "draft_only"})
+# Fields that policies of earlier days did not have: left out while they say nothing, so that
+# those keep their digests.
+LATER: dict[str, Any] = {"hold_seconds": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,7 @@ class Rule:
     enabled: bool
     mode: Mode
     conditions: tuple[Condition | Unreadable, ...]
+    hold_seconds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +40,7 @@ class Limit:
     action_type: str
     mode: Mode
     conditions: tuple[Condition | Unreadable, ...] = ()
+    hold_seconds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,11 +125,11 @@ class PolicySnapshot:
             "account": str(self.account_id),
             "paused": self.paused,
             "rules": _sorted(
-                vars(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
+                _row(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
             ),
             "options": _sorted(vars(option) for option in self.options),
             "ceiling": _sorted(
-                vars(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
+                _row(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
             ),
             "switches": _sorted(vars(switch) for switch in self.switches),
         }
@@ -151,6 +157,14 @@ def read(content: Mapping[str, Any]) -> PolicySnapshot:
         ceiling=tuple(Limit(**row) for row in rows("ceiling")),
         switches=tuple(Switch(**row) for row in rows("switches")),
     )
+
+
+def _row(value: Rule | Limit) -> dict[str, Any]:
+    return {
+        name: field
+        for name, field in vars(value).items()
+        if name not in LATER or field != LATER[name]
+    }
 
 
 def _raw(conditions: Iterable[Condition | Unreadable]) -> list[Any]:

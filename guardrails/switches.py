@@ -14,10 +14,11 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connections
+from django.db.models import Q
 from django.utils import timezone
 
 from audit import selectors as ledger
-from guardrails import changes
+from guardrails import changes, holds
 from guardrails.changes import Author
 from guardrails.models import KillSwitch
 from integrations.models import Account, Organisation
@@ -40,10 +41,12 @@ class Scope:
 @dataclass(frozen=True, kw_only=True)
 class Thrown:
     """A switch that is thrown. `under_way` counts provider calls that had begun before and
-    have no outcome yet; 0 means that none begins from now on."""
+    have no outcome yet; 0 means that none begins from now on. `recalled` counts held actions
+    that will not be carried out."""
 
     switch_id: UUID
     under_way: int
+    recalled: int
 
 
 def throw(
@@ -65,7 +68,15 @@ def throw(
             if first is None:
                 raise
             row = first
-    return Thrown(switch_id=row.pk, under_way=_settled(scope, patience_seconds))
+    recalled = holds.recall_all(_held_by(row))
+    under_way = _settled(scope, patience_seconds)
+    return Thrown(switch_id=row.pk, under_way=under_way, recalled=recalled)
+
+
+def recall_stopped() -> int:
+    """Recall what thrown switches should have recalled, had their process not died; how many
+    held actions those were."""
+    return sum(holds.recall_all(_held_by(row)) for row in KillSwitch.objects.filter(lifted_at=None))
 
 
 def lift(*, switch_id: UUID, why: str, author: Author) -> bool:
@@ -82,6 +93,17 @@ def lift(*, switch_id: UUID, why: str, author: Author) -> bool:
 
 def _thrown(scope: Scope) -> KillSwitch | None:
     return KillSwitch.objects.filter(**vars(scope), lifted_at=None).first()
+
+
+def _held_by(row: KillSwitch) -> Q:
+    """The held actions that this switch stops."""
+    found = {
+        "organisation_id": row.organisation_id,
+        "account_id": row.account_id,
+        "action_type": row.action_type,
+        "account__source": row.source,
+    }
+    return Q(**{name: value for name, value in found.items() if value})
 
 
 def _mark(row: KillSwitch, *, paused: bool) -> None:

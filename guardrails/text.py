@@ -33,6 +33,14 @@ def visible(text: str, *, limit: int | None = None) -> str:
     )
 
 
+def duration(seconds: int) -> str:
+    """A length of time in the largest unit that says it exactly: “90 seconds”, “1 hour”."""
+    for length, unit in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds % length == 0 and seconds >= length:
+            return f"{seconds // length} {unit}{'s' * (seconds != length)}"
+    return "0 seconds"
+
+
 def one_line(text: str) -> str:
     """Refuses line breaks and hidden characters: they split headers and deceive readers."""
     for character in text:

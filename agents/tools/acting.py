@@ -11,7 +11,12 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.registry import BY_NAME
 from guardrails.text import visible
 
-STATUS_WORDS = {"pending": "pending_confirmation", "succeeded": "executed", "noop": "already_so"}
+STATUS_WORDS = {
+    "pending": "pending_confirmation",
+    "held": "held",
+    "succeeded": "executed",
+    "noop": "already_so",
+}
 
 
 def act(
@@ -66,6 +71,8 @@ def shown(result: ActionResult) -> dict[str, Any]:
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,
+        "hold_id": str(result.hold_id or ""),
+        "held_until": result.held_until.isoformat() if result.held_until else None,
         "result": dict(result.result),
         "artifacts": [
             {"kind": a.kind, "provider": a.provider, "id": a.external_id, "url": a.url}
@@ -93,5 +100,6 @@ def observed(result: ActionResult) -> ToolResult:
             "status": STATUS_WORDS[result.status],
             "action": {key: action[key] for key in ("id", "type", "description", "params")},
             "result": action["result"],
-        },
+        }
+        | ({"sentence": result.sentence} if result.status == "held" else {}),
     )

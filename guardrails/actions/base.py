@@ -47,6 +47,7 @@ class Action(ABC, Generic[A]):
     `object_kind` says what that is; `takes` are the kinds of targets an operator lists for it,
     and `needs_option` says that without any listed target the action can do nothing.
     `from_mail` says that a mail may set it off; others are for people's requests alone.
+    `can_be_drafted` says that the agent can write a draft of it instead.
     `exposes_object` says that others get to see the object's own text by it.
     """
 
@@ -62,6 +63,7 @@ class Action(ABC, Generic[A]):
     object_field: ClassVar[str | None] = None
     from_mail: ClassVar[bool] = False
     in_patterns: ClassVar[bool] = False
+    can_be_drafted: ClassVar[bool] = False
     exposes_object: ClassVar[bool] = False
     arguments: type[A]
 

@@ -35,6 +35,7 @@ class ForwardEmail(Action[ForwardEmailArguments]):
     needs = frozenset({"email", "thread"})
     takes = ("recipient", "recipient_domain")
     needs_option = True
+    can_be_drafted = True
     object_kind = "email"
     object_field = "email_id"
     exposes_object = True

@@ -36,6 +36,7 @@ class SendEmail(Action[SendEmailArguments]):
     needs = frozenset({"email", "thread"})
     takes = ("recipient", "recipient_domain")
     needs_option = True
+    can_be_drafted = True
     object_kind = "email"
     object_field = "reply_to_id"
     from_mail = True

@@ -1,5 +1,23 @@
 """Admin of what agents may do, and the inbox of approvals: one file for each kind of row."""
 
-from guardrails.admin import approvals, ceiling, patterns, permissions, policy, skills, switches
+from guardrails.admin import (
+    approvals,
+    ceiling,
+    holds,
+    patterns,
+    permissions,
+    policy,
+    skills,
+    switches,
+)
 
-__all__ = ["approvals", "ceiling", "patterns", "permissions", "policy", "skills", "switches"]
+__all__ = [
+    "approvals",
+    "ceiling",
+    "holds",
+    "patterns",
+    "permissions",
+    "policy",
+    "skills",
+    "switches",
+]

@@ -9,6 +9,7 @@ from guardrails.models import CeilingRule
 
 CEILING_COLOURS = {
     "Forbidden": "danger",
+    "At most as a draft": "danger",
     "At most after asking a person": "info",
     "Only under these conditions": "warning",
 }
@@ -17,7 +18,7 @@ CEILING_COLOURS = {
 class CeilingRuleForm(WithConditions):
     class Meta:
         model = CeilingRule
-        fields = ("organisation", "action_type", "at_most", "conditions", "note")
+        fields = ("organisation", "action_type", "at_most", "hold_seconds", "conditions", "note")
 
 
 @admin.register(CeilingRule)

@@ -17,7 +17,12 @@ from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.text import visible
 from integrations.exceptions import ProviderError
 
-MODE_COLOURS = {"Automatic": "success", "Ask a person": "info", "Never": "danger"}
+MODE_COLOURS = {
+    "Automatic": "success",
+    "Ask a person": "info",
+    "Draft only": "info",
+    "Never": "danger",
+}
 
 
 class AllowedActionForm(WithConditions):
@@ -29,6 +34,7 @@ class AllowedActionForm(WithConditions):
             "resource_type",
             "enabled",
             "approval_mode",
+            "hold_seconds",
             "conditions",
             "patterns_unapproved",
         )

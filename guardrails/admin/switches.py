@@ -98,6 +98,8 @@ def may_flip(request: HttpRequest) -> bool:
 
 def _throw(request: HttpRequest, scope: Scope, why: str) -> None:
     thrown = switches.throw(scope, why=why, author=author(request))
+    if thrown.recalled:
+        messages.success(request, f"{thrown.recalled} held actions were recalled.")
     if thrown.under_way:
         messages.warning(
             request,

@@ -4,13 +4,14 @@ from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions, serializers, status
+from rest_framework import exceptions, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from guardrails import approvals, selectors
+from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
 from guardrails.contracts import ActionResult, ApprovalCard
 from guardrails.models import Approval
@@ -20,12 +21,6 @@ from integrations.authentication import HasScope
 from integrations.serializers import StrictCharField, StrictSerializer
 
 REASON_MAX = 1000
-
-
-class Conflict(exceptions.APIException):
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "conflict"
-    default_detail = "This was decided otherwise."
 
 
 class Card(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from guardrails.provenance import Provenance, strongest
 from guardrails.reasons import sentence
 from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
-from guardrails.text import visible
+from guardrails.text import duration, visible
 
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 # The reason code of a failure, and the check itself.
@@ -74,15 +74,24 @@ class Case:
             asks=asks,
         )
 
+    @property
+    def hold_seconds(self) -> int:
+        """How long what reaches others is held first: the strictest counts."""
+        if self.rule is None or not self.has("egress"):
+            return 0
+        return max(self.rule.hold_seconds, *(limit.hold_seconds for limit in self.limits), 0)
+
     def decision(
         self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""
     ) -> Decision:
         email = self.facts.email if self.facts else None
         at_provider = (self.facts.labels if self.facts else None) or {}
+        seconds = 0 if verdict == "refuse" else self.hold_seconds
+        hold = f" It is held for {duration(seconds)} first." if seconds else ""
         return Decision(
             verdict=verdict,
             reason=reason,
-            sentence=sentence(reason, detail),
+            sentence=sentence(reason, detail) + hold,
             checks=tuple(self.checks),
             policy_digest=self.policy.digest,
             rule_id=self.rule.id if self.rule else "",
@@ -99,6 +108,7 @@ class Case:
                     if email and rival.external_id in email.labels
                 ),
             ),
+            hold_seconds=seconds,
             removals=tuple(
                 rival.external_id for rival in self.rivals if rival.external_id in at_provider
             ),

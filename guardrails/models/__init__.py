@@ -2,6 +2,7 @@
 
 from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingRule, KillSwitch
+from guardrails.models.holds import Hold
 from guardrails.models.patterns import (
     LearnedPattern,
     PatternAction,
@@ -17,6 +18,7 @@ __all__ = [
     "AllowedActionOption",
     "Approval",
     "CeilingRule",
+    "Hold",
     "KillSwitch",
     "LearnedPattern",
     "PatternAction",

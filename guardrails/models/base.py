@@ -9,6 +9,7 @@ from django.db import models
 from guardrails import conditions
 from guardrails.actions.base import Action
 
+MAX_HOLD_SECONDS = 7 * 24 * 3600
 M = TypeVar("M", bound=models.Model)
 
 

@@ -3,11 +3,17 @@
 import uuid
 
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 
 from guardrails import conditions, registry
-from guardrails.models.base import ConditionsField, ValidatedModel, check_fit
+from guardrails.models.base import (
+    MAX_HOLD_SECONDS,
+    ConditionsField,
+    ValidatedModel,
+    check_fit,
+)
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
 
@@ -18,6 +24,7 @@ class CeilingRule(ValidatedModel):
 
     class AtMost(models.TextChoices):
         NEVER = "never", "Forbidden"
+        DRAFT_ONLY = "draft_only", "At most as a draft"
         ASK = "ask", "At most after asking a person"
         AUTO = "auto", "Only under these conditions"
 
@@ -36,7 +43,7 @@ class CeilingRule(ValidatedModel):
         help_text="Which action. Empty means every action.",
     )
     at_most = models.CharField(
-        max_length=8,
+        max_length=16,
         choices=AtMost,
         default=AtMost.ASK,
         help_text="The most that any account may permit.",
@@ -46,6 +53,12 @@ class CeilingRule(ValidatedModel):
         blank=True,
         help_text="All of these must hold besides.",
     )
+    hold_seconds = models.PositiveIntegerField(
+        default=0,
+        validators=[MaxValueValidator(MAX_HOLD_SECONDS)],
+        help_text="What reaches other people is held for at least so many seconds first, and "
+        "can be recalled until then. 0: not held.",
+    )
     note = models.CharField(max_length=300, blank=True, help_text="Why, for people.")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -53,7 +66,8 @@ class CeilingRule(ValidatedModel):
         ordering = ["organisation", "action_type", "at_most"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(at_most__in=["never", "ask", "auto"]), name="ceiling_at_most"
+                condition=Q(at_most__in=["never", "draft_only", "ask", "auto"]),
+                name="ceiling_at_most",
             ),
         ]
         verbose_name = "ceiling rule"
@@ -68,10 +82,12 @@ class CeilingRule(ValidatedModel):
             parsed = conditions.parse_all(self.conditions)
         except ValueError:
             return  # the field says so
-        if self.at_most == self.AtMost.AUTO and not parsed:
+        if self.at_most == self.AtMost.AUTO and not (parsed or self.hold_seconds):
             raise ValidationError({"conditions": "Name the conditions, or this limits nothing."})
         if self.at_most == self.AtMost.NEVER and parsed:
             raise ValidationError({"conditions": "What is forbidden needs no conditions."})
+        if self.at_most == self.AtMost.DRAFT_ONLY and not (action and action.can_be_drafted):
+            raise ValidationError({"at_most": "Name an action that has a draft: sending mail."})
         check_fit(parsed, [action] if action else registry.ACTIONS)
 
 

@@ -4,10 +4,16 @@ import uuid
 from collections.abc import Callable
 
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
 
 from guardrails import conditions, registry, targets, text
-from guardrails.models.base import ConditionsField, ValidatedModel, check_fit
+from guardrails.models.base import (
+    MAX_HOLD_SECONDS,
+    ConditionsField,
+    ValidatedModel,
+    check_fit,
+)
 from integrations.models import Account
 from integrations.registry import source_choices
 
@@ -25,6 +31,7 @@ class AllowedAction(ValidatedModel):
     class ApprovalMode(models.TextChoices):
         AUTO = "auto", "Automatic"
         ASK = "ask", "Ask a person"
+        DRAFT_ONLY = "draft_only", "Draft only"
         NEVER = "never", "Never"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -50,11 +57,17 @@ class AllowedAction(ValidatedModel):
         default=True, help_text="Switch it off to stop this action at once."
     )
     approval_mode = models.CharField(
-        max_length=8,
+        max_length=16,
         choices=ApprovalMode,
         default=ApprovalMode.ASK,
         help_text="Automatic: done when all conditions hold. Ask: waits for a person each time. "
-        "Never: always refused.",
+        "Draft only: the agent is told to propose a draft instead. Never: always refused.",
+    )
+    hold_seconds = models.PositiveIntegerField(
+        default=0,
+        validators=[MaxValueValidator(MAX_HOLD_SECONDS)],
+        help_text="What reaches other people is held for so many seconds first, and can be "
+        "recalled until then. 0: not held.",
     )
     conditions = ConditionsField(
         default=list,
@@ -78,7 +91,7 @@ class AllowedAction(ValidatedModel):
                 fields=["account", "action_type", "resource_type"], name="allowed_action_once"
             ),
             models.CheckConstraint(
-                condition=models.Q(approval_mode__in=["auto", "ask", "never"]),
+                condition=models.Q(approval_mode__in=["auto", "ask", "draft_only", "never"]),
                 name="allowed_action_mode",
             ),
         ]
@@ -96,6 +109,8 @@ class AllowedAction(ValidatedModel):
             raise ValidationError(
                 {"resource_type": f"“{action.title}” is only done to: {action.resource_type}."}
             )
+        if self.approval_mode == self.ApprovalMode.DRAFT_ONLY and not action.can_be_drafted:
+            raise ValidationError({"approval_mode": f"“{action.title}” has no draft."})
         try:
             parsed = conditions.parse_all(self.conditions)
         except ValueError:

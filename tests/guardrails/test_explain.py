@@ -11,7 +11,7 @@ from guardrails import conditions, explain
 from guardrails.contracts import Origin
 from guardrails.explain import Effective, may_ever
 from guardrails.policy import decide
-from guardrails.snapshot import PolicySnapshot, Switch
+from guardrails.snapshot import Limit, Mode, PolicySnapshot, Switch
 from tests.guardrails.test_policy_ceiling import limit, limits
 from tests.guardrails.test_policy_properties import (
     ARGUMENTS,
@@ -161,3 +161,29 @@ def test_ids_are_looked_for_among_labels_and_not_among_people() -> None:
     assert reach(policy, "label_fyi", "classify")["label"][0] == "allow"
     assert reach(policy, "FYI", "classify")["label"][0] == "refuse"
     assert reach(policy, "Ada <ada@client.com>") == {}
+
+
+def test_a_hold_is_told() -> None:
+    policy = replace(
+        policy_of(rule("archive", hold_seconds=60)),
+        ceiling=(Limit(id="1", action_type="", mode="auto", hold_seconds=300),),
+    )
+    archive = next(one for one in explain.effective(policy, "gmail") if one.verdict == "allow")
+    assert archive.sentence == (
+        "Done without asking. Held for 5 minutes first, where it reaches others."
+    )
+
+
+@pytest.mark.parametrize("whose", ["permission", "ceiling"])
+def test_draft_only_is_a_refusal_that_says_so(whose: str) -> None:
+    mode: Mode = "draft_only" if whose == "permission" else "auto"
+    draft_only = (Limit(id="1", action_type="send_email", mode="draft_only"),)
+    policy = policy_of(
+        rule("send_email", mode), option("send_email", "recipient", "ada@client.com")
+    )
+    policy = replace(policy, ceiling=draft_only if whose == "ceiling" else ())
+    send = next(
+        one for one in explain.effective(policy, "gmail") if one.action_type == "send_email"
+    )
+    assert send.verdict == "refuse"
+    assert "drafts only" in send.strictest

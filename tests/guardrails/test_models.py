@@ -118,6 +118,7 @@ def test_a_condition_that_could_never_hold_is_refused(
         {"action_type": "create_jira_task"},
         {"action_type": "archive", "resource_type": "issue"},
         {"action_type": "archive", "approval_mode": "yes"},
+        {"action_type": "archive", "approval_mode": "draft_only"},
     ],
 )
 def test_a_permission_that_grants_nothing_is_refused(
@@ -301,6 +302,9 @@ def test_a_pattern_action_holds_arguments_without_the_item(mailbox: Account) -> 
     ("fields", "sentence"),
     [
         ({"at_most": "auto"}, "Name the conditions"),
+        ({"at_most": "draft_only"}, "Name an action that has a draft"),
+        ({"action_type": "archive", "at_most": "draft_only"}, "Name an action that has a draft"),
+        ({"at_most": "auto", "hold_seconds": 10**6}, "less than or equal to 604800"),
         ({"at_most": "never", "conditions": [{"kind": "thread"}]}, "needs no conditions"),
         ({"conditions": [{"kind": "invented"}]}, "is no condition"),
         ({"conditions": [{"kind": "max_recipients", "max": 1}]}, "Name an action that it fits"),

@@ -11,6 +11,7 @@ from guardrails import conditions
 from guardrails.contracts import Decision, Origin
 from guardrails.policy import decide, needs
 from guardrails.snapshot import Limit, Mode, PolicySnapshot, Switch
+from guardrails.snapshot import read as read_snapshot
 from tests.guardrails.test_policy_properties import (
     ARGUMENTS,
     CONDITIONS,
@@ -20,7 +21,7 @@ from tests.guardrails.test_policy_properties import (
     origins,
     policies,
 )
-from tests.guardrails.values import NOW, chat, facts, policy_of, request, rule
+from tests.guardrails.values import NOW, chat, facts, option, policy_of, request, rule
 
 ARCHIVE = {"email_id": "mail-1"}
 
@@ -138,3 +139,51 @@ def test_ceiling_and_switches_are_part_of_the_digest() -> None:
     plain = policy_of(rule("archive"))
     stopped = replace(plain, switches=(Switch(id="1"),))
     assert len({plain.digest, stopped.digest, under(limit("ask")).digest}) == 3
+
+
+SEND = {"to": ["ada@client.com"], "subject": "Hello", "body": "Hello."}
+
+
+def sending(mode: Mode = "auto", *limits: Limit, hold_seconds: int = 0) -> Decision:
+    policy = replace(
+        policy_of(
+            rule("send_email", mode, hold_seconds=hold_seconds),
+            option("send_email", "recipient", "ada@client.com"),
+        ),
+        ceiling=limits,
+    )
+    return decide(request=request("send_email", SEND), policy=policy, facts=facts(), now=NOW)
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [sending("draft_only"), sending("auto", limit("draft_only", action_type="send_email"))],
+    ids=["permission", "ceiling"],
+)
+def test_what_may_only_be_drafted_is_refused_and_says_what_to_do(decision: Decision) -> None:
+    assert (decision.verdict, decision.reason) == ("refuse", "draft_only")
+    assert "propose a draft" in decision.sentence
+
+
+def test_never_is_stricter_than_draft_only() -> None:
+    decision = sending("draft_only", limit("never"))
+    assert decision.reason == "forbidden_by_ceiling"
+
+
+def test_the_strictest_hold_is_the_longest() -> None:
+    held = replace(limit("ask"), hold_seconds=90), replace(limit("auto"), hold_seconds=3600)
+    decision = sending("auto", *held, hold_seconds=60)
+    assert (decision.verdict, decision.hold_seconds) == ("ask", 3600)
+    assert decision.sentence.endswith(" It is held for 1 hour first.")
+    assert sending(hold_seconds=90).sentence.endswith(" It is held for 90 seconds first.")
+    assert sending().hold_seconds == 0
+
+
+def test_a_policy_without_holds_keeps_the_digest_it_had_before_there_were_any() -> None:
+    content = under(limit("ask")).content()
+    assert not any("hold_seconds" in row for row in (*content["rules"], *content["ceiling"]))
+    again = read_snapshot(content)
+    assert again.rules[0].hold_seconds == 0
+    held = policy_of(rule("archive", hold_seconds=5))
+    assert held.digest != policy_of(rule("archive")).digest
+    assert read_snapshot(held.content()).digest == held.digest

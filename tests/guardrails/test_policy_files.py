@@ -82,8 +82,9 @@ def test_differences_are_shown_one_a_line(office: Office, policy: PolicyFile) ->
     assert lines(office, text) == [
         '~ permission archive (mode: ask → auto; conditions: [{"kind": "sender", "domains": '
         '["company.com"]}] → [{"kind": "thread"}])',
-        "- permission classify (mode: auto; enabled: yes; conditions: []; patterns unapproved: no)",
-        "+ permission draft (mode: ask; enabled: yes; patterns unapproved: no)",
+        "- permission classify (mode: auto; enabled: yes; conditions: []; patterns unapproved: no; "
+        "hold seconds: 0)",
+        "+ permission draft (mode: ask; enabled: yes; patterns unapproved: no; hold seconds: 0)",
     ]
     assert exported(office.mailbox) == policy
 

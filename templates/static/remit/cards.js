@@ -98,6 +98,18 @@ export function pending(action, words, decide) {
       button("Confirm", "primary", true), button("Reject", "", false)));
 }
 
+/** An action that is permitted and waits: when it happens, and the way to stop it. */
+export function held(action, recall) {
+  return el("section", { className: "card pending", ariaLabel: "Held action" },
+    el("h4", {}, `Held: ${visible(action.description || action.type)}`),
+    el("p", {}, visible(action.sentence)),
+    el("div", { className: "buttons" },
+      el("button", {
+        type: "button", ariaLabel: `Recall: ${visible(action.description)}`,
+        onclick: (event) => recall(action, event.currentTarget),
+      }, "Recall")));
+}
+
 /** What was done, or was not, each with its links. */
 export function finished(action, ledger) {
   const done = ["succeeded", "noop"].includes(action.status);

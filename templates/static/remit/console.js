@@ -1,6 +1,6 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
-import { contextUsed, el, finished, link, message, pending, question, visible } from "./cards.js";
+import { contextUsed, el, finished, held, link, message, pending, question, visible } from "./cards.js";
 
 const root = document.getElementById("console");
 const [log, status, title, box, send, user, sessions] =
@@ -123,6 +123,7 @@ function show(answer, { withText = true } = {}) {
   const item = withText ? add(message("assistant", answer.response)) : log.lastElementChild ?? add(message("assistant", ""));
   const parts = [
     contextUsed(answer.context_used),
+    ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger)),
     answer.clarification && question(answer.clarification, (option) => talk({ text: option })),
@@ -139,6 +140,24 @@ function show(answer, { withText = true } = {}) {
 
 function decide(ids, confirm) {
   return talk(confirm ? { confirm: ids } : { reject: ids });
+}
+
+/** Take a held action back, and say on its card what became of it. */
+async function recall(action, button) {
+  button.disabled = true;
+  const card = button.closest(".card");
+  let told;
+  try {
+    const url = `${root.dataset.holds}/${encodeURIComponent(action.hold_id)}/recall`;
+    told = (await call(url, { user_id: user.value })).outcome;
+    card.className = "card refused";
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    told = error.message;
+  }
+  button.remove();
+  card.append(el("p", { role: "status" }, visible(told)));
+  say(told);
 }
 
 function decideAll(actions) {

@@ -47,6 +47,7 @@ def post(client: Client, office: Office, /, row: Any = None, **data: Any) -> str
         "resource_type": "",
         "enabled": "on",
         "approval_mode": "ask",
+        "hold_seconds": "0",
     }
     name = f"guardrails_allowedaction_{'change' if row else 'add'}"
     address = reverse(f"admin:{name}", args=[row.pk] if row else [])
@@ -239,6 +240,7 @@ def test_the_ceiling_has_the_same_list(office: Office, client: Client) -> None:
         "organisation": office.organisation.pk,
         "action_type": "send_email",
         "at_most": "auto",
+        "hold_seconds": "0",
         "note": "",
     }
     client.post(address, values | filled("recipient_domain", _0_domains="company.com"))

@@ -53,6 +53,7 @@ def rule_form(office: Office, **changes: Any) -> dict[str, Any]:
         "resource_type": "",
         "enabled": "on",
         "approval_mode": "ask",
+        "hold_seconds": "0",
     }
     return values | changes
 

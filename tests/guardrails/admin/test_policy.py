@@ -100,6 +100,7 @@ def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> 
         "resource_type": "",
         "enabled": "on",
         "approval_mode": "ask",
+        "hold_seconds": "0",
         "_try": "1",
     }
     address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])

@@ -19,6 +19,9 @@ def told(result: Result) -> str:
     match result.data.get("status"):
         case "pending_confirmation":
             return f"Waiting for your confirmation: {what}."
+        case "held":
+            when = quoted(as_text(result.data.get("sentence")))
+            return f"Not sent yet: {what}. {when}"
         case "executed":
             return f"Done: {what}."
         case "already_so":

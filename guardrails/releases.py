@@ -1,0 +1,78 @@
+"""Carrying out held actions when their time has come, decided again under the present policy."""
+
+import logging
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from guardrails import holds, usage
+from guardrails.contracts import ActionResult
+from guardrails.executor import Confirmation, execute
+from guardrails.models import Hold
+
+log = logging.getLogger(__name__)
+State = Hold.State
+CLOCK = "clock"
+END = {"refused": State.REFUSED, "failed": State.FAILED, "unknown": State.FAILED}
+
+
+def release_due(*, now: datetime, limit: int = 100) -> int:
+    """Carry out every held action whose time has come; how many those were. One that breaks
+    does not keep the others waiting."""
+    due = Hold.objects.filter(state=State.HELD, until__lte=now).order_by("until")
+    return sum(_survived(hold_id) for hold_id in due.values_list("id", flat=True)[:limit])
+
+
+def finish_released(*, older_than: datetime, limit: int = 100) -> int:
+    """Go on with released actions whose process died on the way; how many were tried."""
+    rows = Hold.objects.filter(
+        state=State.RELEASED, finished_at=None, decided_at__lte=older_than
+    ).order_by("decided_at")
+    return sum(_survived(hold_id) for hold_id in rows.values_list("id", flat=True)[:limit])
+
+
+def release(hold_id: UUID) -> ActionResult | None:
+    """Carry out one held action, as far as the policy still permits it. None when it was
+    recalled, has an end, or its time has not come. Running it twice changes nothing."""
+    now = timezone.now()
+    Hold.objects.filter(id=hold_id, state=State.HELD, until__lte=now).update(
+        state=State.RELEASED, decided_at=now, decided_by=CLOCK
+    )
+    row = (
+        Hold.objects.select_related("account__organisation")
+        .filter(id=hold_id, state=State.RELEASED, finished_at=None)
+        .first()
+    )
+    if row is None:
+        return None
+    word = row.confirmation
+    result = execute(
+        holds.request_of(row),
+        Confirmation(
+            approval_id=UUID(word["approval_id"]),
+            decided_by=word["decided_by"],
+            digest=word["digest"],
+        )
+        if word
+        else None,
+    )
+    if result.reason == "outcome_unknown":
+        return result  # recovery asks the provider, and this is tried again
+    if result.status == "refused":
+        usage.give_back(row.action_id)
+    Hold.objects.filter(id=hold_id, finished_at=None).update(
+        state=END.get(result.status, State.RELEASED),
+        finished_at=timezone.now(),
+        outcome=result.sentence,
+    )
+    return result
+
+
+def _survived(hold_id: UUID) -> bool:
+    try:
+        release(hold_id)
+    except Exception:
+        log.exception("guardrails.release_failed hold=%s", hold_id)
+        return False
+    return True
