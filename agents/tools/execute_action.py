@@ -1,16 +1,19 @@
 """execute_action: propose one action. Whether it runs, waits or is refused is not its choice."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult
 from agents.tools.acting import act, observed
 from agents.tools.base import Arguments, Tool, ToolContext
+from guardrails.text import one_line
 
 
 class ExecuteAction(Arguments):
-    action_type: str = Field(max_length=64, description="One of the capabilities' action types.")
+    action_type: Annotated[str, AfterValidator(one_line)] = Field(
+        min_length=1, max_length=64, description="One of the capabilities' action types."
+    )
     params: dict[str, Any] = Field(description="The action's parameters, as its schema says.")
     confirm_first: bool = Field(
         default=False, description="Ask the user even where the limits would not."

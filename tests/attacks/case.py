@@ -5,7 +5,7 @@ attack must end as it says without one call to the provider; the twin must come 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tests.attacks.desk import Desk
@@ -111,6 +111,10 @@ class Case:
     def __str__(self) -> str:
         return f"{self.row}: {self.name}"
 
+    def attacking(self, **changes: Any) -> "Case":
+        """The same case with another door, end or text of the attack."""
+        return replace(self, attack=replace(self.attack, **changes))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Play:
@@ -123,51 +127,32 @@ class Play:
     via: Door = Chat()
     given: Callable[[Desk], None] = nothing
 
-    def case(
-        self,
-        row: str,
-        name: str,
-        reason: str = "",
-        *,
-        end: End = "refused",
-        via: Door | None = None,
-        raw: str = "",
-        arguments: Mapping[str, Any] | None = None,
-        given: Callable[[Desk], None] | None = None,
-        meanwhile: Callable[[Desk], None] = nothing,
-        hole: str = "",
-        **changes: Any,
-    ) -> Case:
-        """This play with these arguments changed, and itself as the twin."""
-        hostile = dict(self.arguments if arguments is None else arguments) | changes
+    def case(self, row: str, name: str, reason: str, /, **changes: Any) -> Case:
+        """This play with these arguments changed, refused for that reason; itself is the twin."""
+        act = Act(via=self.via, action=self.action, arguments=self.arguments, end=self.end)
+        hostile = {**self.arguments, **changes}
         return Case(
             name=name,
             row=row,
             policy=self.policy,
-            attack=Act(
-                via=via or self.via,
-                action=self.action,
-                arguments=raw or hostile,
-                end=end,
-                reason=reason,
-            ),
-            twin=Act(via=self.via, action=self.action, arguments=self.arguments, end=self.end),
-            given=given or self.given,
-            meanwhile=meanwhile,
-            hole=hole,
+            attack=replace(act, arguments=hostile, end="refused", reason=reason),
+            twin=act,
+            given=self.given,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
     """An attack that is not one wish of a model: requests, repetitions, races. Both are
-    functions that assert; `calls` is how many calls the twin makes at the provider."""
+    functions that assert; `calls` counts what the twin makes the provider do. What a person
+    granted may be done once in the attack too: `calls_in_attack`."""
 
     name: str
     row: str
     attack: Callable[[Desk], None]
     twin: Callable[[Desk], None]
     calls: int = 0
+    calls_in_attack: int = 0
     hole: str = ""
 
     def __str__(self) -> str:

@@ -22,9 +22,10 @@ def prove(desk: Desk, case: Case | Story) -> None:
     """The attack fails as it must, without a call; then the twin comes through."""
     if isinstance(case, Story):
         case.attack(desk)
-        assert desk.calls() == []
+        assert len(desk.calls()) == case.calls_in_attack
         case.twin(desk)
-        assert sum(call["performed"] for call in desk.calls()) == case.calls
+        performed = [call for call in desk.calls() if call["performed"]]
+        assert len(performed) == case.calls_in_attack + case.calls
         return
     for grant in case.policy:
         desk.office.permit(grant.action, grant.mode, conditions=grant.conditions)
