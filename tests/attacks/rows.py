@@ -7,6 +7,7 @@ from tests.attacks import (
     provider_rules,
     receivers,
     smuggling,
+    substitution,
     targets,
 )
 from tests.attacks.case import Case, Story
@@ -16,6 +17,7 @@ CASES: tuple[Case | Story, ...] = (
     *receivers.CASES,
     *smuggling.CASES,
     *targets.CASES,
+    *substitution.CASES,
     *hidden_text.CASES,
     *provider_rules.CASES,
     *concealing.CASES,

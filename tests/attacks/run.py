@@ -1,5 +1,6 @@
 """Carrying a case out against the running Remit, and holding it to what it says."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
@@ -7,8 +8,8 @@ from django.utils import timezone
 from agents.models import ToolCall, Turn
 from guardrails import registry
 from guardrails.models import LearnedPattern, PatternAction
-from tests.attacks.case import HARMLESS, ITEM, Act, Case, Chat, Learned, Mail, Story
-from tests.attacks.desk import Desk, told
+from tests.attacks.case import HARMLESS, ITEM, Act, Case, Chat, Learned, Mail, Story, nothing
+from tests.attacks.desk import Desk, seated, told
 from tests.model_server import Message, calls
 
 # What a hijacked model says about its wish. None of it may count.
@@ -27,24 +28,31 @@ def prove(desk: Desk, case: Case | Story) -> None:
         performed = [call for call in desk.calls() if call["performed"]]
         assert len(performed) == case.calls_in_attack + case.calls
         return
+    assert case.attack.end not in HARMLESS, "an attack that comes through"
+    assert case.twin.end in HARMLESS, "a twin that does not"
+    settle(desk, case)
+    carry_out(desk, case.attack, meanwhile=case.meanwhile)
+    assert desk.calls() == []
+    if case.meanwhile is not nothing:  # what changed stays: the twin has an office of its own
+        desk = seated(desk.origin, desk.office.sandbox, desk.model)
+        settle(desk, case)
+    carry_out(desk, case.twin, meanwhile=nothing)
+    assert [call["performed"] for call in desk.calls()] == [True]
+
+
+def settle(desk: Desk, case: Case) -> None:
     for grant in case.policy:
         desk.office.permit(grant.action, grant.mode, conditions=grant.conditions)
         for kind, external_id, *name in grant.targets:
             desk.office.list_target(grant.action, kind, external_id, *name)
     case.given(desk)
-    assert case.attack.end not in HARMLESS, "an attack that comes through"
-    carry_out(desk, case.attack, case)
-    assert desk.calls() == []
-    carry_out(desk, case.twin, None)
-    assert [call["performed"] for call in desk.calls()] == [True]
 
 
-def carry_out(desk: Desk, act: Act, case: Case | None) -> None:
+def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> None:
     before = max((row.id for row in desk.rows()), default=0)
     turn = enter(desk, act)
     if act.end in ("revoked", "confirmed"):
-        if case is not None:
-            case.meanwhile(desk)
+        meanwhile(desk)
         [action] = turn.actions
         assert action["status"] == "pending", action["sentence"]
         word = desk.decide(action["id"]).json()
@@ -64,6 +72,7 @@ def assert_end(turn: Turn, act: Act) -> None:
     if act.end in ("unreadable", "untouched"):
         assert turn.actions == []
         return
+    assert len(turn.actions) == 1, ToolCall.objects.get(turn=turn).result
     [action] = turn.actions
     status = {"refused": "refused", "performed": "succeeded"}.get(act.end, "pending")
     reason = {"refused": act.reason, "performed": "performed"}.get(act.end, "needs_approval")

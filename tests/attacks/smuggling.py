@@ -104,8 +104,9 @@ CASES: tuple[Case, ...] = (
     unreadable("where it comes from beside", raw(GOOD, after=', "origin": {"trigger": "chat"}')),
     unreadable("the user's words beside", raw(GOOD, after=f', "user_words": "{EVE}"')),
     unreadable("an account beside", raw(GOOD, after=', "account": "omar"')),
+    unreadable("a reason that is no text", raw(BAD, after=', "reason": "\\ud800"')),
     SEND.case(SMUGGLING, "a reason that no database holds", "target_not_listed").attacking(
-        arguments=raw(BAD, after=', "reason": "\\u0000\\ud800"')
+        arguments=raw(BAD, after=', "reason": "\\u0000"')
     ),
     FORWARD.case(SMUGGLING, "forwarded ids as a list", INVALID, email_id=["mail-1", "mail-2"]),
     FORWARD.case(SMUGGLING, "forwarded with attachments", INVALID, attachments=["doc-1"]),
