@@ -151,8 +151,8 @@ def drain() -> None:
         pass
 
 
-def seated(origin: str, sandbox: RunningSandbox, model: ScriptedModel) -> Desk:
-    """A new tenant with one user and furnished rooms; no policy."""
+def seated(origin: str, sandbox: RunningSandbox, model: ScriptedModel, *, number: int = 1) -> Desk:
+    """A new tenant with one user and furnished rooms; no policy. `number` is in every id."""
     known = settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS, settings.WEBHOOK_SECRETS
     office = settle(sandbox, settings)
     slug = office.organisation.slug
@@ -162,17 +162,19 @@ def seated(origin: str, sandbox: RunningSandbox, model: ScriptedModel) -> Desk:
     _, token = ServiceToken.issue(
         organisation=office.organisation, name="frontend", scopes=ServiceToken.Scope.values
     )
-    furnish(office)
+    furnish(office, number)
     return Desk(origin=origin, model=model, office=office, token=token)
 
 
-def furnish(office: Office) -> None:
-    """`mail-1` of Ada; own and a stranger's issues, events and documents; the folder
+def furnish(office: Office, number: int) -> None:
+    """`mail-1` of Ada, and `draft-1`; own and a stranger's issues, events and documents; the folder
     `drive_people`, which the stranger reads."""
     me = office.mailbox.address
-    office.receive(id="mail-1", from_name="Ada")
-    office.put("drafts", id="draft-1", thread_id="t", message_id="<d@x>", created_at=CREATED)
-    for key in ("PROJ-900", "OPS-900"):
+    office.receive(id=f"mail-{number}", from_name="Ada")
+    office.put(
+        "drafts", id=f"draft-{number}", thread_id="t", message_id="<d@x>", created_at=CREATED
+    )
+    for key in (f"PROJ-{899 + number}", "OPS-900"):
         office.put(
             "issues",
             id=f"issue-{key}",
@@ -182,7 +184,7 @@ def furnish(office: Office) -> None:
             reporter=me,
             created_at=CREATED,
         )
-    for name, organiser in (("event-1", me), ("event-foreign", EVE)):
+    for name, organiser in ((f"event-{number}", me), ("event-foreign", EVE)):
         office.put(
             "events",
             id=name,
@@ -192,7 +194,7 @@ def furnish(office: Office) -> None:
             created_by=organiser,
             attendees=[{"email": BOB}, {"email": me}],
         )
-    for name, owner in (("doc-1", me), ("doc-foreign", EVE)):
+    for name, owner in ((f"doc-{number}", me), ("doc-foreign", EVE)):
         office.put(
             "documents",
             id=name,

@@ -3,12 +3,16 @@
 from tests.attacks import (
     addresses,
     concealing,
+    endpoints,
     hidden_text,
     provider_rules,
     receivers,
+    replay,
     smuggling,
     substitution,
     targets,
+    tenants,
+    webhooks,
 )
 from tests.attacks.case import Case, Story
 
@@ -18,6 +22,10 @@ CASES: tuple[Case | Story, ...] = (
     *smuggling.CASES,
     *targets.CASES,
     *substitution.CASES,
+    *replay.CASES,
+    *webhooks.CASES,
+    *tenants.CASES,
+    *endpoints.CASES,
     *hidden_text.CASES,
     *provider_rules.CASES,
     *concealing.CASES,
