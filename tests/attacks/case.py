@@ -96,8 +96,9 @@ def nothing(desk: Desk) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """An attack and its twin. `given` furnishes the office; `meanwhile` is what happens
-    between the model's wish and the person's yes (in the attack alone)."""
+    """An attack and its twin. `given` furnishes the office; in the attack alone, `before` is
+    what the attacker did to it, and `meanwhile` what happens between the model's wish and the
+    person's yes. Then the twin has an office of its own."""
 
     name: str
     row: str
@@ -105,6 +106,7 @@ class Case:
     attack: Act
     twin: Act
     given: Callable[[Desk], None] = nothing
+    before: Callable[[Desk], None] = nothing
     meanwhile: Callable[[Desk], None] = nothing
     hole: str = ""  # why it still gets through; empty: it does not
 

@@ -1,6 +1,7 @@
 """Carrying a case out against the running Remit, and holding it to what it says."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -31,9 +32,10 @@ def prove(desk: Desk, case: Case | Story) -> None:
     assert case.attack.end not in HARMLESS, "an attack that comes through"
     assert case.twin.end in HARMLESS, "a twin that does not"
     settle(desk, case)
+    case.before(desk)
     carry_out(desk, case.attack, meanwhile=case.meanwhile)
     assert desk.calls() == []
-    if case.meanwhile is not nothing:  # what changed stays: the twin has an office of its own
+    if (case.before, case.meanwhile) != (nothing, nothing):  # what was changed stays
         desk = seated(desk.origin, desk.office.sandbox, desk.model)
         settle(desk, case)
     carry_out(desk, case.twin, meanwhile=nothing)
@@ -122,6 +124,7 @@ def teach(desk: Desk, act: Act, via: Learned) -> None:
         state=LearnedPattern.State.APPROVED,
         approved_by="operator",
         approved_at=timezone.now(),
+        expires_at=timezone.now() + timedelta(days=1),
         **via.matcher,
     )
     assert isinstance(act.arguments, dict)
