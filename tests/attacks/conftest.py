@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
+import pytest_django
 from django.db import connections
 
 from tests.sandbox_server import RunningSandbox, running_sandbox, serving
@@ -23,8 +24,10 @@ def sandbox() -> Iterator[RunningSandbox]:
 
 
 @pytest.fixture(scope="session")
-def origin(django_db_setup: None) -> Iterator[str]:
-    """Where the web server listens."""
+def origin(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[str]:
+    """Where the web server listens. It looks at the ledger before it starts."""
     from tests.office import close_stream_connections, entrance  # needs Django set up
 
     with contextlib.ExitStack() as stack:
@@ -33,7 +36,10 @@ def origin(django_db_setup: None) -> Iterator[str]:
             each = connections[alias].settings_dict
             stack.enter_context(mock.patch.dict(each, {"CONN_MAX_AGE": 0}))
         stack.callback(close_stream_connections)
-        yield stack.enter_context(serving(entrance()))
+        with django_db_blocker.unblock():
+            running = stack.enter_context(serving(entrance()))
+            connections.close_all()
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def permit(desk: Desk, grant: Grant) -> None:
 
 def ask_to_send(desk: Desk) -> str:
     """A wish to send a mail that waits for a person; its approval."""
-    if not desk.office.mailbox.allowed_actions.exists():
+    if not desk.office.mailbox.allowed_actions.filter(action_type="send_email").exists():
         permit(desk, ASKING)
     with desk.obeyed(chat=[wish(SEND.case(REPLAY, "", "").twin, item=""), "It waits."]):
         answer = desk.say("Please see to it.")
