@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 import pytest_django
+from django.core.management import call_command
 from django.db import connections
 
 from tests.sandbox_server import RunningSandbox, running_sandbox, serving
@@ -50,12 +51,29 @@ def model() -> Iterator["ScriptedModel"]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def committed_rows(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """Real commits, emptied once after all cases: each has an organisation of its own, and
+    emptying takes as long as a case."""
+    with django_db_blocker.unblock():
+        yield
+        call_command("flush", verbosity=0, interactive=False)
+        connections.close_all()
+
+
+@pytest.fixture
+def _django_db_helper(committed_rows: None) -> None:
+    """Instead of pytest-django's, which empties the database after every test."""
+
+
 @pytest.fixture
 def desk(
     origin: str,
     sandbox: RunningSandbox,
     model: "ScriptedModel",
-    transactional_db: None,
+    committed_rows: None,
     settings: Any,
 ) -> Iterator["Desk"]:
     from integrations import llm
