@@ -1,11 +1,14 @@
 """The only way into the ledger. One entry is one statement and one durable commit."""
 
 import secrets
-from dataclasses import asdict, fields
+from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connections
-from psycopg import errors
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
+from psycopg import Cursor, errors
 
 from audit import chain
 from audit.contracts import Entry
@@ -17,6 +20,8 @@ from audit.routing import LEDGER
 SCHEMA_VERSION = 1
 # Entry fields of the same name become columns as they are.
 PLAIN = tuple(field.name for field in fields(Entry) if field.name in SUPPLIED)
+
+in_order = itemgetter(*SUPPLIED)
 
 APPEND = f"""
 WITH entry AS (
@@ -77,7 +82,7 @@ def append(entry: Entry) -> int:
             f"rolled back: leave the atomic block on {LEDGER!r} first."
         )
     try:
-        with connection.cursor() as cursor:
+        with prepared(connection) as cursor:
             cursor.execute(APPEND, values)
             return int(cursor.fetchone()[0])
     except DatabaseError as error:
@@ -99,6 +104,15 @@ def append(entry: Entry) -> int:
         raise LedgerUnavailable("The ledger's database connection is broken.") from error
 
 
+def prepared(connection: BaseDatabaseWrapper) -> CursorWrapper:
+    """A cursor that binds on the server: Django's own would write the values into the
+    statement, and the server would plan it anew each time."""
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    bound_by_the_server: Any = Cursor(connection.connection)
+    return connection.make_cursor(bound_by_the_server)
+
+
 def has_no_month(cause: BaseException | None) -> bool:
     """A row that no partition takes violates a check without a name."""
     return isinstance(cause, errors.CheckViolation) and not cause.diag.constraint_name
@@ -107,35 +121,34 @@ def has_no_month(cause: BaseException | None) -> bool:
 def parameters(entry: Entry) -> list[Any]:
     key = tenant_key(entry.tenant_id)
     resource_id, target_id = chain.visible(entry.resource_id), chain.visible(entry.target_id)
-    artifacts = [chain.storable(asdict(artifact)) for artifact in entry.artifacts]
     digests = [chain.artifact_digest(artifact) for artifact in entry.artifacts]
-    body = chain.canonical_bytes(
-        {
-            "artifacts": artifacts,
-            "payload": chain.storable(entry.payload),
-            "resource_id": resource_id,
-            "target_id": target_id,
-        }
-    )
-    salt = secrets.token_bytes(chain.SALT_BYTES)
-    row = {name: clean(getattr(entry, name)) for name in PLAIN} | {
+    content = {
+        "artifacts": [vars(artifact) for artifact in entry.artifacts],
+        "payload": entry.payload,
+        "resource_id": resource_id,
+        "target_id": target_id,
+    }
+    body, salt = chain.stored(content), secrets.token_bytes(chain.SALT_BYTES)
+    given = vars(entry)
+    row = {name: clean(given[name]) for name in PLAIN} | {
         "schema_version": SCHEMA_VERSION,
         "resource_key": chain.keyed(key, resource_id),
         "target_key": chain.keyed(key, target_id),
-        "payload_commitment": chain.payload_commitment(salt, body),
+        "payload_commitment": chain.payload_commitment(salt, body.encode()),
         "artifacts_digest": chain.artifacts_digest(digests),
     }
-    row["envelope_mac"] = chain.envelope_mac(key, chain.storable(envelope(row)))
+    row["envelope_mac"] = chain.envelope_mac(key, envelope(row))
+    made = [{name: clean(value) for name, value in vars(one).items()} for one in entry.artifacts]
     return [
-        *(row[name] for name in SUPPLIED),
+        *in_order(row),
         salt,
-        body.decode(),
-        list(range(1, len(artifacts) + 1)),
-        *([item[name] for item in artifacts] for name in ("kind", "provider", "external_id")),
-        [chain.keyed(key, item["url"]) for item in artifacts],
+        body,
+        list(range(1, len(made) + 1)),
+        *([item[name] for item in made] for name in ("kind", "provider", "external_id")),
+        [chain.keyed(key, item["url"]) for item in made],
         digests,
     ]
 
 
 def clean(value: Any) -> Any:
-    return chain.visible(value) if isinstance(value, str) else value
+    return chain.visible(value) if type(value) is str else value

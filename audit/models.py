@@ -222,7 +222,8 @@ SUPPLIED = tuple(
     for field in ExecutedAgentAction._meta.concrete_fields
     if field.attname not in ("id", "recorded_at", "xact")
 )
-ENVELOPE = tuple(name for name in SUPPLIED if name != "envelope_mac")
+# In the order in which they are hashed.
+ENVELOPE = tuple(sorted(name for name in SUPPLIED if name != "envelope_mac"))
 
 
 def envelope(row: Mapping[str, Any] | ExecutedAgentAction) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def with_artifacts(page: list[ExecutedAgentAction]) -> list[ExecutedAgentAction]
 
 def altered(row: ExecutedAgentAction) -> Iterator[str]:
     key = tenant_key(row.tenant_id)
-    if chain.envelope_mac(key, chain.storable(envelope(row))) != row.envelope_mac:
+    if chain.envelope_mac(key, envelope(row)) != row.envelope_mac:
         yield "Its columns are not what was appended."
     artifacts = list(row.artifacts.all())
     if chain.artifacts_digest([artifact.digest for artifact in artifacts]) != row.artifacts_digest:

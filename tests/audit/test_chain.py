@@ -1,6 +1,6 @@
 import json
 import math
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -91,6 +91,23 @@ def test_storable_makes_a_canonical_form_of_any_data_and_only_once(value: Any) -
 def test_storable_leaves_alone_what_can_be_stored(value: Any) -> None:
     if b"\\u0000" not in chain.canonical_bytes(value):
         assert chain.storable(value) == value
+
+
+@given(ANYTHING, st.datetimes(timezones=st.just(UTC)), st.uuids())
+def test_stored_is_the_canonical_text_of_what_is_storable(
+    value: Any, at: datetime, id: UUID
+) -> None:
+    whole = {"value": value, "at": at, "id": id, 7: ("a\x00", value), "set": frozenset({1})}
+    assert chain.stored(whole) == chain.canonical(chain.storable(whole))
+
+
+def test_stored_leaves_out_what_is_nested_too_deep() -> None:
+    deep: Any = "bottom"
+    for _ in range(chain.MAX_DEPTH + 3):
+        deep = [{"in": deep}]
+    assert chain.stored(deep) == chain.canonical(chain.storable(deep))
+    with pytest.raises(TypeError, match="plain data"):
+        chain.stored({"here": object()})
 
 
 def test_storable_shows_what_cannot_be_stored() -> None:

@@ -89,7 +89,9 @@ def test_filters_choose_actions_of_one_tenant_only() -> None:
 
 def test_times_choose_by_when_the_action_was_asked_for() -> None:
     tenant_id = uuid4()
-    noon = datetime.now(UTC).replace(day=28, hour=12, minute=0, second=0, microsecond=0)
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("SELECT audit_make_month('2026-05-01')")
+    noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
     for at in (noon - timedelta(milliseconds=1), noon, noon + timedelta(hours=1)):
         ledger.append(
             entry(tenant_id=tenant_id, action_id=ids.assemble(ids.floor(at).int >> 80, 7))
