@@ -1,7 +1,7 @@
 """Reads of the ledger, as values."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -83,16 +83,24 @@ def under_way(*, since: datetime, among: int = 2000) -> tuple[Recorded, ...]:
     return values(rows.order_by("id"))
 
 
-def decisions(*, tenant_id: UUID, account_id: UUID, limit: int) -> tuple[Recorded, ...]:
-    """The first phase of each of the account's last `limit` actions that were decided, newest
-    action first."""
+def decisions(
+    *,
+    tenant_id: UUID,
+    account_id: UUID | None = None,
+    triggers: Sequence[str] = (),
+    limit: int,
+) -> tuple[Recorded, ...]:
+    """The first phase of each of the tenant's (or account's) last `limit` actions that were
+    decided, newest action first; of those that one of `triggers` set off, if any is named."""
     decided = Q(phase__in=("attempt", "blocked")) | Q(phase="control", status="waiting")
     earlier = ExecutedAgentAction.objects.filter(
         decided, action_id=OuterRef("action_id"), id__lt=OuterRef("id")
     )
-    rows = with_payload().filter(
-        decided, ~Exists(earlier), tenant_id=tenant_id, account_id=account_id
-    )
+    rows = with_payload().filter(decided, ~Exists(earlier), tenant_id=tenant_id)
+    if account_id:
+        rows = rows.filter(account_id=account_id)
+    if triggers:
+        rows = rows.filter(trigger__in=triggers)
     return values(rows.order_by("-action_id")[:limit])
 
 

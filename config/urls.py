@@ -63,6 +63,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/holds/<uuid:hold_id>/recall", guardrails.RecallView.as_view(), name="hold-recall"),
     path("api/v1/policy", guardrails.PolicyView.as_view(), name="policy"),
     path("api/v1/policy/effective", guardrails.EffectiveView.as_view(), name="policy-effective"),
+    path("api/v1/policy/replay", guardrails.ReplayView.as_view(), name="policy-replay"),
     path("api/v1/policy/simulate", guardrails.SimulateView.as_view(), name="policy-simulate"),
     path("api/v1/sync", knowledge.SyncsView.as_view(), name="syncs"),
     path("api/v1/sync/<uuid:sync_id>", knowledge.SyncView.as_view(), name="sync"),

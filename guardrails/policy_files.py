@@ -51,9 +51,15 @@ def read(text: str) -> PolicyFile:
     if len(text) > MAX_CHARS:
         raise PolicyFileError(f"The file is longer than {MAX_CHARS} characters.")
     try:
-        found = PolicyFile.model_validate(yaml.load(text, Loader=_Loader))  # noqa: S506  # is safe
+        return parsed(yaml.load(text, Loader=_Loader))  # noqa: S506  # is safe
     except yaml.YAMLError as error:
         raise PolicyFileError(f"This is neither YAML nor JSON: {error}") from error
+
+
+def parsed(raw: Any) -> PolicyFile:
+    """The policy in plain data. Raises PolicyFileError."""
+    try:
+        found = PolicyFile.model_validate(raw)
     except ValidationError as error:
         details = "; ".join(
             f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"

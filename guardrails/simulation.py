@@ -3,22 +3,28 @@
 Reads only. Nothing here performs an action, asks a person or writes a row.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
+from uuid import UUID
 
 from audit import selectors as ledger
 from audit.ids import uuid7
-from guardrails import conditions, evidence, registry, selectors
+from guardrails import evidence, registry, selectors
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.evidence import Past
 from guardrails.judgement import Judgement, canonical, judge
-from guardrails.models import AllowedAction, AllowedActionOption
-from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
+from guardrails.snapshot import PolicySnapshot
 from guardrails.text import visible
 from integrations.contracts import AccountRef
+from integrations.models import Account
 
 LAST = 100
+MOST = 5000  # decisions about mails
+PER_MAIL = 10  # more than a mail sets off
+FROM_CONTENT = ("webhook", "pattern")
+Of = Literal["decisions", "mails"]
+Draft = Callable[[PolicySnapshot], PolicySnapshot]
 Verdict = Literal["allow", "ask", "refuse"]
 
 
@@ -40,6 +46,7 @@ class Replay:
 
     differences: tuple[Difference, ...]
     looked_at: int
+    mails: int  # inbound items that set these decisions off
     unclear: int
 
     def newly(self, verdict: Verdict) -> tuple[Difference, ...]:
@@ -76,14 +83,27 @@ def simulate(request: ActionRequest) -> Judgement:
     return judge(canonical(request))
 
 
-def replay(account: AccountRef, draft: PolicySnapshot, *, last: int = LAST) -> Replay:
-    """The account's last decisions under its present policy and under the draft, from the
-    facts that the ledger kept. The provider is not asked."""
-    present = selectors.policy_snapshot(account)
+def replay(
+    draft: Draft,
+    *,
+    organisation_id: UUID,
+    account_id: UUID | None = None,
+    last: int = LAST,
+    of: Of = "decisions",
+) -> Replay:
+    """The last decisions, or those about the last mails that came in, under the present policy
+    and under the draft, from the facts that the ledger kept: of one account, or of all accounts
+    of the organisation. The provider is not asked."""
+    pasts = _pasts(organisation_id, account_id, last, of)
+    present = _policies(organisation_id, pasts)
+    drafted = {key: draft(policy) for key, policy in present.items()}
     differences, unclear, looked_at = [], 0, 0
-    for past in _last(account, last):
+    for past in pasts:
+        key = past.request.account.id
+        if key not in present:
+            continue  # the account is gone
         looked_at += 1
-        before, after = (evidence.decide_again(past, one) for one in (present, draft))
+        before, after = (evidence.decide_again(past, one[key]) for one in (present, drafted))
         if before is None or after is None:
             unclear += 1
         elif before.verdict != after.verdict:
@@ -96,50 +116,38 @@ def replay(account: AccountRef, draft: PolicySnapshot, *, last: int = LAST) -> R
                     sentence=after.sentence,
                 )
             )
-    return Replay(differences=tuple(differences), looked_at=looked_at, unclear=unclear)
-
-
-def drafted(policy: PolicySnapshot, row: AllowedAction | AllowedActionOption) -> PolicySnapshot:
-    """The policy as it would be with this row, saved or not."""
-    key = str(row.pk)
-    if isinstance(row, AllowedAction):
-        mode: Mode = row.approval_mode  # type: ignore[assignment]  # a choice of the field
-        rule = Rule(
-            id=key,
-            action_type=row.action_type,
-            resource_type=row.resource_type,
-            enabled=row.enabled,
-            mode=mode,
-            conditions=conditions.read_all(row.conditions),
-            hold_seconds=row.hold_seconds,
-        )
-        others = tuple(one for one in policy.rules if one.id != key)
-        return replace(policy, rules=(*others, rule))
-    kept = tuple(one for one in policy.options if one.id != key)
-    return replace(policy, options=(*kept, _option(row)))
-
-
-def _option(row: AllowedActionOption) -> Option:
-    return Option(
-        id=str(row.pk),
-        action_type=row.action_type,
-        resource_type=row.resource_type,
-        source=row.source,
-        kind=row.kind,
-        external_id=row.external_id,
-        name=row.name,
-        group_id=str(row.group_id or ""),
-        single=row.group is not None and row.group.cardinality == "single",
+    return Replay(
+        differences=tuple(differences),
+        looked_at=looked_at,
+        mails=len({one.request.origin.item_source_id for one in pasts} - {""}),
+        unclear=unclear,
     )
 
 
-def _last(account: AccountRef, last: int) -> Iterator[Past]:
-    for row in ledger.decisions(
-        tenant_id=account.organisation_id, account_id=account.id, limit=last
-    ):
-        past = evidence.past(row)
-        if past is not None:
-            yield past
+def _policies(organisation_id: UUID, pasts: Iterable[Past]) -> dict[UUID, PolicySnapshot]:
+    """The present policies of the accounts that were decided about."""
+    rows = Account.objects.select_related("organisation").filter(
+        organisation_id=organisation_id, id__in={past.request.account.id for past in pasts}
+    )
+    return selectors.policy_snapshots([row.ref() for row in rows])
+
+
+def _pasts(organisation_id: UUID, account_id: UUID | None, last: int, of: Of) -> list[Past]:
+    mails = of == "mails"
+    rows = ledger.decisions(
+        tenant_id=organisation_id,
+        account_id=account_id,
+        triggers=FROM_CONTENT if mails else (),
+        limit=min(last * PER_MAIL, MOST) if mails else last,
+    )
+    found: list[Past] = []
+    seen: set[str] = set()
+    for past in filter(None, map(evidence.past, rows)):
+        seen.add(past.request.origin.item_source_id)
+        if mails and len(seen) > last:
+            break
+        found.append(past)
+    return found
 
 
 def _described(past: Past) -> str:

@@ -3,8 +3,9 @@
 from django.contrib import admin
 from unfold.decorators import display
 
-from guardrails.admin.base import PolicyAdmin, kinds
+from guardrails.admin.base import kinds
 from guardrails.admin.conditions_form import WithConditions
+from guardrails.admin.trial import DraftAdmin
 from guardrails.models import CeilingRule
 
 CEILING_COLOURS = {
@@ -22,7 +23,7 @@ class CeilingRuleForm(WithConditions):
 
 
 @admin.register(CeilingRule)
-class CeilingRuleAdmin(PolicyAdmin):
+class CeilingRuleAdmin(DraftAdmin):
     form = CeilingRuleForm
     list_display = ("what", "organisation", "limit", "only_if", "note")
     list_filter = ("organisation", "at_most")

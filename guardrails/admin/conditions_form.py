@@ -13,13 +13,13 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.renderers import TemplatesSetting
-from django.forms.utils import ErrorDict
 from pydantic import ValidationError as Invalid
 from pydantic_core import ErrorDetails
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from guardrails import conditions
 from guardrails.admin import schema_form
+from guardrails.admin.draft_form import DraftForm
 from guardrails.conditions import Condition
 from guardrails.text import visible
 
@@ -169,7 +169,7 @@ class ConditionsFormField(forms.Field):
             return True
 
 
-class WithConditions(forms.ModelForm):  # type: ignore[type-arg]  # generic in stubs only
+class WithConditions(DraftForm):
     """A row with conditions. While somebody adds or removes one, nothing is checked or saved."""
 
     conditions = ConditionsFormField(required=False, label="Conditions")
@@ -183,14 +183,9 @@ class WithConditions(forms.ModelForm):  # type: ignore[type-arg]  # generic in s
             next((raw for one, raw in before if one == conditions.read(new)), new) for new in found
         ]
 
-    def is_valid(self) -> bool:
-        return not is_editing(self.data, "conditions") and super().is_valid()
-
-    def full_clean(self) -> None:
-        if is_editing(self.data, "conditions"):
-            self._errors, self.cleaned_data = ErrorDict(), {}
-        else:
-            super().full_clean()
+    @property
+    def is_unchecked(self) -> bool:
+        return is_editing(self.data, "conditions")
 
 
 def _told(error: ErrorDetails) -> str:
@@ -202,7 +197,7 @@ def _told(error: ErrorDetails) -> str:
 
 def is_editing(data: Mapping[str, Any], name: str) -> bool:
     """Whether a button of the list was pressed, and not one that saves."""
-    return any(f"{name}-{button}" in data for button in BUTTONS)
+    return "_back" in data or any(f"{name}-{button}" in data for button in BUTTONS)
 
 
 def _stored(name: str, raw: Any) -> Sent:

@@ -13,10 +13,12 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from audit.timeline import moment
-from guardrails import registry, switches
+from guardrails import drafts, registry, simulation, switches
 from guardrails.admin.authors import author
 from guardrails.admin.scope import choose_organisation
+from guardrails.admin.trial import LASTS, chosen, told
 from guardrails.models import KillSwitch
+from guardrails.snapshot import Switch
 from guardrails.switches import Scope
 from guardrails.text import visible
 from integrations.models import Account, Organisation
@@ -76,6 +78,8 @@ class SwitchAdmin(ReadOnlyAdmin):
         why = request.POST.get("why", "").strip()[:300]
         try:
             scope = _scope(request)
+            if "_try" in request.POST and scope.organisation_id:
+                return self.try_first(request, scope)
             if not why:
                 messages.error(request, "Say why, in a few words: it is kept in the ledger.")
             elif request.POST.get("turn") == "on":
@@ -90,6 +94,24 @@ class SwitchAdmin(ReadOnlyAdmin):
             slug = get_object_or_404(Organisation, id=scope.organisation_id).slug
             address += f"?organisation={slug}"
         return redirect(address)
+
+    def try_first(self, request: HttpRequest, scope: Scope) -> HttpResponse:
+        """The page of what would have been stopped. Raises ValidationError."""
+        organisation = get_object_or_404(Organisation, id=scope.organisation_id)
+        row = KillSwitch(**vars(scope), why="a draft", thrown_by="nobody")
+        row.clean()
+        switch = Switch(id="", action_type=scope.action_type, source=scope.source, why="draft")
+        replay = simulation.replay(
+            lambda policy: drafts.with_switch(policy, switch),
+            organisation_id=organisation.id,
+            account_id=scope.account_id,
+            **chosen(request),
+        )
+        context = self.admin_site.each_context(request) | told(replay)
+        what = f"A switch for {visible(str(row))}, on the last {LASTS[0]} decisions."
+        return TemplateResponse(
+            request, "guardrails/replay.html", context | {"what": what, "kept": None}
+        )
 
 
 def may_flip(request: HttpRequest) -> bool:

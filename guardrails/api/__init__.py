@@ -3,6 +3,7 @@
 from guardrails.api.approvals import ApprovalsView, DecideView, EditView
 from guardrails.api.holds import HoldsView, RecallView
 from guardrails.api.policy import EffectiveView, PolicyView, SimulateView
+from guardrails.api.replay import ReplayView
 
 __all__ = [
     "ApprovalsView",
@@ -12,5 +13,6 @@ __all__ = [
     "HoldsView",
     "PolicyView",
     "RecallView",
+    "ReplayView",
     "SimulateView",
 ]

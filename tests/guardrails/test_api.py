@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from guardrails.executor import execute
-from guardrails.models import Approval
+from guardrails.models import AllowedAction, Approval
 from integrations.models import Organisation, ServiceToken
 from tests.guardrails.office import Office
 
@@ -252,6 +252,52 @@ def test_one_action_is_simulated_and_not_done(office: Office, api: Api) -> None:
     assert refused.json()["reason"] == "object_unknown"
     assert unknown.json()["reason"] == "unknown_action"
     assert office.calls() == []
+
+
+def test_a_draft_is_replayed_and_changes_nothing(office: Office, api: Api) -> None:
+    office.permit("archive")
+    result = execute(office.request("archive", {"email_id": office.receive()}))
+    body = {"user_id": office.user_id, "source": "gmail"}
+    drafted = [{"action": "archive", "mode": "ask", "conditions": [{"kind": "thread"}]}]
+    path = "/api/v1/policy/replay"
+
+    same = api.post(path, body).json()
+    found = api.post(path, body | {"permissions": []}).json()
+    unclear = api.post(path, body | {"permissions": drafted}).json()
+
+    assert (same["looked_at"], same["differences"]) == (1, [])
+    assert (found["newly_allowed"], found["newly_asked"], found["newly_refused"]) == (0, 0, 1)
+    (one,) = found["differences"]
+    assert (one["action_id"], one["before"], one["after"]) == (
+        str(result.action_id),
+        "allow",
+        "refuse",
+    )
+    assert one["sentence"] == "No operator permits this action for this account."
+    assert unclear["unclear"] == 1
+    assert AllowedAction.objects.get().approval_mode == "auto"
+    assert len(office.calls()) == 1
+
+
+def test_a_bad_draft_is_refused(office: Office, api: Api) -> None:
+    path, body = "/api/v1/policy/replay", {"user_id": office.user_id, "source": "gmail"}
+    bad: tuple[dict[str, Any], ...] = (
+        {"permissions": [{"action": "archive", "mode": "auto", "conditions": [{"kind": "x"}]}]},
+        {"permissions": [{"action": "create_jira_task", "mode": "auto"}]},
+        {"permissions": [{"action": "archive", "mode": "sometimes"}]},
+        {"permissions": [{"action": "archive", "mode": "auto", "extra": 1}]},
+        {"targets": [{"action": "archive", "kind": "recipient", "id": "a@b.com", "name": "A"}]},
+        {"n": 1001},
+        {"n": 0},
+        {"of": "everything"},
+    )
+    for one in bad:
+        assert error(api.post(path, body | one)) == (400, "invalid"), one
+    assert error(api.post(path, body | {"source": "fax"})) == (404, "unknown_account")
+    chat = Api(office.organisation, "chat")
+    other = Api(Organisation.objects.create(slug="other", name="Other"), "policy")
+    assert error(chat.post(path, body)) == (403, "permission_denied")
+    assert error(other.post(path, body)) == (404, "unknown_user")
 
 
 def test_simulating_needs_the_scope_the_user_and_known_fields(office: Office, api: Api) -> None:

@@ -1,6 +1,7 @@
 """What would happen: tried without doing it, and replayed from the ledger."""
 
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,9 +10,12 @@ from hypothesis import strategies as st
 from audit.contracts import Filters
 from audit.models import LedgerPolicy
 from audit.selectors import actions
-from guardrails import selectors, simulation
+from guardrails import drafts, policy_files, simulation
+from guardrails.contracts import Origin
 from guardrails.executor import execute
-from guardrails.models import AllowedAction, AllowedActionOption, Approval
+from guardrails.models import AllowedAction, AllowedActionOption, Approval, CeilingRule
+from guardrails.snapshot import PolicySnapshot, Switch
+from integrations.contracts import AccountRef
 from tests.guardrails.office import Office
 from tests.guardrails.values import ADA
 
@@ -24,8 +28,13 @@ def rows_of(office: Office) -> int:
 
 def draft(office: Office, row: AllowedAction | AllowedActionOption) -> simulation.Replay:
     account = office.ref(office.mailbox)
-    policy = simulation.drafted(selectors.policy_snapshot(account), row)
-    return simulation.replay(account, policy)
+    return replay(account, lambda policy: drafts.with_row(policy, row))
+
+
+def replay(account: AccountRef, draft: simulation.Draft, **given: Any) -> simulation.Replay:
+    return simulation.replay(
+        draft, organisation_id=account.organisation_id, account_id=account.id, **given
+    )
 
 
 def arguments(action_type: str, email_id: str) -> dict[str, Any]:
@@ -138,7 +147,85 @@ def test_only_the_last_decisions_of_this_account_are_looked_at(office: Office) -
     for _ in range(3):
         execute(office.request("archive", {"email_id": office.receive()}))
     account = office.ref(office.mailbox)
-    policy = simulation.drafted(selectors.policy_snapshot(account), rule)
-    assert simulation.replay(account, policy, last=2).looked_at == 2
-    other = office.ref(office.tracker)
-    assert simulation.replay(other, policy).looked_at == 0
+
+    def same(policy: PolicySnapshot) -> PolicySnapshot:
+        return drafts.with_row(policy, rule)
+
+    assert replay(account, same, last=2).looked_at == 2
+    assert replay(office.ref(office.tracker), same).looked_at == 0
+
+
+def test_a_ceiling_is_tried_on_every_account_of_the_organisation(office: Office) -> None:
+    office.permit("archive")
+    office.permit("create_jira_task")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    execute(office.request("archive", {"email_id": office.receive()}))
+    wish = {"project_key": "PROJ", "summary": "Setup", "type": "task", "description": ""}
+    words = Origin(trigger="chat", user_words="PROJ")
+    execute(office.request("create_jira_task", wish, origin=words))
+    limit = CeilingRule(organisation=office.organisation, at_most="never")
+
+    def tried(organisation_id: UUID) -> simulation.Replay:
+        return simulation.replay(
+            lambda policy: drafts.with_row(policy, limit), organisation_id=organisation_id
+        )
+
+    found = tried(office.organisation.id)
+    assert (found.looked_at, len(found.newly("refuse"))) == (2, 2)
+    assert tried(uuid4()).looked_at == 0
+    assert not CeilingRule.objects.filter(organisation=office.organisation).exists()
+
+
+def test_a_switch_is_tried(office: Office) -> None:
+    office.permit("archive")
+    execute(office.request("archive", {"email_id": office.receive()}))
+    account = office.ref(office.mailbox)
+
+    def stopped(action_type: str) -> int:
+        switch = Switch(id="", action_type=action_type)
+        found = replay(account, lambda policy: drafts.with_switch(policy, switch))
+        return len(found.newly("refuse"))
+
+    assert (stopped("archive"), stopped("send_email")) == (1, 0)
+
+
+def test_the_last_mails_are_replayed_whatever_else_was_done(office: Office) -> None:
+    rule = office.permit("archive")
+    for _ in range(3):
+        mail = office.receive()
+        for _ in range(2):
+            origin = Origin(trigger="webhook", item_source_id=mail)
+            execute(office.request("archive", {"email_id": mail}, origin=origin))
+    for _ in range(4):
+        execute(office.request("archive", {"email_id": office.receive()}))
+    rule.approval_mode = "never"
+
+    def tried(last: int) -> simulation.Replay:
+        return replay(
+            office.ref(office.mailbox),
+            lambda policy: drafts.with_row(policy, rule),
+            last=last,
+            of="mails",
+        )
+
+    assert (tried(2).mails, tried(2).looked_at) == (2, 4)
+    assert (tried(100).mails, len(tried(100).newly("refuse"))) == (3, 6)
+
+
+def test_a_whole_file_is_tried(office: Office) -> None:
+    office.permit("classify")
+    office.permit("archive")
+    office.list_target("classify", "label", "label_fyi", "FYI")
+    execute(office.request("archive", {"email_id": office.receive()}))
+    wish = {"email_id": office.receive(), "label_id": "label_fyi"}
+    execute(office.request("classify", wish))
+    account = office.ref(office.mailbox)
+
+    def tried(text: str) -> tuple[int, int, int]:
+        whole = policy_files.whole(office.mailbox, policy_files.read(text))
+        found = replay(account, lambda policy: drafts.with_file(policy, whole, account.source))
+        return len(found.newly("allow")), len(found.newly("ask")), len(found.newly("refuse"))
+
+    assert tried("version: 1") == (0, 0, 0)
+    assert tried("version: 1\ntargets: []") == (0, 0, 1)
+    assert tried("version: 1\npermissions: [{action: archive, mode: ask}]") == (0, 1, 1)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from audit.ids import uuid7
 from audit.selectors import recorded
-from guardrails import approvals, evidence, simulation, usage, versions
+from guardrails import approvals, drafts, evidence, simulation, usage, versions
 from guardrails.contracts import ActionResult, Origin
 from guardrails.counts import Counts, Question, Use
 from guardrails.executor import execute
@@ -345,11 +345,11 @@ def test_decisions_under_a_rate_are_decided_again_alike(office: Office) -> None:
         )
     past, policy = past_of(refused)
     rule.conditions = [rate(2)]
-    looser = evidence.decide_again(past, simulation.drafted(policy, rule))
+    looser = evidence.decide_again(past, drafts.with_row(policy, rule))
     assert looser is not None
     assert looser.verdict == "allow"
     rule.conditions = [rate(2, "day")]
-    assert evidence.decide_again(past, simulation.drafted(policy, rule)) is None
+    assert evidence.decide_again(past, drafts.with_row(policy, rule)) is None
 
 
 def test_what_no_condition_looks_at_is_forgotten(office: Office) -> None:

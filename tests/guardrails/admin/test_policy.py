@@ -114,6 +114,33 @@ def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> 
     assert AllowedAction.objects.get().approval_mode == "auto"
 
 
+def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client: Client) -> None:
+    rule = office.permit("archive")
+    form = {
+        "account": office.mailbox.pk,
+        "action_type": "archive",
+        "resource_type": "",
+        "enabled": "on",
+        "approval_mode": "ask",
+        "conditions": "0",
+        "conditions-0-kind": "thread",
+        "conditions-0-min_messages": "4",
+    }
+    address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
+
+    tried = client.post(address, form | {"_try": "1", "_last": "500"}).content.decode()
+    back = client.post(address, form | {"_back": "1"}).content.decode()
+
+    assert '<input type="hidden" name="conditions-0-min_messages" value="4">' in tried
+    assert 'name="conditions-0-min_messages" value="4"' in back
+    assert '<option value="ask" selected' in back
+    rule.refresh_from_db()
+    assert rule.approval_mode == "auto"
+    client.post(address, form | {"_save": "1"})
+    rule.refresh_from_db()
+    assert (rule.approval_mode, rule.conditions) == ("ask", [{"kind": "thread", "min_messages": 4}])
+
+
 def test_trying_needs_the_right_to_change(office: Office) -> None:
     rule = office.permit("archive")
     rita = Client()

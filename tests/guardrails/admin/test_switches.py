@@ -108,3 +108,16 @@ def test_the_page_of_an_account_leads_to_its_switches(office: Office, client: Cl
         reverse("admin:integrations_account_change", args=[office.mailbox.pk])
     ).content.decode()
     assert f"{reverse('admin:guardrails_killswitch_changelist')}?organisation=" in response
+
+
+def test_a_switch_is_tried_on_the_past_and_not_thrown(office: Office, client: Client) -> None:
+    office.permit("archive")
+    execute(office.request("archive", {"email_id": office.receive()}))
+
+    text = flip(client, office, action_type="archive", _try="1", why="").content.decode()
+
+    assert "0 newly allowed, 0 newly asked about, 1 newly refused" in text
+    assert not KillSwitch.objects.exists()
+    rita = Client()
+    rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
+    assert flip(rita, office, _try="1").status_code == 403
