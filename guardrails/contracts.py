@@ -10,7 +10,7 @@ from audit.contracts import Artifact
 from guardrails.effects import Effect
 from integrations.contracts import AccountRef
 
-Trigger = Literal["chat", "webhook", "pattern", "operator"]
+Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator"]
 Verdict = Literal["allow", "ask", "refuse"]
 ApprovalState = Literal[
     "pending", "approved", "executed", "failed", "rejected", "refused", "expired", "superseded"

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from guardrails import registry, snapshot, targets
 from guardrails.actions.base import Action
 from guardrails.conditions import Condition, Context, Unreadable
 from guardrails.contracts import Verdict
 from guardrails.facts import Facts
+from guardrails.provenance import Relation
 from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.targets import Role, Target
 from guardrails.text import duration, visible
@@ -129,7 +130,7 @@ def _ungranted(action: Action[Any], rule: Rule | None, options: tuple[Option, ..
         return "The permission says never."
     if rule.mode == "draft_only":
         return "The permission is for drafts only."
-    if action.needs_option and not options:
+    if action.needs_option and snapshot.lacks_targets(rule, action.takes, options):
         return "No target is listed."
     return ""
 
@@ -160,14 +161,19 @@ def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: dat
     whole = _effective(policy, action)
     options = policy.options_for(action.name, action.resource_type, action.source)
     option = snapshot.granting(options, target)
+    rule = policy.rule(action.name, action.resource_type)
+    is_open = bool(rule and rule.openings) and target.is_receiver and target.role != "bcc"
     verdict: Verdict = whole.verdict
     sentence = f"{whole.sentence} {whole.strictest}"
     if verdict != "refuse":
-        failing = _never_holds(policy, action, target, now)
-        if option is None and (action.needs_option or not target.is_receiver):
+        failing = _never_holds(policy, action, target, now, listed=option is not None)
+        must_be_listed = (action.needs_option or not target.is_receiver) and not is_open
+        if option is None and must_be_listed:
             verdict, sentence = "refuse", "Refused. It is not listed."
         elif failing:
             verdict, sentence = "refuse", f"Refused. {failing}"
+        elif option is None and is_open:
+            sentence = f"Not listed: it depends on how it stands to the user. {whole.sentence}"
         elif option is None:
             sentence = f"Only inside a thread in which it takes part. {whole.sentence}"
         elif option.kind == "recipient_domain":
@@ -184,9 +190,21 @@ def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: dat
     )
 
 
-def _never_holds(policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime) -> str:
-    """Why a condition about receivers fails for this one, whoever else is written to."""
-    context = Context(action=action, targets=(target,), trigger="chat", facts=Facts(), now=now)
+def _never_holds(
+    policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime, *, listed: bool
+) -> str:
+    """Why a condition about receivers fails for this one, whoever else is written to and
+    however it stands to the user."""
+    possible = frozenset(get_args(Relation)) - frozenset(() if listed else ("listed",))
+    context = Context(
+        action=action,
+        targets=(target,),
+        sources={target.path: frozenset({"X"})},
+        relations={target.path: possible},
+        trigger="chat",
+        facts=Facts(),
+        now=now,
+    )
     rule = policy.rule(action.name, action.resource_type)
     for one in _conditions(rule, policy.limits(action.name)) if target.is_receiver else ():
         if isinstance(one, Condition) and one.about_receivers:

@@ -15,10 +15,10 @@ from guardrails import registry
 from guardrails.actions.base import Action, Arguments
 from guardrails.checks.asking import may_ask, reasons_to_ask
 from guardrails.checks.case import Case, Step
-from guardrails.checks.listing import targets
+from guardrails.checks.listing import look_up, targets
 from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
-from guardrails.checks.sources import sources
+from guardrails.checks.sources import relations, sources
 from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.facts import Facts
@@ -88,6 +88,9 @@ def _examine(case: Case) -> Iterator[Step]:
         yield "invalid_arguments", Check(name="arguments", passed=False, detail=f"{error}.")
         return
     yield "invalid_arguments", Check(name="arguments", passed=True, detail="")
+    unknown = [name for name, one in action.classes.items() if one is None]
+    detail = f"“{unknown[0]}”" if unknown else ""
+    yield "argument_unclassified", Check(name="classes", passed=not unknown, detail=detail)
     case.arguments = registry.canonical(arguments)
     if facts is None:
         yield "facts_unavailable", Check(name="facts", passed=False, detail="")
@@ -100,8 +103,10 @@ def _examine(case: Case) -> Iterator[Step]:
     case.targets += case.implied
     case.effects = action.effects(arguments, facts)
     yield from scope(case, action, facts)
-    yield from targets(case, action, facts)
+    look_up(case, action, facts)
     case.sources = sources(case, action, arguments, facts)
+    case.relations = relations(case, facts)
+    yield from targets(case, action, facts)
     yield from _conditions(case, rule, facts)
 
 

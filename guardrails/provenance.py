@@ -28,10 +28,19 @@ IN_WORDS: Mapping[str, str] = {
     "R": "created in this run",
     "X": "written by the agent or found in content",
 }
+# How a receiver stands to the user. Nobody who stands in no relation is ever let in for free.
+Relation = Literal["typed", "own_domain", "corresponded", "thread_participant", "listed"]
+RELATIONS: Mapping[Provenance, Relation] = {
+    "U": "typed",
+    "A": "listed",
+    "D": "corresponded",
+    "T": "thread_participant",
+}
 # What a value may come from, by what set the action off. Whatever else is found is X.
 SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "chat": frozenset(STRENGTH),
     "operator": frozenset(STRENGTH),
+    "schedule": frozenset({"A", "D"}),
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }

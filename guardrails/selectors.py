@@ -25,7 +25,7 @@ from guardrails.models import (
     KillSwitch,
     Skill,
 )
-from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
+from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch, lacks_targets
 from integrations.contracts import AccountRef
 
 MAX_CARDS = 200
@@ -170,20 +170,20 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
         if action.source != account.source or policy.paused or rule is None:
             continue
         options = policy.options_for(action.name, action.resource_type, action.source)
-        if (
-            not rule.enabled
-            or rule.mode in ("never", "draft_only")
-            or (action.needs_option and not options)
-        ):
+        lacking = action.needs_option and lacks_targets(rule, action.takes, options)
+        if not rule.enabled or rule.mode in ("never", "draft_only") or lacking:
             continue
         at_most = {limit.mode for limit in policy.limits(action.name)}
         if at_most & {"never", "draft_only"} or policy.switch(action.name, action.source):
             continue
+        openings = (one.sentence for one in rule.openings)
         yield Capability(
             account_id=account.id,
             action_type=action.name,
             source=action.source,
-            description=action.description,
+            description=" ".join(
+                [action.description, *(f"Not listed will do if {one}." for one in openings)]
+            ),
             mode="ask" if "ask" in at_most else rule.mode,
             schema=action.arguments.model_json_schema(),
             targets=tuple(

@@ -1,7 +1,7 @@
 """One account's policy as a value, and its digest. Pure."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -9,9 +9,11 @@ from uuid import UUID
 
 from audit.chain import canonical_bytes
 from guardrails.conditions import Condition, RateCondition, Unreadable, read_all
+from guardrails.conditions.recipient import Recipient
 from guardrails.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "draft_only", "never"]
+RECEIVERS = frozenset({"recipient", "recipient_domain"})
 PERMITTING: frozenset[str] = frozenset({"auto", "ask", "draft_only"})
 # Fields that policies of earlier days did not have: left out while they say nothing, so that
 # those keep their digests.
@@ -29,6 +31,11 @@ class Rule:
     mode: Mode
     conditions: tuple[Condition | Unreadable, ...]
     hold_seconds: int = 0
+
+    @property
+    def openings(self) -> tuple[Recipient, ...]:
+        """The conditions that let receivers in without listing them."""
+        return tuple(one for one in self.conditions if isinstance(one, Recipient))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +197,12 @@ def granting(options: Iterable[Option], target: Target) -> Option | None:
         ):
             by_domain = option
     return by_domain
+
+
+def lacks_targets(rule: Rule, takes: Iterable[str], options: Collection[Option]) -> bool:
+    """Whether an action that needs listed targets has none: neither listed ones, nor, where
+    it takes receivers alone, such as the permission lets in."""
+    return not options and not (rule.openings and set(takes) <= RECEIVERS)
 
 
 def rivals(options: Iterable[Option], chosen: Option) -> tuple[Option, ...]:

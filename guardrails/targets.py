@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from guardrails.classes import Is
+
 TargetKind = Literal[
     "label", "recipient", "recipient_domain", "project", "assignee", "folder", "status"
 ]
@@ -110,7 +112,7 @@ def plain_addresses(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(found for text in texts if (found := address_or_none(text)) is not None)
 
 
-Address = Annotated[str, Field(max_length=MAX_ADDRESS), AfterValidator(address)]
+Address = Annotated[str, Field(max_length=MAX_ADDRESS), AfterValidator(address), Is("target")]
 Domain = Annotated[str, Field(max_length=MAX_DOMAIN), AfterValidator(domain)]
 # JSON has lists where a value of ours is a tuple; the items stay strict.
 Addresses = Annotated[tuple[Address, ...], Field(strict=False, max_length=50)]

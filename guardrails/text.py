@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from guardrails.classes import Is
+
 # Letters and marks that show as nothing, beside the categories below.
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # Control, format (zero-width, bidirectional), surrogate, line and paragraph separators.
@@ -79,9 +81,9 @@ def identifier(text: str) -> str:
     return text
 
 
-# What checks a text for people, as types below carry it.
-READABLE = frozenset({one_line, storable, unmentioning})
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(identifier)]
-Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(one_line)]
-Body = Annotated[str, Field(max_length=50_000), AfterValidator(storable)]
-Unmentioning = Annotated[str, Field(max_length=50_000), AfterValidator(unmentioning)]
+ObjectId = Annotated[Identifier, Is("object")]
+TargetId = Annotated[Identifier, Is("target")]
+Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(one_line), Is("text")]
+Body = Annotated[str, Field(max_length=50_000), AfterValidator(storable), Is("text")]
+Unmentioning = Annotated[str, Field(max_length=50_000), AfterValidator(unmentioning), Is("text")]

@@ -10,12 +10,12 @@ from guardrails.actions.documents import readers, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Target
-from guardrails.text import Body, Identifier
+from guardrails.text import Body, ObjectId
 from integrations.ports import Writer
 
 
 class AppendDocumentArguments(Arguments):
-    document_id: Identifier
+    document_id: ObjectId
     content: Annotated[Body, Field(min_length=1)]
 
 

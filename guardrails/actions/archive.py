@@ -6,14 +6,14 @@ from typing import Any
 from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
-from guardrails.text import Identifier
+from guardrails.text import ObjectId
 from integrations.ports import Writer
 
 INBOX = "INBOX"
 
 
 class ArchiveArguments(Arguments):
-    email_id: Identifier
+    email_id: ObjectId
 
 
 class Archive(Action[ArchiveArguments]):

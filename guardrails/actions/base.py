@@ -4,15 +4,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from audit.contracts import Artifact
+from guardrails.classes import ArgumentClass, classes
 from guardrails.effects import Effect
 from guardrails.facts import Facts, Need, ObjectKind
 from guardrails.targets import Target, TargetKind
-from guardrails.text import READABLE, visible
+from guardrails.text import visible
 from integrations.contracts import Source
 from integrations.ports import Writer
 
@@ -67,6 +69,15 @@ class Action(ABC, Generic[A]):
     exposes_object: ClassVar[bool] = False
     arguments: type[A]
 
+    @cached_property
+    def classes(self) -> Mapping[str, ArgumentClass | None]:
+        """What each argument is; None for one that nobody has classified."""
+        return classes(self.arguments)
+
+    def class_at(self, path: str) -> ArgumentClass | None:
+        """The class of the argument that this path (`to[0]`) lies in."""
+        return self.classes.get(path.partition("[")[0].partition(".")[0])
+
     def targets(self, arguments: A) -> tuple[Target, ...]:
         """Every argument that decides where the action goes. Nothing else may decide it."""
         return ()
@@ -107,11 +118,7 @@ class Action(ABC, Generic[A]):
     @property
     def texts(self) -> tuple[str, ...]:
         """The arguments that are text to read: no ids, addresses, times or closed choices."""
-        return tuple(
-            name
-            for name, field in self.arguments.model_fields.items()
-            if is_text(field.metadata) or any(map(is_text, parts(field.annotation)))
-        )
+        return tuple(name for name, one in self.classes.items() if one == "text")
 
     def object_id(self, arguments: A) -> str | None:
         return getattr(arguments, self.object_field) if self.object_field else None
@@ -139,12 +146,6 @@ def parts(annotation: Any) -> Iterator[Any]:
     yield annotation
     for one in get_args(annotation):
         yield from parts(one)
-
-
-def is_text(found: Any) -> bool:
-    """Whether a type's metadata says that it is text for people."""
-    metadata = found if isinstance(found, list) else [found]
-    return any(isinstance(one, AfterValidator) and one.func in READABLE for one in metadata)
 
 
 def subject_of(facts: Facts) -> str:

@@ -8,12 +8,12 @@ from guardrails.actions.events import people_of, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Target
-from guardrails.text import Identifier
+from guardrails.text import ObjectId
 from integrations.ports import Writer
 
 
 class CancelCalendarEventArguments(Arguments):
-    event_id: Identifier
+    event_id: ObjectId
 
 
 class CancelCalendarEvent(Action[CancelCalendarEventArguments]):

@@ -7,13 +7,13 @@ from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.targets import Target
-from guardrails.text import Identifier, visible
+from guardrails.text import ObjectId, TargetId, visible
 from integrations.ports import Writer
 
 
 class ClassifyArguments(Arguments):
-    email_id: Identifier
-    label_id: Identifier
+    email_id: ObjectId
+    label_id: TargetId
 
 
 class Classify(Action[ClassifyArguments]):

@@ -10,12 +10,12 @@ from guardrails.actions.issues import IN_PROJECT, project_of, titled
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Target
-from guardrails.text import Identifier, Unmentioning
+from guardrails.text import ObjectId, Unmentioning
 from integrations.ports import Writer
 
 
 class CommentJiraTaskArguments(Arguments):
-    issue_key: Identifier
+    issue_key: ObjectId
     body: Annotated[Unmentioning, Field(min_length=1)]
 
 

@@ -8,13 +8,13 @@ from guardrails.actions.documents import folder, folder_name, readers
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Target
-from guardrails.text import Body, Identifier, Line
+from guardrails.text import Body, Line, TargetId
 from integrations.ports import Writer
 
 
 class CreateDocumentArguments(Arguments):
     name: Line
-    folder_id: Identifier
+    folder_id: TargetId
     content: Body = ""
 
 

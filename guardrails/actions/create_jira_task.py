@@ -1,25 +1,26 @@
 """Create one issue in a listed project."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.issues import IssueType, Priority
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Target
-from guardrails.text import Identifier, Line, Unmentioning
+from guardrails.text import Line, TargetId, Unmentioning
 from integrations.ports import Writer
 
 
 class CreateJiraTaskArguments(Arguments):
-    project_key: Identifier
+    project_key: TargetId
     summary: Line
-    type: Literal["task", "bug", "story", "epic"]
+    type: IssueType
     description: Unmentioning = ""
-    priority: Literal["lowest", "low", "medium", "high", "highest"] | None = None
-    labels: Annotated[tuple[Identifier, ...], Field(strict=False, max_length=20)] = ()
+    priority: Priority | None = None
+    labels: Annotated[tuple[TargetId, ...], Field(strict=False, max_length=20)] = ()
     assignee: Address | None = None
 
 

@@ -6,12 +6,12 @@ from typing import Any
 from guardrails.actions.base import SUBJECT_SHOWN, Action, Arguments, Call, Outcome
 from guardrails.effects import Effect
 from guardrails.facts import Facts
-from guardrails.text import Identifier, visible
+from guardrails.text import ObjectId, visible
 from integrations.ports import Writer
 
 
 class DeleteDraftArguments(Arguments):
-    draft_id: Identifier
+    draft_id: ObjectId
 
 
 class DeleteDraft(Action[DeleteDraftArguments]):

@@ -10,13 +10,13 @@ from guardrails.actions.messages import named, receivers
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target, audience
-from guardrails.text import Body, Identifier, Line
+from guardrails.text import Body, Line, ObjectId
 from integrations.contracts import OutgoingMail
 from integrations.ports import Writer
 
 
 class DraftArguments(Arguments):
-    reply_to_id: Identifier
+    reply_to_id: ObjectId
     to: Annotated[tuple[Address, ...], Field(strict=False, min_length=1, max_length=50)]
     cc: Addresses = ()
     subject: Line

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from guardrails.actions.base import SUBJECT_SHOWN
+from guardrails.classes import Is
 from guardrails.facts import Facts
 from guardrails.targets import Target, audience
 from guardrails.text import visible
@@ -27,7 +28,7 @@ def in_order(start: str, end: str) -> bool:
     return datetime.fromisoformat(start) < datetime.fromisoformat(end)
 
 
-Moment = Annotated[str, Field(max_length=40), AfterValidator(moment)]
+Moment = Annotated[str, Field(max_length=40), AfterValidator(moment), Is("time")]
 
 
 def people_of(facts: Facts) -> tuple[Target, ...] | None:

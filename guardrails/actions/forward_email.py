@@ -10,13 +10,13 @@ from guardrails.actions.messages import named, receivers
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target
-from guardrails.text import Body, Identifier
+from guardrails.text import Body, ObjectId
 from integrations.contracts import OutgoingMail
 from integrations.ports import Writer
 
 
 class ForwardEmailArguments(Arguments):
-    email_id: Identifier
+    email_id: ObjectId
     to: Annotated[tuple[Address, ...], Field(strict=False, min_length=1, max_length=50)]
     cc: Addresses = ()
     bcc: Addresses = ()

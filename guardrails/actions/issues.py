@@ -1,11 +1,17 @@
 """What actions on existing issues have in common. Everybody in the project sees them."""
 
+from typing import Annotated, Literal
+
 from guardrails.actions.base import SUBJECT_SHOWN
+from guardrails.classes import Is
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Target
 from guardrails.text import visible
 
+IssueType = Annotated[Literal["task", "bug", "story", "epic"], Is("choice")]
+Priority = Annotated[Literal["lowest", "low", "medium", "high", "highest"], Is("choice")]
+Status = Annotated[Literal["To Do", "In Progress", "In Review", "Done"], Is("target")]
 IN_PROJECT = (Effect(kind="egress", because="everybody in the project sees the issue"),)
 
 

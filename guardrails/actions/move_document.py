@@ -8,13 +8,13 @@ from guardrails.actions.documents import folder, folder_name, readers, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Target
-from guardrails.text import Identifier
+from guardrails.text import ObjectId, TargetId
 from integrations.ports import Writer
 
 
 class MoveDocumentArguments(Arguments):
-    document_id: Identifier
-    folder_id: Identifier
+    document_id: ObjectId
+    folder_id: TargetId
 
 
 class MoveDocument(Action[MoveDocumentArguments]):

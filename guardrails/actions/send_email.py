@@ -10,7 +10,7 @@ from guardrails.actions.messages import named, receivers
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Addresses, Target
-from guardrails.text import Body, Identifier, Line
+from guardrails.text import Body, Line, ObjectId
 from integrations.contracts import OutgoingMail
 from integrations.ports import Writer
 
@@ -21,7 +21,7 @@ class SendEmailArguments(Arguments):
     bcc: Addresses = ()
     subject: Line
     body: Body
-    reply_to_id: Identifier | None = None
+    reply_to_id: ObjectId | None = None
 
 
 class SendEmail(Action[SendEmailArguments]):

@@ -1,21 +1,22 @@
 """Let one listed address read, comment on or write one document."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from guardrails.actions.base import Action, Arguments, Call, Outcome
 from guardrails.actions.documents import titled
+from guardrails.classes import Is
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Target, audience
-from guardrails.text import Identifier
+from guardrails.text import ObjectId
 from integrations.ports import Writer
 
 
 class ShareDocumentArguments(Arguments):
-    document_id: Identifier
+    document_id: ObjectId
     email: Address
-    role: Literal["reader", "commenter", "writer"] = "reader"
+    role: Annotated[Literal["reader", "commenter", "writer"], Is("choice")] = "reader"
 
 
 class ShareDocument(Action[ShareDocumentArguments]):

@@ -11,14 +11,14 @@ from guardrails.actions.messages import receivers
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Addresses, Target
-from guardrails.text import Body, Identifier, Line, visible
+from guardrails.text import Body, Line, ObjectId, visible
 from integrations.ports import Writer
 
 
 class UpdateCalendarEventArguments(Arguments):
     """What is absent or null stays as it is; `attendees` are all who attend from then on."""
 
-    event_id: Identifier
+    event_id: ObjectId
     title: Line | None = None
     description: Body | None = None
     start: Moment | None = None

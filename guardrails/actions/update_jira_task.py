@@ -1,29 +1,36 @@
 """Change one issue of a listed project."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from guardrails.actions.base import Action, Arguments, Call, Outcome
-from guardrails.actions.issues import IN_PROJECT, project_of, titled
+from guardrails.actions.issues import (
+    IN_PROJECT,
+    IssueType,
+    Priority,
+    Status,
+    project_of,
+    titled,
+)
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.targets import Address, Target
-from guardrails.text import Identifier, Line, Unmentioning, visible
+from guardrails.text import Line, ObjectId, TargetId, Unmentioning, visible
 from integrations.ports import Writer
 
 
 class UpdateJiraTaskArguments(Arguments):
     """What is absent or null stays as it is."""
 
-    issue_key: Identifier
+    issue_key: ObjectId
     summary: Line | None = None
     description: Unmentioning | None = None
-    type: Literal["task", "bug", "story", "epic"] | None = None
-    status: Literal["To Do", "In Progress", "In Review", "Done"] | None = None
-    priority: Literal["lowest", "low", "medium", "high", "highest"] | None = None
-    labels: Annotated[tuple[Identifier, ...], Field(strict=False, max_length=20)] | None = None
+    type: IssueType | None = None
+    status: Status | None = None
+    priority: Priority | None = None
+    labels: Annotated[tuple[TargetId, ...], Field(strict=False, max_length=20)] | None = None
     assignee: Address | None = None
 
     @model_validator(mode="after")

@@ -1,7 +1,18 @@
 """When a person must be asked, and when nobody may be. Pure."""
 
+from collections.abc import Iterator, Mapping
+
+from guardrails import registry
 from guardrails.checks.case import Case
+from guardrails.classes import ArgumentClass
+from guardrails.conditions.written_by import WrittenBy
 from guardrails.contracts import Check
+
+WRITTEN: Mapping[ArgumentClass, str] = {
+    "text": "The text was written by the agent",
+    "time": "The time was chosen by the agent",
+    "number": "The number was chosen by the agent",
+}
 
 
 def reasons_to_ask(case: Case) -> list[str]:
@@ -18,13 +29,31 @@ def reasons_to_ask(case: Case) -> list[str]:
     found += [
         effect.sentence for effect in case.effects if effect.kind in ("destructive", "concealing")
     ]
+    found += [
+        f"Nobody typed or listed “{target.value}” itself ({target.path})."
+        for target in case.targets
+        if (case.has("egress") and case.provenance.get(target.path, "X") == "X")
+        or (target.path in case.opened and not case.relations[target.path])
+    ]
     if case.has("egress"):
-        found += [
-            f"Nobody typed or listed “{target.value}” itself ({target.path})."
-            for target in case.targets
-            if case.provenance.get(target.path, "X") == "X"
-        ]
+        found += _written_by_the_agent(case)
     return found
+
+
+def _written_by_the_agent(case: Case) -> Iterator[str]:
+    """What reaches others and is not the user's own words, unless the permission lets it go."""
+    action = registry.BY_NAME[case.request.action_type]
+    conditions = case.rule.conditions if case.rule else ()
+    if any(isinstance(one, WrittenBy) and one.written_by == "anyone" for one in conditions):
+        return
+    for kind, sentence in WRITTEN.items():
+        paths = [
+            path
+            for path, code in case.provenance.items()
+            if action.class_at(path) == kind and code != "U"
+        ]
+        if paths:
+            yield f"{sentence} ({', '.join(paths)})."
 
 
 def may_ask(case: Case) -> Check:
@@ -32,7 +61,8 @@ def may_ask(case: Case) -> Check:
     passed = not case.from_content or (
         bool(case.receivers)
         and all(
-            target.path in case.authenticated and target.path in case.listed
+            target.path in case.authenticated
+            and (target.path in case.listed or target.path in case.opened)
             for target in case.receivers
         )
     )

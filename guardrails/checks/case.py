@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from guardrails import registry
 from guardrails.conditions import Context
+from guardrails.conditions.recipient import Recipient
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
-from guardrails.provenance import Provenance, strongest
+from guardrails.provenance import Provenance, Relation, strongest
 from guardrails.reasons import sentence
 from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
@@ -39,12 +40,20 @@ class Case:
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
     listed: dict[str, Option] = field(default_factory=dict)  # by path
     authenticated: frozenset[str] = frozenset()  # paths
+    in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
     sources: dict[str, frozenset[Provenance]] = field(default_factory=dict)  # by path
+    relations: dict[str, frozenset[Relation]] = field(default_factory=dict)  # of receivers, by path
+    opened: set[str] = field(default_factory=set)  # paths of receivers let in though not listed
     rivals: tuple[Option, ...] = ()
 
     @property
     def receivers(self) -> tuple[Target, ...]:
         return tuple(target for target in self.targets if target.is_receiver)
+
+    @property
+    def openings(self) -> tuple[Recipient, ...]:
+        """The conditions of the permission that let receivers in without listing them."""
+        return self.rule.openings if self.rule else ()
 
     @property
     def provenance(self) -> dict[str, Provenance]:
@@ -66,6 +75,7 @@ class Case:
             targets=self.targets,
             effects=self.effects,
             sources=self.sources,
+            relations=self.relations,
             words=self.request.origin.user_words,
             features=frozenset(self.request.account.features),
             trigger=self.request.origin.trigger,

@@ -1,4 +1,4 @@
-"""Whom and what the action reaches must be listed by an operator. Pure."""
+"""Whom and what the action reaches must be listed by an operator, or let in by them. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,31 +8,43 @@ from guardrails.actions.base import Action
 from guardrails.checks.case import Case, Step
 from guardrails.contracts import Check
 from guardrails.facts import Facts
+from guardrails.targets import Target
 from guardrails.text import visible
 
 
-def targets(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
-    """Every target is listed. Without options nothing is. The one exception: a draft, which
-    nobody else sees, may address the participants of the thread it answers."""
+def look_up(case: Case, action: Action[Any], facts: Facts) -> None:
+    """Which targets are listed, and which receivers of a draft that nobody else sees are in
+    the thread it answers."""
     options = case.policy.options_for(action.name, action.resource_type, action.source)
-    for target in case.targets:
-        option = snapshot.granting(options, target)
-        if option is not None:
-            case.listed[target.path] = option
-        in_thread = (
-            not case.has("egress")
-            and target.is_receiver
-            and (
+    granted = ((target, snapshot.granting(options, target)) for target in case.targets)
+    case.listed = {target.path: option for target, option in granted if option is not None}
+    if not case.has("egress"):
+        case.in_thread = frozenset(
+            target.path
+            for target in case.receivers
+            if (
                 target.path in case.authenticated
                 if case.from_content
                 else target.value in facts.participants
             )
         )
+
+
+def targets(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
+    """Every target is listed. Without options nothing is. Two exceptions: a draft that nobody
+    else sees may address the participants of the thread it answers, and a permission may let
+    receivers in by how they stand to the user."""
+    options = case.policy.options_for(action.name, action.resource_type, action.source)
+    for target in case.targets:
+        option = case.listed.get(target.path)
+        if option is None and _is_let_in(case, target):
+            case.opened.add(target.path)
+        novel = bool(case.openings) and case.relations.get(target.path) == frozenset()
         yield (
-            "target_not_listed",
+            "receiver_novel" if novel else "target_not_listed",
             Check(
                 name=f"target {target.path}",
-                passed=option is not None or in_thread,
+                passed=option is not None or target.path in case.in_thread | case.opened,
                 detail=f"“{target.value}” ({target.path})",
             ),
         )
@@ -48,3 +60,11 @@ def targets(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
             )
         if option is not None:
             case.rivals += snapshot.rivals(options, option)
+
+
+def _is_let_in(case: Case, target: Target) -> bool:
+    """Whether the permission (not the ceiling) reaches this receiver without listing it. A
+    blind copy never is."""
+    if not target.is_receiver or target.role == "bcc" or not case.openings:
+        return False
+    return all(one.admits(case.relations[target.path]) for one in case.openings)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Set
 from typing import Any
 
-from guardrails import edits, provenance
+from guardrails import edits, provenance, targets
 from guardrails.actions.base import Action, Arguments
 from guardrails.checks.case import Case
 from guardrails.facts import Facts
-from guardrails.provenance import Provenance
+from guardrails.provenance import RELATIONS, Provenance, Relation
 
 
 def sources(
@@ -34,6 +34,22 @@ def sources(
         edited=frozenset(edited),
         proved=proved,
     )
+
+
+def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:
+    """How each receiver stands to the user, by path. Nobody is known by their domain alone."""
+    found: dict[str, frozenset[Relation]] = {}
+    own = targets.address_or_none(facts.own_address)
+    for target in case.receivers:
+        known = {RELATIONS[one] for one in case.sources[target.path] if one in RELATIONS}
+        if target.path in case.listed:
+            known.add("listed")
+        if target.path in case.in_thread:
+            known.add("thread_participant")
+        if known and own and targets.domain_of(own) == targets.domain_of(target.value):
+            known.add("own_domain")
+        found[target.path] = frozenset(known)
+    return found
 
 
 def _written_to(facts: Facts, address: str) -> bool:

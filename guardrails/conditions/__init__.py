@@ -33,6 +33,7 @@ from guardrails.conditions.owner import Owner
 from guardrails.conditions.plain_text import PlainTextOnly
 from guardrails.conditions.rate import Rate
 from guardrails.conditions.receivers_per_run import ReceiversPerRun
+from guardrails.conditions.recipient import Recipient
 from guardrails.conditions.recipient_domain import RecipientDomain
 from guardrails.conditions.secrets import Secrets
 from guardrails.conditions.sender import Sender
@@ -43,6 +44,7 @@ from guardrails.conditions.subject import Subject
 from guardrails.conditions.sum_per_day import SumPerDay
 from guardrails.conditions.thread import Thread
 from guardrails.conditions.trigger import StartedBy
+from guardrails.conditions.written_by import WrittenBy
 
 __all__ = ["BY_KIND", "CONDITIONS", "Condition", "Context", "RateCondition", "Unreadable"]
 
@@ -55,9 +57,11 @@ CONDITIONS: tuple[type[Condition], ...] = (
     SenderRelation,
     Subject,
     Labels,
+    Recipient,
     RecipientDomain,
     MaxRecipients,
     BlindCopies,
+    WrittenBy,
     GroupAddress,
     Owner,
     Audience,

@@ -15,7 +15,7 @@ from guardrails.contracts import Check, Trigger
 from guardrails.counts import Question, Tally
 from guardrails.effects import Effect
 from guardrails.facts import Facts, Need
-from guardrails.provenance import Provenance
+from guardrails.provenance import Provenance, Relation
 from guardrails.targets import Target
 
 
@@ -23,8 +23,9 @@ from guardrails.targets import Target
 class Context:
     """What conditions may look at. `arguments` are canonical; `targets` are those of the
     arguments and those that are reached without being named; `sources` is what each value
-    comes from, by path; `words` is what the user typed in this request; `features` are those
-    an admin ticked; `asks` says that a person would be asked, if nothing else refuses."""
+    comes from and `relations` how each receiver stands to the user, by path; `words` is what
+    the user typed in this request; `features` are those an admin ticked; `asks` says that a
+    person would be asked, if nothing else refuses."""
 
     action: Action[Any]
     trigger: Trigger
@@ -34,6 +35,7 @@ class Context:
     targets: tuple[Target, ...] = ()
     effects: tuple[Effect, ...] = ()
     sources: Mapping[str, Set[Provenance]] = field(default_factory=dict)
+    relations: Mapping[str, frozenset[Relation]] = field(default_factory=dict)
     words: str = ""
     features: frozenset[str] = frozenset()
     asks: bool = False

@@ -12,12 +12,13 @@ IN_WORDS: Mapping[Trigger, str] = {
     "chat": "a person in the chat",
     "webhook": "an inbound item",
     "pattern": "a learned pattern",
+    "schedule": "a schedule",
     "operator": "an operator",
 }
 
 
 class StartedBy(Condition):
-    """The action was set off by one of `any_of`: chat, webhook, pattern, operator."""
+    """The action was set off by one of `any_of`: chat, webhook, pattern, schedule, operator."""
 
     kind: Literal["trigger"]
     title: ClassVar[str] = "What set the action off"

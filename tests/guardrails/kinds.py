@@ -1,10 +1,12 @@
 """Conditions of every kind, for properties that hold for all of them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
+from guardrails.contracts import Trigger
+from guardrails.provenance import Relation
 from guardrails.sensitive import SENSITIVE
 from tests.guardrails.values import ADA, ME, STRANGER
 
@@ -54,6 +56,12 @@ STRATEGIES: Mapping[str, Raw] = {
         kind("labels", carries=st.lists(labels, min_size=1, max_size=1)),
         kind("labels", lacks=st.lists(labels, min_size=1, max_size=1)),
     ),
+    "recipient": kind(
+        "recipient",
+        relation=st.lists(st.sampled_from(get_args(Relation)), min_size=1, unique=True),
+        novel=st.sampled_from(["forbid", "ask"]),
+    ),
+    "text": kind("text", written_by=st.sampled_from(["user", "anyone"])),
     "recipient_domain": kind("recipient_domain", domains=domains),
     "max_recipients": kind("max_recipients", max=counts),
     "bcc": kind("bcc", bcc=st.sampled_from(["forbid", "allow"])),
@@ -81,9 +89,7 @@ STRATEGIES: Mapping[str, Raw] = {
     "notice": kind("notice", min_hours=st.integers(1, 48)),
     "trigger": kind(
         "trigger",
-        any_of=st.lists(
-            st.sampled_from(["chat", "webhook", "pattern", "operator"]), min_size=1, unique=True
-        ),
+        any_of=st.lists(st.sampled_from(get_args(Trigger)), min_size=1, unique=True),
     ),
     "business_hours": kind(
         "business_hours",

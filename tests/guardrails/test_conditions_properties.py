@@ -2,7 +2,7 @@
 
 from dataclasses import fields, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from guardrails import conditions, content, registry
 from guardrails.actions.base import Action
 from guardrails.conditions import BY_KIND, Condition, Context, RateCondition
+from guardrails.contracts import Trigger
 from guardrails.counts import Counts, Tally
 from guardrails.facts import Facts, content_of
+from guardrails.provenance import Relation
 from guardrails.targets import Target
 from integrations.contracts import Document, Event, Issue
 from tests.guardrails.kinds import STRATEGIES, any_condition
@@ -44,7 +46,7 @@ def contexts(draw: st.DrawFn) -> Context:
     action: Action[Any] = draw(actions)
     return Context(
         action=action,
-        trigger=draw(st.sampled_from(["chat", "webhook", "pattern", "operator"])),
+        trigger=draw(st.sampled_from(get_args(Trigger))),
         facts=everything(),
         now=NOW + timedelta(hours=draw(st.integers(0, 200))),
         arguments={
@@ -55,6 +57,14 @@ def contexts(draw: st.DrawFn) -> Context:
         },
         targets=draw(receivers),
         sources={action.object_field or "x": draw(st.sets(st.sampled_from(["U", "R", "X"])))},
+        relations=draw(
+            st.fixed_dictionaries(
+                {
+                    f"{role}[0]": st.frozensets(st.sampled_from(get_args(Relation)), max_size=2)
+                    for role in ("to", "cc", "bcc", "audience")
+                }
+            )
+        ),
         features=draw(st.sampled_from([frozenset(), frozenset({"beta"})])),
         asks=draw(st.booleans()),
     )

@@ -13,7 +13,7 @@ from guardrails.facts import Facts
 from guardrails.policy import decide
 from guardrails.snapshot import Option, Rule
 from integrations.contracts import Document, Event, Folder, Mailbox
-from tests.guardrails.office import Office, phases
+from tests.guardrails.office import AGENT_TEXT, Office, phases
 from tests.guardrails.values import (
     ADA,
     ME,
@@ -289,7 +289,7 @@ def test_an_object_that_changes_after_the_decision_is_left_alone(
     lunch: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lunch.mailbox.organisation.accounts.get(source="calendar").allowed_actions.update(
-        approval_mode="auto"
+        approval_mode="auto", conditions=[AGENT_TEXT]
     )
     lunch.list_target("update_calendar_event", "recipient", ADA)
     still_permitted = selectors.still_permitted

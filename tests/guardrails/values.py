@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from guardrails import conditions
+from guardrails import conditions, registry
+from guardrails.classes import WRITTEN
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.facts import Facts
 from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
@@ -16,6 +17,8 @@ NOW = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)  # a Monday
 ME, ADA, STRANGER = "maya@company.com", "ada@client.com", "mallory@evil.example"
 LABELS = {"label_fyi": "FYI", "label_to_reply": "To Reply"}
 PROJECTS = {"PROJ": "Customer Portal"}
+
+AGENT_TEXT = {"kind": "text", "written_by": "anyone"}
 
 
 def account(**changes: Any) -> AccountRef:
@@ -58,14 +61,25 @@ def request(action_type: str, arguments: Any, origin: Origin | None = None) -> A
     )
 
 
-def rule(action_type: str, mode: Mode = "auto", *raw: dict[str, Any], **changes: Any) -> Rule:
+def rule(
+    action_type: str,
+    mode: Mode = "auto",
+    *raw: dict[str, Any],
+    agent_text: bool = True,
+    **changes: Any,
+) -> Rule:
+    """One permission. Where it is automatic, text of the agent's own may go out too, so that a
+    test about something else isn't asked about it."""
+    action = registry.BY_NAME.get(action_type)
+    writes = action is not None and bool(WRITTEN & set(action.classes.values()))
+    lifted = [AGENT_TEXT] if agent_text and mode == "auto" and writes else []
     values: dict[str, Any] = {
         "id": f"rule-{action_type}",
         "action_type": action_type,
         "resource_type": "",
         "enabled": True,
         "mode": mode,
-        "conditions": conditions.read_all(list(raw)),
+        "conditions": conditions.read_all([*raw, *lifted]),
     }
     return Rule(**(values | changes))
 

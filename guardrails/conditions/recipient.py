@@ -1,0 +1,64 @@
+"""How the receivers must stand to the user, and who may be reached without being listed."""
+
+from collections.abc import Mapping, Set
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from guardrails.actions.base import Action
+from guardrails.conditions.base import Condition, Context, either
+from guardrails.contracts import Check
+from guardrails.facts import Need
+from guardrails.provenance import Relation
+
+IN_WORDS: Mapping[Relation, str] = {
+    "typed": "typed by the user in this request",
+    "own_domain": "somebody known at the account's own domain",
+    "corresponded": "somebody the user has written to",
+    "thread_participant": "a proved participant of the thread",
+    "listed": "listed",
+}
+
+
+class Recipient(Condition):
+    """Every receiver stands to the user in one of these relations. In a permission it also
+    opens: whoever stands in one of them need not be listed (a blind copy must be, as ever).
+
+    own_domain alone opens nothing: it means somebody at the account's own domain who is
+    typed, listed, corresponded with or a participant. Who stands in no relation at all is
+    novel: refused, or with `novel: ask` always asked about. In the ceiling nothing is opened.
+    """
+
+    kind: Literal["recipient"]
+    title: ClassVar[str] = "How receivers stand to the user"
+    relation: Annotated[tuple[Relation, ...], Field(strict=False, min_length=1)]
+    novel: Literal["forbid", "ask"] = "forbid"
+    about_receivers: ClassVar[bool] = True
+
+    @property
+    def sentence(self) -> str:
+        novel = "; about anybody else a person is asked" if self.novel == "ask" else ""
+        return f"every receiver is {either(IN_WORDS[one] for one in self.relation)}{novel}"
+
+    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+        return frozenset({"corresponded"} if "corresponded" in self.relation else ())
+
+    def implies(self, other: Condition) -> bool:
+        return (
+            isinstance(other, Recipient)
+            and set(self.relation) <= set(other.relation)
+            and other.novel in ("ask", self.novel)
+        )
+
+    def admits(self, relations: Set[Relation]) -> bool:
+        """Whether a receiver who stands so to the user may be reached, or asked about."""
+        return bool(relations & set(self.relation)) or (not relations and self.novel == "ask")
+
+    def evaluate(self, context: Context) -> Check:
+        if not context.sources:
+            return self.check(False, "It is not known where anything comes from.")
+        for target in context.targets:
+            known = context.relations.get(target.path, frozenset())
+            if target.is_receiver and not self.admits(known):
+                return self.check(False, f"{target.value} is none of these ({target.path}).")
+        return self.check(True, "Every receiver stands so to the user.")
