@@ -273,6 +273,8 @@ def _evidence(judgement: Judgement) -> dict[str, Any]:
     }
     if judgement.grounds:
         found["decided_on"] = dict(judgement.grounds)
+    if judgement.shadow:
+        found["shadow"] = dict(judgement.shadow)
     if judgement.description:
         found["description"] = judgement.description
     if judgement.undo:

@@ -110,13 +110,32 @@ def past(row: Recorded) -> Past | None:
 def decide_again(past: Past, under: PolicySnapshot) -> Decision | None:
     """What the policy says to a decision of the past. None when it looks at facts that were
     not read then, so that nobody can tell."""
-    facts = past.facts
-    if facts is not None and not _needs(past.request, under) <= past.needs:
+    return decide_on(
+        request=past.request,
+        facts=past.facts,
+        needs=past.needs,
+        now=past.now,
+        reason=past.reason,
+        under=under,
+    )
+
+
+def decide_on(
+    *,
+    request: ActionRequest,
+    facts: Facts | None,
+    needs: frozenset[str],
+    now: datetime,
+    reason: str,
+    under: PolicySnapshot,
+) -> Decision | None:
+    """What another policy says on the facts of a decision, of which `needs` were read and
+    whose reason was `reason`. None when it looks at facts that were not read."""
+    if facts is not None and not _needs(request, under) <= needs:
         facts = None
-    decision = policy.decide(request=past.request, policy=under, facts=facts, now=past.now)
+    decision = policy.decide(request=request, policy=under, facts=facts, now=now)
     unread = ("facts_unavailable", "counts_unavailable")
-    unknown = decision.reason in unread and past.reason != decision.reason
-    return None if unknown else decision
+    return None if decision.reason in unread and reason != decision.reason else decision
 
 
 def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:

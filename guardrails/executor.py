@@ -24,7 +24,7 @@ from django.utils import timezone
 from audit import ledger
 from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
-from guardrails import asks, entries, holds, results, selectors, usage, versions
+from guardrails import asks, entries, holds, results, selectors, shadow, usage, versions
 from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.counts import Use
@@ -108,6 +108,7 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
         return asks.waiting_result(request)
     attempt_no = last.attempt_no + 1 if last else 1
     judgement = judge(request, claim=partial(_count, request, confirmation))
+    judgement = shadow.beside(request, judgement)
     if judgement.policy is not None:
         versions.keep(judgement.policy, tenant_id=request.account.organisation_id)
     if hold is None and _is_to_hold(judgement, confirmation):

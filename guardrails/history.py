@@ -1,13 +1,14 @@
 """The history of policy, read from the ledger: who changed what from what to what."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from audit import selectors, timeline
 from audit.contracts import Filters, Recorded
+from guardrails import conditions
 from guardrails.changes import ACTION_TYPE
 from guardrails.text import visible
 
@@ -20,6 +21,7 @@ KINDS = {
     "skill": "skill",
     "ceilingrule": "ceiling rule",
     "killswitch": "switch",
+    "shadowpolicy": "shadow policy",
 }
 
 
@@ -91,9 +93,20 @@ def differences(
             continue
         yield FieldChange(
             name=name.removesuffix("_id").replace("_", " "),
-            before=None if old is None else as_text(before),
-            after=None if new is None else as_text(after),
+            before=None if old is None else WORDS.get(name, as_text)(before),
+            after=None if new is None else WORDS.get(name, as_text)(after),
         )
+
+
+def _conditions(raw: Any) -> str:
+    return visible("; ".join(one.sentence for one in conditions.read_all(raw)) or "none")
+
+
+def _policy(raw: Any) -> str:
+    """A whole policy, as one in shadow has it; other content as it is."""
+    if not isinstance(raw, dict):
+        return as_text(raw)
+    return ", ".join(f"{len(raw.get(name) or [])} {name}" for name in ("permissions", "targets"))
 
 
 def as_text(value: Any) -> str:
@@ -104,3 +117,6 @@ def as_text(value: Any) -> str:
         return "yes" if value else "no"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return visible(text)
+
+
+WORDS: Mapping[str, Callable[[Any], str]] = {"conditions": _conditions, "content": _policy}

@@ -42,6 +42,7 @@ class Judgement:
     undo: str = ""
     digest: str = ""
     nothing_to_do: bool = False
+    shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.shadow.beside
 
 
 Claim = Callable[[Judgement, Use, datetime], None]

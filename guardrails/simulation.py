@@ -108,12 +108,8 @@ def replay(
             unclear += 1
         elif before.verdict != after.verdict:
             differences.append(
-                Difference(
-                    past=past,
-                    description=_described(past),
-                    before=before.verdict,
-                    after=after.verdict,
-                    sentence=after.sentence,
+                difference(
+                    past, before=before.verdict, after=after.verdict, sentence=after.sentence
                 )
             )
     return Replay(
@@ -121,6 +117,13 @@ def replay(
         looked_at=looked_at,
         mails=len({one.request.origin.item_source_id for one in pasts} - {""}),
         unclear=unclear,
+    )
+
+
+def difference(past: Past, *, before: Verdict, after: Verdict, sentence: str) -> Difference:
+    """One decision of the past and what another policy says to it."""
+    return Difference(
+        past=past, description=_described(past), before=before, after=after, sentence=sentence
     )
 
 

@@ -16,7 +16,7 @@ from audit.timeline import moment
 from guardrails import explain, policy_files, registry, selectors
 from guardrails.admin.scope import choose_account
 from guardrails.explain import Effective
-from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
 from guardrails.text import visible
 from guardrails.why import why
 from integrations.models import Account
@@ -60,6 +60,7 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
             "target": target,
             "reach": explain.may_ever(policy, source, target, now=timezone.now()) if target else (),
             "refusals": _refusals(account),
+            "in_shadow": ShadowPolicy.objects.filter(account=account).exists(),
             "may_change": request.user.has_perm("guardrails.change_allowedaction"),
         }
     return TemplateResponse(request, "guardrails/account.html", context)

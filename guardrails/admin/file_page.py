@@ -10,14 +10,15 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from guardrails import policy_files
+from guardrails import policy_files, shadow
 from guardrails.admin.account_page import address_of
 from guardrails.admin.authors import author
 from guardrails.admin.scope import choose_account
 from guardrails.policy_files import PolicyFileError
-from guardrails.policy_format import Difference
+from guardrails.policy_format import Difference, PolicyFile
 from guardrails.text import visible
 from integrations.models import Account
 
@@ -98,8 +99,10 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         try:
             wanted = policy_files.whole(account, policy_files.read(text))
             found = policy_files.differences(account, wanted)
-            shown = _digest(found)
+            shown = digest(found)
             context |= {"text": text, "differences": found, "shown": shown, "chosen": True}
+            if request.POST.get("shadow"):
+                return _shadow(request, account, wanted)
             if request.POST.get("apply"):
                 return _apply(request, context, account, wanted, shown)
         except PolicyFileError as error:
@@ -123,7 +126,7 @@ def _text(request: HttpRequest, context: dict[str, Any]) -> str:
 
 
 def _apply(
-    request: HttpRequest, context: dict[str, Any], account: Account, wanted: Any, shown: str
+    request: HttpRequest, context: dict[str, Any], account: Account, wanted: PolicyFile, shown: str
 ) -> HttpResponse:
     if not may_apply(request):
         raise PermissionDenied
@@ -135,6 +138,15 @@ def _apply(
     return redirect(address_of(account))
 
 
-def _digest(found: tuple[Difference, ...]) -> str:
+def _shadow(request: HttpRequest, account: Account, wanted: PolicyFile) -> HttpResponse:
+    if not may_apply(request):
+        raise PermissionDenied
+    note = request.POST.get("note", "").strip()[:300]
+    shadow.start(account, wanted, note=note, author=author(request))
+    messages.success(request, "In shadow from now on. The policy is as it was.")
+    return redirect(f"{reverse('admin:guardrails_policy_shadow')}?account={account.pk}")
+
+
+def digest(found: tuple[Difference, ...]) -> str:
     """What the person was shown, so that nothing else is applied."""
     return hashlib.sha256("\n".join(map(str, found)).encode()).hexdigest()

@@ -12,6 +12,7 @@ from guardrails import history
 from guardrails.admin.account_page import account_page, why_page
 from guardrails.admin.file_page import export_page, import_page
 from guardrails.admin.scope import choose_organisation, uuid_or_none
+from guardrails.admin.shadow_page import shadow_page
 from guardrails.admin.trial_page import trial_page
 from integrations.models import Account
 
@@ -35,6 +36,7 @@ def urls(site: AdminSite) -> list[URLPattern]:
         page("why/<uuid:action_id>/", "why", why_page),
         page("import/", "import", import_page),
         page("export/", "export", export_page),
+        page("shadow/", "shadow", shadow_page),
     ]
 
 

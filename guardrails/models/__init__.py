@@ -10,6 +10,7 @@ from guardrails.models.patterns import (
     PatternHit,
 )
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
+from guardrails.models.shadow import ShadowPolicy
 from guardrails.models.skills import Skill
 from guardrails.models.usage import Usage
 
@@ -24,6 +25,7 @@ __all__ = [
     "PatternAction",
     "PatternEvidence",
     "PatternHit",
+    "ShadowPolicy",
     "Skill",
     "TargetGroup",
     "Usage",

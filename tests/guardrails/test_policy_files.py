@@ -80,10 +80,10 @@ def test_differences_are_shown_one_a_line(office: Office, policy: PolicyFile) ->
       - {action: draft, mode: ask}
     """
     assert lines(office, text) == [
-        '~ permission archive (mode: ask → auto; conditions: [{"kind": "sender", "domains": '
-        '["company.com"]}] → [{"kind": "thread"}])',
-        "- permission classify (mode: auto; enabled: yes; conditions: []; patterns unapproved: no; "
-        "hold seconds: 0)",
+        "~ permission archive (mode: ask → auto; conditions: the mail is from somebody at "
+        "company.com → the mail's thread has at least 2 mails)",
+        "- permission classify (mode: auto; enabled: yes; conditions: none; "
+        "patterns unapproved: no; hold seconds: 0)",
         "+ permission draft (mode: ask; enabled: yes; patterns unapproved: no; hold seconds: 0)",
     ]
     assert exported(office.mailbox) == policy

@@ -122,6 +122,7 @@ def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client
         "resource_type": "",
         "enabled": "on",
         "approval_mode": "ask",
+        "hold_seconds": "0",
         "conditions": "0",
         "conditions-0-kind": "thread",
         "conditions-0-min_messages": "4",
