@@ -6,10 +6,11 @@ from uuid import UUID
 from agents.models import Message, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
-from guardrails import holds, selectors
+from guardrails import approvals, holds, selectors
 from guardrails.contracts import ApprovalCard, HoldCard
 
 CONTEXT_SHOWN = 5
+HANDLED_SHOWN = 50
 DONE = frozenset({"succeeded", "noop"})
 COMPLETED = (
     *("id", "action_id", "type", "description", "params"),
@@ -18,19 +19,21 @@ COMPLETED = (
 
 
 def answer(turn_id: UUID) -> dict[str, Any]:
-    """The chat response of one turn (seed I 7.1 and what Remit adds). Four queries, five when it
-    held actions."""
+    """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
+    to the person from now on. Six queries whatever the amount, seven when it held actions."""
     turn = Turn.objects.get(id=turn_id)
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
     question = _open_question(turn)
     actions = _as_they_stand(turn)
-    pending = selectors.approval_cards(
-        organisation_id=turn.organisation_id,
-        external_user_id=turn.external_user_id,
-        turn_ids=_turn_ids(turn),
-        state="pending",
-    )
+    session: dict[str, Any] = {
+        "organisation_id": turn.organisation_id,
+        "external_user_id": turn.external_user_id,
+        "turn_ids": _turn_ids(turn),
+    }
+    pending = selectors.approval_cards(**session, state="pending")[::-1]
+    decided = selectors.approval_cards(**session, decided=True, limit=HANDLED_SHOWN)
+    approvals.note_shown(pending)
     return {
         "session_id": str(turn.conversation_id),
         "turn_id": str(turn.id),
@@ -41,11 +44,15 @@ def answer(turn_id: UUID) -> dict[str, Any]:
             {key: shown.get(key) for key in ("n", "id", "source", "title", "relevance")}
             for shown in turn.context[:CONTEXT_SHOWN]
         ],
-        "pending_actions": [pending_action(card) for card in reversed(pending)],
+        "pending_actions": [pending_action(card) for card in pending],
         "held_actions": [
             _completed(action) | {key: action[key] for key in ("hold_id", "held_until")}
             for action in actions
             if action["status"] == "held"
+        ],
+        "handled_actions": [
+            {"id": str(card.id), "description": card.description, "handled": card.handled}
+            for card in decided
         ],
         "completed_actions": [_completed(action) for action in actions if action["status"] in DONE],
         "refused_actions": [
@@ -97,6 +104,12 @@ def pending_action(card: ApprovalCard) -> dict[str, Any]:
         "description": card.description,
         "params": dict(card.arguments),
         "digest": card.digest,
+        "values": [vars(value) for value in card.values],
+        "differences": [list(one) for one in card.differences],
+        "agent_said": card.agent_said,
+        "delegated": card.delegated,
+        "revises": str(card.revises) if card.revises else None,
+        "proposed": dict(card.proposed),
         "provenance": dict(card.provenance),
         "side_effects": list(card.side_effects),
         "reason": card.reason,
@@ -105,4 +118,4 @@ def pending_action(card: ApprovalCard) -> dict[str, Any]:
 
 
 def _completed(action: dict[str, Any]) -> dict[str, Any]:
-    return {key: action.get(key) for key in COMPLETED}
+    return {key: action.get(key) for key in COMPLETED} | {"handled": action.get("handled", "")}

@@ -4,7 +4,6 @@ It speaks to the same API as every frontend. Letting a scripted mail arrive is n
 write of an agent: it is the demo's other side, and there only while that is the sandbox.
 """
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -22,7 +21,6 @@ from django.views.decorators.http import require_GET, require_POST
 from agents import sandbox
 from agents.models import Turn
 from agents.turn_page import turn_link
-from guardrails.provenance import IN_WORDS
 from integrations import strict_json
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation
@@ -76,7 +74,6 @@ def page(request: HttpRequest) -> HttpResponse:
             "organisation": chosen,
             "users": sorted(names.items()),
             "model_is_offline": settings.MODEL_IS_OFFLINE,
-            "provenance": json.dumps(IN_WORDS),
             **_scripted_mails(chosen),
         },
     )

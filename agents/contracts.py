@@ -18,12 +18,14 @@ ErrorCode = Literal[
     "DUPLICATE_CALL",
     "TOO_MANY_CALLS",
     "INTERRUPTED",
+    "TOO_MANY_ASKS",
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
-    """What a tool call gave. `untrusted` marks data that strangers wrote."""
+    """What a tool call gave. `untrusted` marks data that strangers wrote; `suspends` says that
+    the run must wait for people before it goes on."""
 
     success: bool
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -32,15 +34,18 @@ class ToolResult:
     recoverable: bool = False
     suggested_action: str = ""
     untrusted: bool = False
+    suspends: bool = False
 
     def wire(self) -> dict[str, Any]:
         """The JSON a model is shown and the row keeps."""
         if self.success:
-            return {"success": True, "data": dict(self.data)} | (
-                {"untrusted": True} if self.untrusted else {}
-            )
+            flags = {"untrusted": self.untrusted, "suspends": self.suspends}
+            return {"success": True, "data": dict(self.data)} | {
+                name: True for name, is_set in flags.items() if is_set
+            }
         return {
             "success": False,
+            **({"suspends": True} if self.suspends else {}),
             "error": {
                 "code": self.code,
                 "message": self.message,

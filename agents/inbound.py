@@ -11,7 +11,7 @@ from agents import journal, loop, patterns, people, prompts, roster
 from agents.contracts import CallRecord, InboundMail, Person
 from agents.journal import Lease, LeaseLost
 from agents.models import Turn
-from agents.steps import Question, Reply, Stop
+from agents.steps import Ending, Question, Reply, Stop
 from agents.tools.base import ToolContext
 from agents.turns import MAX_ATTEMPTS, finish_turn
 from guardrails import patterns as learned
@@ -168,5 +168,5 @@ def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> Non
     loop.finish_open_calls(run)
 
 
-def _no_specialist(name: str, task: str, blocks: Sequence[str], call: CallRecord) -> str:
+def _no_specialist(name: str, task: str, blocks: Sequence[str], call: CallRecord) -> Ending:
     raise RuntimeError("an inbound turn has no specialists")

@@ -12,14 +12,13 @@ from agents import journal
 from agents.contracts import CallRecord, StepRecord, ToolResult
 from agents.journal import Lease
 from agents.prompts import Wire
-from agents.steps import CallModel, Limits, Question, Reply, RunCalls, Stop, next_step
+from agents.steps import CallModel, Ending, Limits, Question, RunCalls, next_step
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import parse, run_calls
 from integrations import llm
 from integrations.llm import Completion
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
-Ending = Reply | Question | Stop
 
 
 @dataclass(kw_only=True)

@@ -58,6 +58,8 @@ LIMIT_SENTENCES = {
     "steps": "I stopped because this took too many steps. Please ask for a smaller part of it.",
     "tool_calls": "I stopped because this took too many tool calls. Please ask for a smaller part.",
     "seconds": "I stopped because this took too long. Please ask for a smaller part of it.",
+    "asks": "I stopped because too many actions wait for a person's decision. Decide about those "
+    "first, then ask me to go on.",
 }
 
 

@@ -84,12 +84,40 @@ class ContextUsed(serializers.Serializer[Any]):
     relevance = serializers.FloatField()
 
 
+class ActionValue(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
+    text = serializers.CharField(help_text="In full, with hidden characters shown.")
+    provenance = serializers.CharField(help_text="Where it comes from, in words.")
+    is_target = serializers.BooleanField(help_text="It decides where the action goes.")
+    is_new = serializers.BooleanField(help_text="A target that nobody typed or listed.")
+
+
+class HandledAction(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    description = serializers.CharField()
+    handled = serializers.CharField(help_text="Who decided and when, in words.")
+
+
 class PendingAction(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     type = serializers.CharField()
     description = serializers.CharField()
     params = serializers.DictField()
     digest = serializers.CharField()
+    values = ActionValue(
+        many=True, help_text="The arguments as they are to be shown, targets first."
+    )
+    differences = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="What is there now and what would be: [what, before, after].",
+    )
+    agent_said = serializers.CharField(help_text="The model's own reason. It is no evidence.")
+    delegated = serializers.CharField(help_text="To whom it was handed and by whom; or empty.")
+    revises = serializers.UUIDField(
+        allow_null=True, help_text="The action that a person changed into this one."
+    )
+    proposed = serializers.DictField(help_text="What the agent proposed, where it was changed.")
     provenance = serializers.DictField()
     side_effects = serializers.ListField(child=serializers.CharField())
     reason = serializers.CharField()
@@ -106,6 +134,7 @@ class CompletedAction(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     result = serializers.DictField()
     artifacts = serializers.ListField(child=serializers.DictField())
+    handled = serializers.CharField(help_text="Who decided and when, where a person was asked.")
 
 
 class HeldAction(CompletedAction):
@@ -128,6 +157,9 @@ class ChatResponse(serializers.Serializer[Any]):
     context_used = ContextUsed(many=True)
     pending_actions = PendingAction(many=True)
     held_actions = HeldAction(many=True)
+    handled_actions = HandledAction(
+        many=True, help_text="Actions of the session that a person has decided, here or elsewhere."
+    )
     completed_actions = CompletedAction(many=True)
     refused_actions = CompletedAction(many=True)
     needs_clarification = serializers.BooleanField()

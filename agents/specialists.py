@@ -9,17 +9,17 @@ from agents import journal, loop, people, prompts, roster
 from agents.contracts import CallRecord, Person
 from agents.journal import Lease
 from agents.models import Turn
-from agents.steps import Question, Reply, Stop
+from agents.steps import Ending
 from agents.tools.base import ToolContext
 
-Delegate = Callable[[str, str, Sequence[str], CallRecord], str]
+Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 
 
 def delegate_for(lease: Lease, person: Person, turn: Turn, words: str) -> Delegate:
-    """What a delegating tool calls: run a specialist below the call and return its answer.
+    """What a delegating tool calls: run a specialist below the call and return its ending.
     It shares the turn's ledger, pending actions and limits of the person."""
 
-    def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> str:
+    def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
         agent = next(a for a in roster.AGENTS if a.name == name)
         system = prompts.task_specialist(
             capabilities=people.capabilities(person), today=timezone.now().date().isoformat()
@@ -49,10 +49,6 @@ def delegate_for(lease: Lease, person: Person, turn: Turn, words: str) -> Delega
             ),
             steps=journal.steps_of([lease.turn_id]).get((lease.turn_id, parent.id), []),
         )
-        match loop.run(run):
-            case Reply(text=text) | Question(text=text):
-                return text
-            case Stop(limit=limit):
-                return prompts.LIMIT_SENTENCES[limit]
+        return loop.run(run)
 
     return delegate

@@ -45,10 +45,11 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    limit: Literal["steps", "tool_calls", "seconds"]
+    limit: Literal["steps", "tool_calls", "seconds", "asks"]
 
 
-Next = CallModel | RunCalls | Reply | Question | Stop
+Ending = Reply | Question | Stop
+Next = CallModel | RunCalls | Ending
 
 
 def next_step(*, steps: Sequence[StepRecord], elapsed_seconds: float, limits: Limits) -> Next:
@@ -69,6 +70,8 @@ def next_step(*, steps: Sequence[StepRecord], elapsed_seconds: float, limits: Li
         return Question(call=questions[0], text=last.text)
     if not last.calls:
         return Reply(text=last.text)
+    if any(call.result and call.result.get("suspends") for call in last.calls):
+        return Stop(limit="asks")
     if sum(len(step.calls) for step in steps) >= limits.max_tool_calls:
         return Stop(limit="tool_calls")
     if len(steps) >= limits.max_steps:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from agents import learning, reactions, turns
-from guardrails import approvals, holds, recovery, releases, switches, usage
+from guardrails import deadlines, holds, recovery, releases, switches, usage
 from integrations.models import Account
 from knowledge.tasks import requeue_abandoned_syncs
 
@@ -58,8 +58,9 @@ def sweep() -> None:
     now, patience = timezone.now(), settings.TURN_LEASE_SECONDS
     parts: tuple[Callable[[], object], ...] = (
         lambda: _queue_again(now),
-        lambda: approvals.expire_overdue(now=now),
-        lambda: approvals.finish_confirmed(older_than_seconds=patience),
+        lambda: deadlines.expire_overdue(now=now),
+        lambda: deadlines.escalate_overdue(now=now),
+        lambda: deadlines.finish_confirmed(older_than_seconds=patience, now=now),
         lambda: recovery.recover_open_attempts(older_than_seconds=patience, now=now),
         lambda: requeue_abandoned_syncs(now=now),
         switches.recall_stopped,

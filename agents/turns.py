@@ -224,6 +224,7 @@ def _decide(lease: Lease, turn: Turn) -> None:
             approval_id=UUID(decision["id"]),
             word=WORDS[decision["decision"]],
             changes=decision.get("params"),
+            resumed=turn.attempts > 1,
             digest=decision.get("digest"),
             decided_by=turn.principal,
             reason=decision.get("reason", ""),

@@ -59,6 +59,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
         guardrails.EditView.as_view(),
         name="approval-edit",
     ),
+    path(
+        "api/v1/approvals/<uuid:approval_id>/delegate",
+        guardrails.DelegateView.as_view(),
+        name="approval-delegate",
+    ),
+    path(
+        "api/v1/approvals/<uuid:approval_id>/escalate",
+        guardrails.EscalateView.as_view(),
+        name="approval-escalate",
+    ),
+    path("api/v1/approvals/decide", guardrails.DecideAllView.as_view(), name="approvals-decide"),
     path("api/v1/holds", guardrails.HoldsView.as_view(), name="holds"),
     path("api/v1/holds/<uuid:hold_id>/recall", guardrails.RecallView.as_view(), name="hold-recall"),
     path("api/v1/policy", guardrails.PolicyView.as_view(), name="policy"),

@@ -5,27 +5,42 @@ approval again finishes what a crash interrupted and gives the same result.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.utils import timezone
 
-from audit import ledger
-from audit.contracts import ActorType, Status
 from audit.ids import uuid7
-from audit.selectors import recorded
-from guardrails import entries, registry, selectors
-from guardrails.contracts import ActionRequest, ActionResult, Origin
-from guardrails.executor import Confirmation, execute
+from guardrails import registry
+from guardrails.actions.base import Action
+from guardrails.approval_rows import (
+    CLAIMED,
+    ApprovalConflict,
+    ApprovalNotFound,
+    State,
+    check,
+    claim,
+    expire,
+    find,
+    no_longer_waiting,
+    record,
+    request_of,
+    with_account,
+)
+from guardrails.cards import handled
+from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard
+from guardrails.executor import Confirmation, execute, one_at_a_time
 from guardrails.models import Approval, Hold
+from guardrails.reasons import sentence
 from guardrails.registry import InvalidArguments
+from guardrails.switches import UNDER_WAY
+
+__all__ = ["ApprovalConflict", "ApprovalNotFound", "confirm", "decide", "edit", "reject"]
 
 log = logging.getLogger(__name__)
-State = Approval.State
 Word = Literal["confirm", "reject", "edit"]
 FINAL_STATE = {
     "succeeded": State.EXECUTED,
@@ -34,16 +49,6 @@ FINAL_STATE = {
     "refused": State.REFUSED,
     "unknown": State.FAILED,
 }
-CLOCK = "expiry"
-CLAIMED = ["state", "decided_at", "decided_by", "decision_reason"]
-
-
-class ApprovalNotFound(Exception):
-    """There is no such approval for this organisation and user."""
-
-
-class ApprovalConflict(Exception):
-    """The approval was decided otherwise, or is not what was shown. The message says which."""
 
 
 def confirm(
@@ -56,13 +61,14 @@ def confirm(
 ) -> ActionResult:
     """A person says yes: decide again under the present policy, execute, give the result.
 
-    With `external_user_id` only that user's approvals are found; with `digest` the word
-    counts only for exactly what was shown. The same answer again gives the same result.
+    With `external_user_id` only approvals in that user's hands are found; with `digest` the
+    word counts only for exactly what was shown. The same answer again gives the same result;
+    while another process is at work on it, that is `outcome_unknown`.
     Raises ApprovalNotFound, ApprovalConflict, audit.ledger.LedgerError.
     """
-    row = _find(organisation_id, approval_id, external_user_id)
-    _check_digest(row, digest)
-    return _accept(row, decided_by)
+    row = find(organisation_id, approval_id, external_user_id)
+    check(row, digest=digest, external_user_id=external_user_id)
+    return _accept(row, decided_by, external_user_id)
 
 
 def reject(
@@ -75,10 +81,10 @@ def reject(
     reason: str = "",
 ) -> ActionResult:
     """A person says no, for good. Raises ApprovalNotFound, ApprovalConflict."""
-    row = _find(organisation_id, approval_id, external_user_id)
-    _check_digest(row, digest)
-    _decline(row, decided_by, reason)
-    return _finish(row)
+    row = find(organisation_id, approval_id, external_user_id)
+    check(row, digest=digest, external_user_id=external_user_id)
+    _decline(row, decided_by, external_user_id, reason)
+    return finish(row)
 
 
 def edit(
@@ -97,9 +103,9 @@ def edit(
     old one stays as it is. The same edit again gives the same result. Raises ApprovalNotFound,
     ApprovalConflict, guardrails.registry.InvalidArguments.
     """
-    row = _find(organisation_id, approval_id, external_user_id)
-    _check_digest(row, digest)
-    return _revise(row, decided_by, changes)
+    row = find(organisation_id, approval_id, external_user_id)
+    check(row, digest=digest, external_user_id=external_user_id)
+    return _revise(row, decided_by, external_user_id, changes)
 
 
 def decide(
@@ -112,97 +118,134 @@ def decide(
     digest: str | None = None,
     reason: str = "",
     changes: Mapping[str, Any] | None = None,
+    resumed: bool = False,
 ) -> ActionResult:
     """A person's word as one value: as `confirm`, `reject` or `edit`, and what became of the
     action. Where the word came too late or was about something else, the result is that of
-    the decision that counts. Raises ApprovalNotFound, audit.ledger.LedgerError."""
-    row = _find(organisation_id, approval_id, external_user_id)
+    the decision that counts. `resumed`: the process that took this word before is dead.
+    Raises ApprovalNotFound, audit.ledger.LedgerError."""
+    row = find(organisation_id, approval_id, external_user_id)
     try:
-        _check_digest(row, digest)
+        check(row, digest=digest, external_user_id=external_user_id)
         if word == "confirm":
-            return _accept(row, decided_by)
+            return _accept(row, decided_by, external_user_id, resumed=resumed)
         if word == "edit":
-            return _revise(row, decided_by, changes or {})
-        _decline(row, decided_by, reason)
+            return _revise(row, decided_by, external_user_id, changes or {})
+        _decline(row, decided_by, external_user_id, reason)
     except ApprovalConflict:
         log.info("guardrails.approval_conflict approval=%s", approval_id)
-    except InvalidArguments as error:
-        detail = f"{error}."
-        return replace(_finish(row), reason="invalid_arguments", sentence=detail)
-    return _finish(row)
-
-
-def expire(approval_id: UUID) -> bool:
-    """Close an overdue approval. False when it was decided or is not overdue."""
-    row = Approval.objects.select_related("account__organisation").get(id=approval_id)
-    now = timezone.now()
-    if not _claim(row, Q(expires_at__lte=now), state=State.EXPIRED, by=CLOCK, now=now):
-        return False
-    _record(row, status="denied", reason="approval_expired", actor_type="system")
-    return True
-
-
-def expire_overdue(*, now: datetime) -> int:
-    """Close every approval that nobody decided in time; how many those were."""
-    return sum(expire(approval_id) for approval_id in selectors.overdue(now))
-
-
-def finish_confirmed(*, older_than_seconds: float, limit: int = 100) -> int:
-    """Go on with confirmed approvals whose process died on the way; how many have an end
-    now. Each is decided again, and what the provider did already is not done twice."""
-    before = timezone.now() - timedelta(seconds=older_than_seconds)
-    held = Hold.objects.filter(action_id=OuterRef("action_id"), state=Hold.State.HELD)
-    rows = Approval.objects.select_related("account__organisation").filter(
-        ~Exists(held), state=State.APPROVED, decided_at__lte=before
-    )
-    results = [_finish(row) for row in rows.order_by("decided_at")[:limit]]
-    return sum(map(_has_ended, results))
-
-
-def _find(organisation_id: UUID, approval_id: UUID, external_user_id: str | None) -> Approval:
-    rows = Approval.objects.select_related("account__organisation").filter(
-        id=approval_id, organisation_id=organisation_id
-    )
-    if external_user_id is not None:
-        rows = rows.filter(external_user_id=external_user_id)
-    row = rows.first()
-    if row is None:
-        raise ApprovalNotFound("There is no such approval.")
-    return row
-
-
-def _check_digest(row: Approval, digest: str | None) -> None:
-    if digest is not None and digest != row.digest:
-        raise ApprovalConflict("This is not what was shown. Look at it again and decide then.")
-
-
-def _accept(row: Approval, by: str) -> ActionResult:
-    now = timezone.now()
-    in_time = Q(expires_at=None) | Q(expires_at__gt=now)
-    _claim(row, in_time, state=State.APPROVED, by=by, now=now)
-    if row.state == State.PENDING:  # not claimed, and nobody else did: it is overdue
-        expire(row.id)
         row.refresh_from_db(fields=CLAIMED)
-    if row.state in (State.REJECTED, State.SUPERSEDED):
-        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
-    return _finish(row)
+    except InvalidArguments as error:
+        return replace(finish(row), reason="invalid_arguments", sentence=f"{error}.")
+    return finish(row)
 
 
-def _decline(row: Approval, by: str, reason: str) -> None:
-    _claim(row, Q(), state=State.REJECTED, by=by, now=timezone.now(), reason=reason)
+def note_shown(cards: Iterable[ApprovalCard]) -> None:
+    """These waiting cards are before the person who decides. The first time counts."""
+    new = [card.id for card in cards if card.state == "pending" and card.shown_at is None]
+    if new:
+        rows = Approval.objects.filter(id__in=new, state=State.PENDING, shown_at=None)
+        rows.update(shown_at=timezone.now())
+
+
+def finish(row: Approval, *, claimed: bool = False) -> ActionResult:
+    """Executes a confirmed approval, or gives the result it had. Only who claimed it, or who
+    finds it left behind, executes it: an attempt that another process has under way is not
+    to be taken for an interrupted one."""
+    if row.state == State.APPROVED and not (claimed or is_held(row) or _is_left_behind(row)):
+        return replace(_under_way(row), handled=handled(row))
+    if row.state == State.APPROVED:
+        record(row)
+    result = execute(
+        request_of(row),
+        Confirmation(approval_id=row.id, decided_by=row.decided_by, digest=row.digest)
+        if row.state == State.APPROVED
+        else None,
+    )
+    if row.state == State.APPROVED and has_ended(result):
+        Approval.objects.filter(id=row.id, state=State.APPROVED).update(
+            state=FINAL_STATE[result.status],
+            executed={
+                "status": result.status,
+                "reason": result.reason,
+                "sentence": result.sentence,
+                "result": dict(result.result),
+            },
+        )
+    return replace(result, handled=handled(row))
+
+
+def has_ended(result: ActionResult) -> bool:
+    """Whether the result will not change: an open attempt may still turn out either way, and
+    what is held can be recalled."""
+    return result.status != "held" and result.reason != "outcome_unknown"
+
+
+def is_held(row: Approval) -> bool:
+    """Whether what was confirmed waits for its release: nothing is under way then."""
+    return Hold.objects.filter(action_id=row.action_id, state=Hold.State.HELD).exists()
+
+
+def _is_left_behind(row: Approval) -> bool:
+    return row.decided_at is not None and timezone.now() - row.decided_at >= UNDER_WAY
+
+
+def _under_way(row: Approval) -> ActionResult:
+    return ActionResult(
+        status="unknown",
+        action_id=row.action_id,
+        action_type=row.action_type,
+        description=row.description,
+        arguments=row.arguments,
+        reason="outcome_unknown",
+        sentence=sentence("outcome_unknown"),
+        approval_id=row.id,
+    )
+
+
+def _accept(
+    row: Approval, by: str, external_user_id: str | None, *, resumed: bool = False
+) -> ActionResult:
+    # Threads of this process wait for the one that executes, and give its result.
+    with one_at_a_time(row.action_id):
+        now = timezone.now()
+        in_time = Q(expires_at=None) | Q(expires_at__gt=now)
+        claimed = claim(
+            row, in_time, state=State.APPROVED, by=by, now=now, external_user_id=external_user_id
+        )
+        if row.state == State.PENDING:  # not claimed, and nobody decided: overdue or delegated
+            expire(row.id)
+            row.refresh_from_db(fields=CLAIMED)
+        if row.state in (State.PENDING, State.REJECTED, State.SUPERSEDED):
+            raise no_longer_waiting(row)
+        return finish(row, claimed=claimed or (resumed and row.decided_by == by))
+
+
+def _decline(row: Approval, by: str, external_user_id: str | None, reason: str) -> None:
+    claim(
+        row,
+        Q(),
+        state=State.REJECTED,
+        by=by,
+        now=timezone.now(),
+        external_user_id=external_user_id,
+        reason=reason,
+    )
     if row.state != State.REJECTED:
-        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
-    _record(row, status="denied", reason="rejected", payload={"person_said": row.decision_reason})
+        raise no_longer_waiting(row)
+    record(row)
 
 
-def _revise(row: Approval, by: str, changes: Mapping[str, Any]) -> ActionResult:
-    proposal = _request(row)
+def _revise(
+    row: Approval, by: str, external_user_id: str | None, changes: Mapping[str, Any]
+) -> ActionResult:
+    proposal = request_of(row)
     arguments = _changed(proposal, changes)
-    earlier = Approval.objects.select_related("account__organisation").filter(revises=row).first()
+    earlier = with_account().filter(revises=row).first()
     if earlier is not None and earlier.arguments == arguments:
-        return execute(_request(earlier))
+        return execute(request_of(earlier))
     if row.state != State.PENDING:
-        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
+        raise no_longer_waiting(row)
     origin = proposal.origin
     result = execute(
         replace(
@@ -213,6 +256,7 @@ def _revise(row: Approval, by: str, changes: Mapping[str, Any]) -> ActionResult:
                 origin,
                 revises=str(row.action_id),
                 edited_by=by,
+                edited_as=external_user_id or "",
                 proposed=origin.proposed or proposal.arguments,
             ),
         )
@@ -220,11 +264,11 @@ def _revise(row: Approval, by: str, changes: Mapping[str, Any]) -> ActionResult:
     if result.reason == "no_longer_waiting":
         expire(row.id)
         row.refresh_from_db(fields=CLAIMED)
-        raise ApprovalConflict(f"This is no longer waiting: {_label(row)} {_when(row)}.")
+        raise no_longer_waiting(row)
     if result.status != "pending":
         return result  # refused, or there is nothing to do: what was proposed still waits
     row.refresh_from_db(fields=CLAIMED)
-    _record(row, status="denied", reason="edited", payload={"replaced_by": str(result.action_id)})
+    record(row)
     return result
 
 
@@ -233,7 +277,8 @@ def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, A
     action = registry.BY_NAME.get(proposal.action_type)
     if action is None:
         raise InvalidArguments("there is no such action any more")
-    arguments = registry.canonical(registry.parse(action, {**proposal.arguments, **changes}))
+    wanted = {name: _or_default(action, name, value) for name, value in changes.items()}
+    arguments = registry.canonical(registry.parse(action, {**proposal.arguments, **wanted}))
     if arguments == proposal.arguments:
         raise InvalidArguments("nothing is changed")
     field = action.object_field
@@ -242,87 +287,9 @@ def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, A
     return arguments
 
 
-def _claim(
-    row: Approval, condition: Q, *, state: State, by: str, now: datetime, reason: str = ""
-) -> bool:
-    """Takes the approval out of waiting, if it still waits; afterwards `row` is as stored."""
-    claimed = Approval.objects.filter(condition, id=row.id, state=State.PENDING).update(
-        state=state, decided_at=now, decided_by=by, decision_reason=reason
-    )
-    row.refresh_from_db(fields=CLAIMED)
-    return claimed == 1
-
-
-def _finish(row: Approval) -> ActionResult:
-    """Executes a confirmed approval, or gives the result it had."""
-    request = _request(row)
-    if row.state == State.APPROVED:
-        _record(row, status="recorded", reason="approved")
-    result = execute(
-        request,
-        Confirmation(approval_id=row.id, decided_by=row.decided_by, digest=row.digest)
-        if row.state == State.APPROVED
-        else None,
-    )
-    if row.state == State.APPROVED and _has_ended(result):
-        Approval.objects.filter(id=row.id, state=State.APPROVED).update(
-            state=FINAL_STATE[result.status],
-            executed={
-                "status": result.status,
-                "reason": result.reason,
-                "sentence": result.sentence,
-                "result": dict(result.result),
-            },
-        )
-    return result
-
-
-def _has_ended(result: ActionResult) -> bool:
-    """Whether the result will not change: an open attempt may still turn out either way, and
-    what is held can be recalled."""
-    return result.status != "held" and result.reason != "outcome_unknown"
-
-
-def _record(
-    row: Approval,
-    *,
-    status: Status,
-    reason: str,
-    actor_type: ActorType | None = None,
-    payload: dict[str, Any] | None = None,
-) -> None:
-    """The decision's row in the ledger, once."""
-    request = _request(row)
-    if any(phase.decision_reason == reason for phase in recorded(row.action_id)):
-        return
-    by_person: ActorType = "admin" if row.decided_by.startswith("operator:") else "user"
-    ledger.append(
-        entries.decided(
-            request,
-            status=status,
-            reason=reason,
-            approval_id=row.id,
-            decided_by=row.decided_by,
-            actor_type=actor_type or by_person,
-            payload={"description": row.description, "digest": row.digest, **(payload or {})},
-            now=timezone.now(),
-        )
-    )
-
-
-def _request(row: Approval) -> ActionRequest:
-    return ActionRequest(
-        action_id=row.action_id,
-        account=row.account.ref(),
-        action_type=row.action_type,
-        arguments=row.arguments,
-        origin=Origin(**row.origin),
-    )
-
-
-def _label(row: Approval) -> str:
-    return State(row.state).label.lower()
-
-
-def _when(row: Approval) -> str:
-    return f"at {row.decided_at:%Y-%m-%d %H:%M} UTC" if row.decided_at else ""
+def _or_default(action: Action[Any], name: str, value: Any) -> Any:
+    """Null takes an optional argument away: then it is as if it had never been given."""
+    field = action.arguments.model_fields.get(name)
+    if value is not None or field is None or field.is_required():
+        return value
+    return field.get_default(call_default_factory=True)

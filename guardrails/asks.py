@@ -20,8 +20,12 @@ REASON_OF = {
 }
 
 
+# What a change of an approval leaves as it was.
+INHERITED = ("delegated_to", "delegated_by", "delegated_at", "escalated_at", "escalated_by")
+
+
 class TooManyAsks(Exception):
-    """This turn has as many open approvals as it may have."""
+    """This turn or this account has as many open approvals as it may have."""
 
 
 class NoLongerWaiting(Exception):
@@ -37,23 +41,18 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         # Tool calls of one turn run side by side; the count must see every one of them.
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
-                [f"asks {account.id} {origin.turn_id}"],
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asks {account.id}"]
             )
         found = Approval.objects.filter(action_id=request.action_id).first()
         if found is not None:
             return found.id
-        revises = _supersede(request, now) if origin.revises else None
-        waiting = Approval.objects.filter(
-            account_id=account.id, turn_id=origin.turn_id, state=Approval.State.PENDING
-        )
-        if waiting.count() >= settings.MAX_OPEN_ASKS_PER_TURN:
-            raise TooManyAsks
+        changed = _supersede(request, now) if origin.revises else None
+        _check_room(request)
         hours = settings.APPROVAL_HOURS
         decision = judgement.decision
         return Approval.objects.create(
             action_id=request.action_id,
-            revises_id=revises,
+            revises=changed,
             organisation_id=account.organisation_id,
             account_id=account.id,
             external_user_id=account.external_user_id,
@@ -63,27 +62,44 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
             arguments=dict(request.arguments),
             origin=asdict(origin),
             provenance=dict(decision.provenance),
+            first_seen=dict(judgement.first_seen),
+            differences=[list(one) for one in judgement.differences],
             side_effects=list(decision.side_effects),
             digest=judgement.digest,
             policy_digest=decision.policy_digest,
             description=judgement.description,
             reason=decision.sentence,
             expires_at=now + timedelta(hours=hours) if hours else None,
+            **{name: getattr(changed, name) for name in INHERITED if changed},
         ).id
 
 
-def _supersede(request: ActionRequest, now: datetime) -> UUID:
-    """Takes the approval that a person changed out of waiting; its id."""
+def _check_room(request: ActionRequest) -> None:
+    """Raises TooManyAsks."""
+    waiting = Approval.objects.filter(account_id=request.account.id, state=Approval.State.PENDING)
+    of_turn = waiting.filter(turn_id=request.origin.turn_id)
+    if (
+        of_turn.count() >= settings.MAX_OPEN_ASKS_PER_TURN
+        or waiting.count() >= settings.MAX_OPEN_ASKS_PER_ACCOUNT
+    ):
+        raise TooManyAsks
+
+
+def _supersede(request: ActionRequest, now: datetime) -> Approval:
+    """Takes the approval that a person changed out of waiting."""
     in_time = Q(expires_at=None) | Q(expires_at__gt=now)
-    parent = Approval.objects.filter(
-        in_time, account_id=request.account.id, action_id=request.origin.revises, state="pending"
-    )
-    changed = parent.update(
-        state=Approval.State.SUPERSEDED, decided_at=now, decided_by=request.origin.edited_by
+    origin = request.origin
+    changed = Approval.objects.filter(
+        in_time, account_id=request.account.id, action_id=origin.revises, state="pending"
+    ).update(
+        state=Approval.State.SUPERSEDED,
+        decided_at=now,
+        decided_by=origin.edited_by,
+        decided_as=origin.edited_as,
     )
     if not changed:
         raise NoLongerWaiting
-    return Approval.objects.values_list("id", flat=True).get(action_id=request.origin.revises)
+    return Approval.objects.get(action_id=origin.revises)
 
 
 def waiting_result(request: ActionRequest) -> ActionResult:

@@ -24,8 +24,8 @@ class Origin:
     `user_words` is what the user typed in this turn (empty for inbound items);
     `item_source_id` is the provider id of the inbound item that is worked through, and
     `thread_id` its thread. `tighten` is the model's wish to be asked: it can only tighten.
-    `revises` is the id of the action that a person changed into this one (`edited_by`), and
-    `proposed` are the arguments as the agent first proposed them.
+    `revises` is the id of the action that a person changed into this one (`edited_by`, for
+    the user `edited_as`), and `proposed` are the arguments as the agent first proposed them.
     """
 
     trigger: Trigger
@@ -43,6 +43,7 @@ class Origin:
     reason: str = ""  # the model's explanation: quoted to people, never evidence
     revises: str = ""
     edited_by: str = ""
+    edited_as: str = ""
     proposed: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -98,7 +99,8 @@ class ActionResult:
     unless somebody recalls it before (`hold_id`). refused: the guardrails said no. failed:
     the provider said no, or could not be reached before anything happened. unknown: the
     provider may have acted; recovery asks it. `result` is what may be shown to the model.
-    `proposed` is what the agent had proposed, where a person changed it before confirming.
+    `proposed` is what the agent had proposed, where a person changed it before confirming;
+    `handled` says who decided and when, where a person was asked.
     """
 
     status: ResultStatus
@@ -114,11 +116,29 @@ class ActionResult:
     result: Mapping[str, Any] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
     proposed: Mapping[str, Any] = field(default_factory=dict)
+    handled: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardValue:
+    """One value of an action: what it is for, in full, and where it comes from in words.
+    `is_new`: it decides where the action goes, and nobody typed or listed it."""
+
+    path: str
+    label: str
+    text: str
+    provenance: str
+    is_target: bool
+    is_new: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalCard:
-    """A pending or decided action as people and the API see it. Built by code from fields."""
+    """A pending or decided action as people and the API see it. Built by code from fields.
+
+    `values` are the arguments in words, targets first; `differences` what, before, after.
+    `handled` says who decided and when; `agent_said` is the model's word, and no evidence.
+    """
 
     id: UUID
     action_id: UUID
@@ -126,19 +146,29 @@ class ApprovalCard:
     external_user_id: str
     turn_id: str
     action_type: str
+    title: str
     description: str
     arguments: Mapping[str, Any]
     provenance: Mapping[str, str]
+    values: tuple[CardValue, ...]
+    differences: tuple[tuple[str, str, str], ...]
     side_effects: tuple[str, ...]
     revises: UUID | None  # the approval that a person changed into this one
     proposed: Mapping[str, Any]  # by the agent, where a person has changed it
     digest: str
     state: ApprovalState
     reason: str
+    agent_said: str
     created_at: datetime
     expires_at: datetime | None
+    shown_at: datetime | None
     decided_at: datetime | None
     decided_by: str
+    handled: str
+    seconds_to_decide: float | None
+    delegated_to: str
+    delegated: str
+    escalated_at: datetime | None
 
 
 @dataclass(frozen=True, kw_only=True)

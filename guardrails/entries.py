@@ -141,16 +141,17 @@ def decided(
     payload: Mapping[str, Any],
     now: datetime,
 ) -> Entry:
-    """What a person, or the clock, made of an approval."""
+    """What a person, or the clock, made of an approval. Handing it on decides nothing."""
+    approved = reason == "approved"
     return _entry(
         request,
         now=now,
         phase="control",
         status=status,
-        decision="approved" if status == "recorded" else "blocked",
+        decision="approved" if approved else "blocked" if status == "denied" else "none",
         decision_reason=reason,
         approval_id=str(approval_id),
-        approved_by=decided_by if status == "recorded" else "",
+        approved_by=decided_by if approved else "",
         actor_type=actor_type,
         actor_id=decided_by,
         payload={"sentence": sentence(reason), **payload},

@@ -62,7 +62,7 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
     """
     if any(connection.in_atomic_block for connection in connections.all(initialized_only=True)):
         raise RuntimeError("Call execute() outside of transactions: it calls a provider.")
-    with _one_at_a_time(request.action_id):
+    with one_at_a_time(request.action_id):
         return _run(canonical(request), confirmation)
 
 
@@ -78,11 +78,11 @@ def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> 
 
 
 @contextmanager
-def _one_at_a_time(action_id: UUID) -> Iterator[None]:
+def one_at_a_time(action_id: UUID) -> Iterator[None]:
     """Threads of one process take turns on one action; the second finds the first's outcome.
     Between processes the ledger's unique attempts and the idempotency key decide."""
     with _registering:
-        lock = _running.setdefault(action_id, threading.Lock())
+        lock = _running.setdefault(action_id, threading.RLock())
     with lock:
         yield
 

@@ -13,13 +13,14 @@ from django.utils import timezone
 from audit.chain import canonical_bytes
 from audit.selectors import actions_of_run
 from guardrails import evidence, policy, registry, selectors, usage
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import Action, Arguments, Difference
 from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
 from guardrails.facts import Facts, corresponded, gather
 from guardrails.provenance import SOURCES
 from guardrails.reasons import sentence
+from guardrails.sightings import first_seen
 from guardrails.snapshot import PolicySnapshot
 from integrations import reads
 from integrations.exceptions import ProviderError
@@ -41,6 +42,8 @@ class Judgement:
     description: str = ""
     undo: str = ""
     digest: str = ""
+    first_seen: Mapping[str, str] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
     nothing_to_do: bool = False
     shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.shadow.beside
 
@@ -81,10 +84,20 @@ def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
         )
 
 
-def binding(request: ActionRequest, *, description: str, decision: Decision, facts: Facts) -> str:
+def binding(
+    request: ActionRequest,
+    *,
+    description: str,
+    decision: Decision,
+    facts: Facts,
+    policy: PolicySnapshot,
+) -> str:
     """The digest a person's word is bound to: this action with these arguments, for this
-    account and turn, its effects, and the object as the person saw it."""
+    account and turn, its effects, the object as the person saw it, and the part of the policy
+    that this action is under. What operators change elsewhere leaves the word good."""
+    action = registry.BY_NAME[request.action_type]
     bound = {
+        "policy": policy.basis(action.name, action.resource_type, decision.option_ids),
         "organisation": str(request.account.organisation_id),
         "account": str(request.account.id),
         "action_id": str(request.action_id),
@@ -162,13 +175,20 @@ def _described(
 ) -> Judgement:
     """The judgement with all that is needed to ask a person and to act."""
     decision, description = found.decision, action.describe(arguments, facts)
+    snapshot = found.policy
+    if snapshot is None:
+        raise ValueError("a decision without policy asks nobody")
     return replace(
         found,
         action=action,
         arguments=arguments,
         description=description,
         undo=action.undo(arguments, facts),
-        digest=binding(request, description=description, decision=decision, facts=facts),
+        first_seen=first_seen(request.arguments, provenance=decision.provenance, facts=facts),
+        differences=action.differences(arguments, facts, decision.removals),
+        digest=binding(
+            request, description=description, decision=decision, facts=facts, policy=snapshot
+        ),
         nothing_to_do=action.already_so(arguments, facts, decision.removals),
     )
 

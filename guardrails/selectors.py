@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from guardrails import conditions, registry
+from guardrails.cards import card
 from guardrails.contracts import (
     ApprovalCard,
     Capability,
@@ -230,33 +230,26 @@ def approval_cards(
     turn_ids: Iterable[str] | None = None,
     ids: Iterable[UUID] | None = None,
     state: str | None = None,
+    decided: bool = False,
+    before: UUID | None = None,
     limit: int = MAX_CARDS,
 ) -> tuple[ApprovalCard, ...]:
-    """The organisation's approvals that match, newest first. One query."""
+    """The organisation's approvals that match, newest first; a user's are those they are asked
+    about or that were delegated to them. `before` continues below that approval. One query."""
     rows = Approval.objects.filter(organisation_id=organisation_id)
     if external_user_id is not None:
-        rows = rows.filter(external_user_id=external_user_id)
+        rows = rows.for_user(external_user_id)
     if turn_ids is not None:
         rows = rows.filter(turn_id__in=list(turn_ids))
     if ids is not None:
         rows = rows.filter(id__in=list(ids))
     if state is not None:
         rows = rows.filter(state=state)
+    if decided:
+        rows = rows.exclude(state=Approval.State.PENDING)
+    if before is not None:
+        rows = rows.below(before)
     return tuple(card(row) for row in rows.order_by("-created_at", "-id")[:limit])
-
-
-def card(row: Approval) -> ApprovalCard:
-    values: dict[str, Any] = {
-        name: getattr(row, name)
-        for name in ApprovalCard.__dataclass_fields__
-        if name not in ("side_effects", "revises", "proposed")
-    }
-    return ApprovalCard(
-        **values,
-        side_effects=tuple(row.side_effects),
-        revises=row.revises_id,
-        proposed=row.origin.get("proposed", {}),
-    )
 
 
 def overdue(now: datetime) -> tuple[UUID, ...]:

@@ -126,6 +126,22 @@ class PolicySnapshot:
         conditions += [one for limit in self.ceiling for one in limit.conditions]
         return any(isinstance(one, RateCondition) for one in conditions)
 
+    def basis(
+        self, action_type: str, resource_type: str, option_ids: Collection[str]
+    ) -> dict[str, Any]:
+        """The part of the policy that one action is under: its permission, the ceiling's rules
+        about it, and the options that list its targets. A switch leaves no trace here: while
+        it is thrown it refuses."""
+        rule = self.rule(action_type, resource_type)
+        return {
+            "rule": vars(rule) | {"conditions": _raw(rule.conditions)} if rule else None,
+            "limits": [
+                vars(limit) | {"conditions": _raw(limit.conditions)}
+                for limit in self.limits(action_type)
+            ],
+            "options": _sorted(vars(one) for one in self.options if one.id in option_ids),
+        }
+
     def content(self) -> dict[str, Any]:
         """The whole policy as plain data; equal for equal policies. `read` takes it back."""
         return {

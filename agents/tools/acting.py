@@ -1,6 +1,7 @@
 """From a model's wish to the guardrails: the only way any tool reaches an action."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agents import journal
@@ -68,6 +69,7 @@ def shown(result: ActionResult) -> dict[str, Any]:
         "description": result.description or title_of(result.action_type),
         "params": dict(result.arguments),
         **({"proposed": dict(result.proposed)} if result.proposed else {}),
+        **({"handled": result.handled} if result.handled else {}),
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,
@@ -89,6 +91,8 @@ def title_of(action_type: str) -> str:
 
 def observed(result: ActionResult) -> ToolResult:
     """What the model is told of one action."""
+    if result.reason == "too_many_asks":
+        return replace(failure("TOO_MANY_ASKS", result.sentence), suspends=True)
     if result.status == "refused":
         return failure("PERMISSION_DENIED", result.sentence)
     if result.status in ("failed", "unknown"):

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult
 from agents.journal import Lease
+from agents.steps import Ending
 
 
 class Arguments(BaseModel):
@@ -38,7 +39,7 @@ class ToolContext:
     mail: InboundMail | None
     pattern_id: str
     call: CallRecord
-    delegate: Callable[[str, str, Sequence[str], CallRecord], str]
+    delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
 
     def action_id(self, number: int) -> UUID:
         """The id of this call's n-th action (from 0): the same whenever the call is run again.

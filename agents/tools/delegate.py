@@ -7,7 +7,8 @@ from pydantic import Field
 
 from agents.contracts import ToolResult
 from agents.models import Turn
-from agents.prompts import untrusted_block
+from agents.prompts import LIMIT_SENTENCES, untrusted_block
+from agents.steps import Stop
 from agents.tools.base import Arguments, Tool, ToolContext
 from knowledge import retrieval
 from knowledge.contracts import FoundItem
@@ -28,7 +29,7 @@ def run(context: ToolContext, arguments: Delegate) -> ToolResult:
         account_ids=tuple(account.id for account in context.person.accounts),
         ids=tuple(arguments.context_ids),
     )
-    result = context.delegate(
+    ending = context.delegate(
         arguments.specialist, arguments.task, [_block(item) for item in items], context.call
     )
     actions = Turn.objects.values_list("actions", flat=True).get(id=context.lease.turn_id)
@@ -39,8 +40,13 @@ def run(context: ToolContext, arguments: Delegate) -> ToolResult:
     ]
     return ToolResult(
         success=True,
-        data={"specialist": arguments.specialist, "result": result, "pending_actions": pending},
+        data={
+            "specialist": arguments.specialist,
+            "result": LIMIT_SENTENCES[ending.limit] if isinstance(ending, Stop) else ending.text,
+            "pending_actions": pending,
+        },
         untrusted=True,
+        suspends=ending == Stop(limit="asks"),
     )
 
 

@@ -1,11 +1,12 @@
 """The task specialist's tools: extract tasks, find related ones, prepare their creation."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from django.utils import timezone
 from pydantic import Field, ValidationError
 
-from agents.contracts import ToolResult, failure
+from agents.contracts import ErrorCode, ToolResult, failure
 from agents.prompts import TASK_EXTRACTION
 from agents.tools.acting import act, shown
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -75,6 +76,7 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     """Propose one create_jira_task a task. One that is refused does not lose the others."""
     prepared: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
+    suspends = False
     for number, task in enumerate(arguments.tasks):
         result = act(
             context,
@@ -85,10 +87,16 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
         action = shown(result)
         entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}
         (refused if result.status in ("refused", "failed") else prepared).append(entry)
+        if result.reason == "too_many_asks":
+            suspends = True
+            break  # the rest would be refused too, each with a row of its own
     if not prepared:
-        return failure("PERMISSION_DENIED", refused[0]["sentence"])
+        code: ErrorCode = "TOO_MANY_ASKS" if suspends else "PERMISSION_DENIED"
+        return replace(failure(code, refused[0]["sentence"]), suspends=suspends)
     return ToolResult(
-        success=True, data={"prepared": len(prepared), "actions": prepared, "refused": refused}
+        success=True,
+        data={"prepared": len(prepared), "actions": prepared, "refused": refused},
+        suspends=suspends,
     )
 
 

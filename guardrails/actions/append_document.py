@@ -1,17 +1,19 @@
 """Add text at the end of one document."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import NOTHING, Action, Arguments, Call, Difference, Outcome
 from guardrails.actions.documents import readers, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
 from guardrails.targets import Target
 from guardrails.text import Body, ObjectId
 from integrations.ports import Writer
+
+END_SHOWN = 300
 
 
 class AppendDocumentArguments(Arguments):
@@ -44,6 +46,12 @@ class AppendDocument(Action[AppendDocumentArguments]):
 
     def undo(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
         return "Take the added text out of the end of the document."
+
+    def differences(
+        self, arguments: AppendDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        end = facts.document.content_text[-END_SHOWN:] if facts.document else ""
+        return (("end of the text", end or NOTHING, f"{end}{arguments.content}"),)
 
     def describe(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
         return f"Add {len(arguments.content)} characters to {titled(facts)}"

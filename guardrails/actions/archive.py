@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, subject_of
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.text import ObjectId
@@ -34,6 +34,11 @@ class Archive(Action[ArchiveArguments]):
 
     def undo(self, arguments: ArchiveArguments, facts: Facts) -> str:
         return "Put the mail back into the inbox."
+
+    def differences(
+        self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        return (("in the inbox", "yes", "no"),)
 
     def describe(self, arguments: ArchiveArguments, facts: Facts) -> str:
         return f"Archive “{subject_of(facts)}”"

@@ -30,6 +30,8 @@ class Arguments(BaseModel):
 
 A = TypeVar("A", bound=Arguments)
 Outcome = tuple[dict[str, Any], tuple[Artifact, ...]]
+Difference = tuple[str, str, str]  # what, before, after
+NOTHING = "(nothing)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +122,13 @@ class Action(ABC, Generic[A]):
         """The arguments that are text to read: no ids, addresses, times or closed choices."""
         return tuple(name for name, one in self.classes.items() if one == "text")
 
+    def differences(
+        self, arguments: A, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        """What is at the provider now and what would be, where the action changes something
+        that is there. Empty: it only adds."""
+        return ()
+
     def object_id(self, arguments: A) -> str | None:
         return getattr(arguments, self.object_field) if self.object_field else None
 
@@ -146,6 +155,12 @@ def parts(annotation: Any) -> Iterator[Any]:
     yield annotation
     for one in get_args(annotation):
         yield from parts(one)
+
+
+def in_words(value: object) -> str:
+    """A value of an object as people read it in a difference."""
+    many = isinstance(value, list | tuple)
+    return (", ".join(map(str, value)) if many else str(value or "")) or NOTHING  # type: ignore[call-overload]
 
 
 def subject_of(facts: Facts) -> str:

@@ -1,9 +1,9 @@
 """Cancel one event. Whoever attends it gets word of that."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome
 from guardrails.actions.events import people_of, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
@@ -39,6 +39,11 @@ class CancelCalendarEvent(Action[CancelCalendarEventArguments]):
     def effects(self, arguments: CancelCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
         gone = Effect(kind="destructive", because="the event and the answers to it are gone")
         return (*reaching(facts.event_people or (), "get word that it is cancelled"), gone)
+
+    def differences(
+        self, arguments: CancelCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        return (("on the calendar", titled(facts), "cancelled"),)
 
     def describe(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
         return f"Cancel {titled(facts)}"

@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
+from guardrails.actions.base import (
+    NOTHING,
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Outcome,
+    subject_of,
+)
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.targets import Target
@@ -44,6 +52,19 @@ class Classify(Action[ClassifyArguments]):
 
     def undo(self, arguments: ClassifyArguments, facts: Facts) -> str:
         return "Take the label off; what else was taken off is listed above."
+
+    def differences(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        names, present = facts.labels or {}, facts.email.labels if facts.email else ()
+        before = [label for label in present if label in names]
+        after = [label for label in before if label not in removals]
+        after += [arguments.label_id] if arguments.label_id not in after else []
+
+        def told(labels: Sequence[str]) -> str:
+            return ", ".join(names.get(label, label) for label in labels) or NOTHING
+
+        return (("labels", told(before), told(after)),)
 
     def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
         name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)

@@ -1,9 +1,9 @@
 """Delete one draft."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import SUBJECT_SHOWN, Action, Arguments, Call, Outcome
+from guardrails.actions.base import SUBJECT_SHOWN, Action, Arguments, Call, Difference, Outcome
 from guardrails.effects import Effect
 from guardrails.facts import Facts
 from guardrails.text import ObjectId, visible
@@ -27,6 +27,13 @@ class DeleteDraft(Action[DeleteDraftArguments]):
 
     def effects(self, arguments: DeleteDraftArguments, facts: Facts) -> tuple[Effect, ...]:
         return (Effect(kind="destructive", because="the draft is gone, whoever wrote it"),)
+
+    def differences(
+        self, arguments: DeleteDraftArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        if facts.draft is None:
+            return ()
+        return (("draft", f"{facts.draft.subject}\n{facts.draft.body}", "deleted"),)
 
     def describe(self, arguments: DeleteDraftArguments, facts: Facts) -> str:
         subject = facts.draft.subject if facts.draft else ""

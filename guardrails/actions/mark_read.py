@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, subject_of
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.text import ObjectId
@@ -34,6 +34,11 @@ class MarkRead(Action[MarkReadArguments]):
 
     def undo(self, arguments: MarkReadArguments, facts: Facts) -> str:
         return "Mark the mail as unread."
+
+    def differences(
+        self, arguments: MarkReadArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        return (("read", "no", "yes"),)
 
     def describe(self, arguments: MarkReadArguments, facts: Facts) -> str:
         return f"Mark “{subject_of(facts)}” as read"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
 from guardrails.actions.documents import folder, folder_name, readers, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
@@ -46,6 +46,18 @@ class MoveDocument(Action[MoveDocumentArguments]):
     def undo(self, arguments: MoveDocumentArguments, facts: Facts) -> str:
         present = facts.document.folder_id if facts.document else None
         return f"Move the document back to {folder_name(facts, present)}."
+
+    def differences(
+        self, arguments: MoveDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        present = facts.document.folder_id if facts.document else None
+        readers_then = set(facts.document_readers or ()) | set(
+            facts.folder_readers(arguments.folder_id) or ()
+        )
+        return (
+            ("folder", folder_name(facts, present), folder_name(facts, arguments.folder_id)),
+            ("readers", in_words(facts.document_readers), in_words(sorted(readers_then))),
+        )
 
     def describe(self, arguments: MoveDocumentArguments, facts: Facts) -> str:
         return f"Move {titled(facts)} to {folder_name(facts, arguments.folder_id)}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, subject_of
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, subject_of
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.targets import Target
@@ -47,6 +47,13 @@ class MoveEmail(Action[MoveEmailArguments]):
     def undo(self, arguments: MoveEmailArguments, facts: Facts) -> str:
         names = [facts.mail_folders[folder] for folder in _present(facts)]
         return f"Move the mail back to {visible(', '.join(names)) or 'the archive'}."
+
+    def differences(
+        self, arguments: MoveEmailArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        before = ", ".join(facts.mail_folders[folder] for folder in _present(facts))
+        after = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)
+        return (("folder", before or "archive", after),)
 
     def describe(self, arguments: MoveEmailArguments, facts: Facts) -> str:
         name = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
 from guardrails.actions.documents import titled
 from guardrails.classes import Is
 from guardrails.effects import Effect
@@ -57,6 +57,12 @@ class ShareDocument(Action[ShareDocumentArguments]):
         if before is None:
             return f"Take the access of {arguments.email} away. What was read stays read."
         return f"Make {arguments.email} a {before} again."
+
+    def differences(
+        self, arguments: ShareDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        readers = facts.document_readers or ()
+        return (("readers", in_words(readers), in_words(sorted({*readers, arguments.email}))),)
 
     def describe(self, arguments: ShareDocumentArguments, facts: Facts) -> str:
         return f"Share {titled(facts)} with {arguments.email} as {arguments.role}"

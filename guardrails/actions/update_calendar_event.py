@@ -1,11 +1,11 @@
 """Change one event. Whoever attends it gets word of that."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import model_validator
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
 from guardrails.actions.events import Moment, in_order, people_of, titled
 from guardrails.actions.messages import receivers
 from guardrails.effects import Effect, reaching
@@ -78,6 +78,16 @@ class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
             for name in arguments.changes()
         )
         return f"Set back {was}."
+
+    def differences(
+        self, arguments: UpdateCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        before = facts.event.model_dump(mode="json") if facts.event else {}
+        before["attendees"] = [one.email for one in facts.event.attendees] if facts.event else []
+        return tuple(
+            (name, in_words(before.get(name)), in_words(value))
+            for name, value in arguments.changes().items()
+        )
 
     def describe(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
         return f"Change {titled(facts)}: {', '.join(arguments.changes())}"

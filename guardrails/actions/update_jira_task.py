@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
 from guardrails.actions.issues import (
     IN_PROJECT,
     IssueType,
@@ -85,6 +85,15 @@ class UpdateJiraTask(Action[UpdateJiraTaskArguments]):
             for name in arguments.changes()
         )
         return f"Set back {was}."
+
+    def differences(
+        self, arguments: UpdateJiraTaskArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        before = facts.issue.model_dump(mode="json") if facts.issue else {}
+        return tuple(
+            (name, in_words(before.get(name)), in_words(value))
+            for name, value in arguments.changes().items()
+        )
 
     def describe(self, arguments: UpdateJiraTaskArguments, facts: Facts) -> str:
         return f"Change {titled(facts)}: {', '.join(arguments.changes())}"

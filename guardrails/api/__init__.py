@@ -1,15 +1,25 @@
 """The API of approvals and policy."""
 
-from guardrails.api.approvals import ApprovalsView, DecideView, EditView
+from guardrails.api.approvals import (
+    ApprovalsView,
+    DecideAllView,
+    DecideView,
+    DelegateView,
+    EditView,
+    EscalateView,
+)
 from guardrails.api.holds import HoldsView, RecallView
 from guardrails.api.policy import EffectiveView, PolicyView, SimulateView
 from guardrails.api.replay import ReplayView
 
 __all__ = [
     "ApprovalsView",
+    "DecideAllView",
     "DecideView",
+    "DelegateView",
     "EditView",
     "EffectiveView",
+    "EscalateView",
     "HoldsView",
     "PolicyView",
     "RecallView",

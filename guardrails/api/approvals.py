@@ -1,80 +1,37 @@
 """The API of approvals: what waits for a user, and their word on it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions, serializers
+from rest_framework import exceptions
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import approvals, selectors
+from guardrails import approvals, batch, cards, delegation, selectors
+from guardrails.api.approval_shapes import (
+    Batch,
+    Card,
+    Change,
+    Decided,
+    Delegation,
+    Escalation,
+    Outcomes,
+    Page,
+    Word,
+)
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
+from guardrails.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.contracts import ActionResult, ApprovalCard
 from guardrails.models import Approval
 from guardrails.provenance import IN_WORDS
 from guardrails.registry import InvalidArguments
 from integrations.authentication import HasScope
-from integrations.serializers import StrictCharField, StrictSerializer
-
-REASON_MAX = 1000
-
-
-class Card(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    action_id = serializers.UUIDField(help_text="Its id in the ledger.")
-    turn_id = serializers.CharField()
-    type = serializers.CharField()
-    description = serializers.CharField(help_text="The action in one line.")
-    params = serializers.DictField(help_text="The arguments: exactly these are executed.")
-    provenance = serializers.DictField(
-        child=serializers.CharField(), help_text="Where each value comes from, in words."
-    )
-    side_effects = serializers.ListField(child=serializers.CharField())
-    revises = serializers.UUIDField(
-        allow_null=True, help_text="The approval that a person changed into this one."
-    )
-    proposed = serializers.DictField(
-        help_text="What the agent proposed, where a person has changed it; else empty."
-    )
-    digest = serializers.CharField(help_text="Send it back to bind the word to what was shown.")
-    state = serializers.ChoiceField(choices=Approval.State.choices)
-    reason = serializers.CharField(help_text="Why a person is asked.")
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(allow_null=True)
-    decided_at = serializers.DateTimeField(allow_null=True)
-    decided_by = serializers.CharField()
-
-
-class Word(StrictSerializer):
-    user_id = StrictCharField(max_length=200)
-    decision = serializers.ChoiceField(choices=["confirm", "reject"])
-    digest = StrictCharField(
-        max_length=64, required=False, help_text="The digest that was shown to the person."
-    )
-    reason = StrictCharField(max_length=REASON_MAX, required=False, allow_blank=True)
-
-
-class Change(StrictSerializer):
-    user_id = StrictCharField(max_length=200)
-    arguments = serializers.DictField(
-        allow_empty=False,
-        help_text="The arguments to change. What is not named stays; null takes one away.",
-    )
-    digest = StrictCharField(
-        max_length=64, required=False, help_text="The digest that was shown to the person."
-    )
-
-
-class Decided(serializers.Serializer[Any]):
-    approval = Card()
-    status = serializers.CharField(help_text="succeeded, noop, refused, failed, unknown, pending")
-    reason = serializers.CharField()
-    sentence = serializers.CharField()
-    result = serializers.DictField()
 
 
 class ApprovalsView(APIView):
@@ -84,21 +41,28 @@ class ApprovalsView(APIView):
         parameters=[
             OpenApiParameter("user_id", str, required=True),
             OpenApiParameter("state", str, enum=Approval.State.values),
+            OpenApiParameter("before", UUID, description="The last id of the page before."),
+            OpenApiParameter("limit", int, description="How many, 200 at most."),
         ],
         responses=Card(many=True),
         operation_id="approvals",
     )
     def get(self, request: Request) -> Response:
-        """The user's approvals, the 200 newest."""
-        user_id = request.query_params.get("user_id", "")
-        auth = caller_for(request, user_id)
-        state = request.query_params.get("state")
-        if state is not None and state not in Approval.State.values:
-            raise exceptions.ValidationError({"state": ["There is no such state."]})
-        cards = selectors.approval_cards(
-            organisation_id=auth.organisation_id, external_user_id=user_id, state=state
+        """What the user is asked about or was handed, newest first. Waiting ones count as
+        shown to the person from now on."""
+        chosen = Page(data=request.query_params.dict())
+        chosen.is_valid(raise_exception=True)
+        page = chosen.validated_data
+        auth = caller_for(request, page["user_id"])
+        found = selectors.approval_cards(
+            organisation_id=auth.organisation_id,
+            external_user_id=page["user_id"],
+            state=page.get("state"),
+            before=page.get("before"),
+            limit=page["limit"],
         )
-        return Response([_card(card) for card in cards])
+        approvals.note_shown(found)
+        return Response([_card(card) for card in found])
 
 
 class DecideView(APIView):
@@ -118,17 +82,41 @@ class DecideView(APIView):
             "digest": word.get("digest"),
             "decided_by": auth.principal,
         }
-        try:
+        with in_http_terms():
             if word["decision"] == "reject":
                 result = approvals.reject(**given, reason=word.get("reason", ""))
             else:
                 result = approvals.confirm(**given)
-        except approvals.ApprovalNotFound as error:
-            raise exceptions.NotFound(str(error), code="unknown_approval") from error
-        except approvals.ApprovalConflict as error:
-            raise Conflict(str(error)) from error
         (card,) = selectors.approval_cards(organisation_id=auth.organisation_id, ids=[approval_id])
         return Response(_decided(card, result))
+
+
+class DecideAllView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("approvals")]
+
+    @extend_schema(request=Batch, responses=Outcomes, operation_id="approvals_decide")
+    def post(self, request: Request) -> Response:
+        """Several at once, each bound to its own digest and answered for itself: one that
+        cannot be decided neither stops nor carries the others."""
+        body = Batch(data=request.data)
+        body.is_valid(raise_exception=True)
+        wish = body.validated_data
+        auth = caller_for(request, wish["user_id"])
+        answers = batch.decide_all(
+            [
+                batch.Item(
+                    approval_id=item["id"],
+                    digest=item["digest"],
+                    word=item["decision"],
+                    reason=item.get("reason", ""),
+                )
+                for item in wish["items"]
+            ],
+            organisation_id=auth.organisation_id,
+            decided_by=auth.principal,
+            external_user_id=wish["user_id"],
+        )
+        return Response({"results": [_outcome(answer) for answer in answers]})
 
 
 class EditView(APIView):
@@ -143,7 +131,7 @@ class EditView(APIView):
         body.is_valid(raise_exception=True)
         change = body.validated_data
         auth = caller_for(request, change["user_id"])
-        try:
+        with in_http_terms():
             result = approvals.edit(
                 organisation_id=auth.organisation_id,
                 approval_id=approval_id,
@@ -152,21 +140,94 @@ class EditView(APIView):
                 digest=change.get("digest"),
                 changes=change["arguments"],
             )
-        except approvals.ApprovalNotFound as error:
-            raise exceptions.NotFound(str(error), code="unknown_approval") from error
-        except approvals.ApprovalConflict as error:
-            raise Conflict(str(error)) from error
-        except InvalidArguments as error:
-            raise exceptions.ValidationError({"arguments": [f"{error}."]}) from error
         (card,) = selectors.approval_cards(
             organisation_id=auth.organisation_id, ids=[result.approval_id or approval_id]
         )
         return Response(_decided(card, result))
 
 
+class DelegateView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("approvals")]
+
+    @extend_schema(request=Delegation, responses=Card, operation_id="approval_delegate")
+    def post(self, request: Request, approval_id: UUID) -> Response:
+        """Hand it to somebody else: only they, or an operator, may decide it then."""
+        body = Delegation(data=request.data)
+        body.is_valid(raise_exception=True)
+        wish = body.validated_data
+        auth = caller_for(request, wish["user_id"])
+        with in_http_terms():
+            row = delegation.delegate(
+                organisation_id=auth.organisation_id,
+                approval_id=approval_id,
+                external_user_id=wish["user_id"],
+                to=wish["to"],
+                by=auth.principal,
+                note=wish.get("note", ""),
+            )
+        return Response(_card(cards.card(row)))
+
+
+class EscalateView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("approvals")]
+
+    @extend_schema(request=Escalation, responses=Card, operation_id="approval_escalate")
+    def post(self, request: Request, approval_id: UUID) -> Response:
+        """Bring it to the operators' attention. It waits on; nothing is approved by it."""
+        body = Escalation(data=request.data)
+        body.is_valid(raise_exception=True)
+        wish = body.validated_data
+        auth = caller_for(request, wish["user_id"])
+        with in_http_terms():
+            row = delegation.escalate(
+                organisation_id=auth.organisation_id,
+                approval_id=approval_id,
+                external_user_id=wish["user_id"],
+                by=auth.principal,
+                reason=wish.get("reason", ""),
+            )
+        return Response(_card(cards.card(row)))
+
+
+@contextmanager
+def in_http_terms() -> Iterator[None]:
+    """What cannot be decided, as the API says it."""
+    try:
+        yield
+    except ApprovalNotFound as error:
+        raise exceptions.NotFound(str(error), code="unknown_approval") from error
+    except ApprovalConflict as error:
+        raise Conflict(str(error)) from error
+    except InvalidArguments as error:
+        raise exceptions.ValidationError({"arguments": [f"{error}."]}) from error
+    except delegation.UnknownDelegate as error:
+        raise exceptions.ValidationError({"to": [str(error)]}) from error
+
+
+def _outcome(answer: batch.Answer) -> dict[str, Any]:
+    result = answer.result
+    if result is None:
+        status = "conflict" if answer.error == "conflict" else "error"
+        told = {"status": status, "reason": answer.error, "handled": "", "result": {}}
+        return {"id": str(answer.approval_id), "sentence": answer.sentence, **told}
+    return {
+        "id": str(answer.approval_id),
+        "status": result.status,
+        "reason": result.reason,
+        "sentence": result.sentence,
+        "handled": result.handled,
+        "result": result.result,
+    }
+
+
 def _card(card: ApprovalCard) -> dict[str, Any]:
     provenance = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
-    shown = {"type": card.action_type, "params": card.arguments, "provenance": provenance}
+    shown = {
+        "user_id": card.external_user_id,
+        "type": card.action_type,
+        "params": card.arguments,
+        "provenance": provenance,
+    }
     return Card({**vars(card), **shown}).data
 
 
@@ -176,5 +237,6 @@ def _decided(card: ApprovalCard, result: ActionResult) -> dict[str, Any]:
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,
+        "handled": result.handled,
         "result": result.result,
     }

@@ -1,12 +1,29 @@
 """Actions that wait for a person, or were decided by one."""
 
 import uuid
+from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, Subquery, Value, When
 
 from guardrails import registry
 from integrations.models import Account, Organisation
+
+WAITING_FIRST = Case(When(state="pending", then=Value(0)), default=Value(1))
+
+
+class ApprovalQuerySet(models.QuerySet["Approval"]):
+    def for_user(self, external_user_id: str) -> Self:
+        """What this user is asked about, and what was delegated to them."""
+        return self.filter(
+            Q(external_user_id=external_user_id) | Q(delegated_to=f"user:{external_user_id}")
+        )
+
+    def below(self, approval_id: uuid.UUID) -> Self:
+        """What comes after that approval, newest first."""
+        that = Approval.objects.filter(id=approval_id)
+        at = Subquery(that.values("created_at"))
+        return self.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=approval_id))
 
 
 class Approval(models.Model):
@@ -55,13 +72,39 @@ class Approval(models.Model):
     policy_digest = models.CharField(max_length=64, help_text="The policy when it was asked.")
     description = models.TextField(help_text="The action in one line.")
     reason = models.TextField(blank=True, help_text="Why a person is asked.")
+    first_seen = models.JSONField(
+        default=dict, help_text="Where values came up that nobody typed or listed, by path."
+    )
+    differences = models.JSONField(
+        default=list, help_text="What is there now and what would be: [what, before, after]."
+    )
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
+    shown_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was first before the person who decides."
+    )
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.CharField(max_length=200, blank=True)
+    decided_as = models.CharField(
+        max_length=200, blank=True, help_text="The user for whom the word was given."
+    )
     decision_reason = models.TextField(blank=True, help_text="What the person said to it.")
+    delegated_to = models.CharField(
+        max_length=200, blank=True, help_text="user:…, operator:… or group:…: who decides now."
+    )
+    delegated_by = models.CharField(max_length=200, blank=True)
+    delegated_at = models.DateTimeField(null=True, blank=True)
+    escalated_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was brought to the operators' attention."
+    )
+    escalated_by = models.CharField(max_length=200, blank=True)
     executed = models.JSONField(default=dict, help_text="What became of it.")
+    in_ledger = models.BooleanField(
+        default=False, editable=False, help_text="Whether the decision is a row of the ledger."
+    )
+
+    objects = ApprovalQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -96,7 +139,29 @@ class Approval(models.Model):
             models.Index(
                 fields=["decided_at"], name="approval_unfinished", condition=Q(state="approved")
             ),
+            models.Index(
+                fields=["decided_at"],
+                name="approval_unrecorded",
+                condition=Q(in_ledger=False) & ~Q(state__in=["pending", "approved"]),
+            ),
+            models.Index(
+                fields=["account", "turn_id"],
+                name="approval_waiting",
+                condition=Q(state="pending"),
+            ),
+            models.Index(
+                fields=["delegated_to", "-created_at"],
+                name="approval_delegated",
+                condition=~Q(delegated_to=""),
+            ),
+            models.Index(WAITING_FIRST, F("created_at").desc(), name="approval_waiting_first"),
         ]
 
     def __str__(self) -> str:
         return self.description
+
+    @property
+    def seconds_to_decide(self) -> float:
+        """From the first look (or else the asking) to the decision; 0 before."""
+        began = self.shown_at or self.created_at
+        return (self.decided_at - began).total_seconds() if self.decided_at else 0.0

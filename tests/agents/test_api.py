@@ -75,6 +75,7 @@ def test_a_message_is_answered_in_the_contracts_shape(token: str, model: Scripte
         "context_used": [],
         "pending_actions": [],
         "held_actions": [],
+        "handled_actions": [],
         "completed_actions": [],
         "refused_actions": [],
         "needs_clarification": False,

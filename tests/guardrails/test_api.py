@@ -8,7 +8,7 @@ from django.test import Client
 
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, Approval
-from integrations.models import Organisation, ServiceToken
+from integrations.models import Account, Organisation, ServiceToken
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -160,6 +160,81 @@ def test_edits_that_cannot_be_are_refused_in_words(
     assert (refused["status"], refused["reason"]) == ("refused", "target_not_listed")
     assert (refused["approval"]["id"], refused["approval"]["state"]) == (str(waiting.id), "pending")
     assert office.calls() == []
+
+
+def test_several_are_decided_at_once_each_for_itself(office: Office, api: Api) -> None:
+    office.permit("archive", "ask")
+    for _ in range(3):
+        execute(office.request("archive", {"email_id": office.receive()}))
+    yes, no, stale = api.get(APPROVALS, user_id=office.user_id).json()
+    body = {
+        "user_id": office.user_id,
+        "items": [
+            {"id": stale["id"], "digest": "0" * 64, "decision": "confirm"},
+            {"id": yes["id"], "digest": yes["digest"], "decision": "confirm"},
+            {"id": no["id"], "digest": no["digest"], "decision": "reject", "reason": "No."},
+        ],
+    }
+
+    found = api.post(f"{APPROVALS}/decide", body).json()["results"]
+
+    assert [(one["id"], one["status"], one["reason"]) for one in found] == [
+        (stale["id"], "conflict", "conflict"),
+        (yes["id"], "succeeded", "performed"),
+        (no["id"], "refused", "rejected"),
+    ]
+    assert found[1]["handled"].startswith(f"Confirmed by {office.user_id} at ")
+    assert len(office.calls()) == 1
+    twice = body | {"items": [body["items"][1]] * 2}
+    assert error(api.post(f"{APPROVALS}/decide", twice)) == (400, "invalid")
+    assert error(api.post(f"{APPROVALS}/decide", body | {"items": []})) == (400, "invalid")
+    bare = body | {"items": [{"id": yes["id"], "decision": "confirm"}]}  # without digest
+    assert error(api.post(f"{APPROVALS}/decide", bare)) == (400, "invalid")
+
+
+def test_an_approval_is_handed_on_and_escalated(
+    office: Office, api: Api, waiting: Approval
+) -> None:
+    Account.objects.create(
+        organisation=office.organisation, external_user_id="omar", source="gmail"
+    )
+    path, user = f"{APPROVALS}/{waiting.id}", {"user_id": office.user_id}
+
+    handed = api.post(f"{path}/delegate", user | {"to": "user:omar", "note": "Yours."}).json()
+    escalated = api.post(f"{path}/escalate", user).json()
+
+    assert handed["delegated_to"] == "user:omar"
+    assert handed["delegated"].startswith("Delegated to omar by ")
+    assert escalated["escalated_at"] is not None
+    assert error(api.decide(waiting.id, **user, decision="confirm")) == (409, "conflict")
+    assert office.calls() == []
+    (card,) = api.get(APPROVALS, user_id="omar", state="pending").json()
+    assert (card["id"], card["user_id"]) == (str(waiting.id), office.user_id)
+    assert api.decide(waiting.id, user_id="omar", decision="confirm").status_code == 200
+    assert error(api.post(f"{path}/delegate", user | {"to": "user:x"})) == (400, "invalid")
+    assert error(api.post(f"{path}/escalate", {"user_id": "x"})) == (404, "unknown_approval")
+    chat = Api(office.organisation, "chat")
+    assert error(chat.post(f"{path}/delegate", user | {"to": "user:omar"})) == (
+        403,
+        "permission_denied",
+    )
+
+
+def test_a_long_list_is_read_page_by_page(office: Office, api: Api) -> None:
+    office.permit("archive", "ask")
+    for _ in range(5):
+        execute(office.request("archive", {"email_id": office.receive()}))
+    everything = [card["id"] for card in api.get(APPROVALS, user_id=office.user_id).json()]
+    pages: list[str] = []
+    for size in (2, 2, 2):
+        query = {"before": pages[-1]} if pages else {}
+        page = api.get(APPROVALS, user_id=office.user_id, limit=size, **query).json()
+        pages += [card["id"] for card in page]
+
+    assert pages == everything
+    assert error(api.get(APPROVALS, user_id=office.user_id, limit=0)) == (400, "invalid")
+    assert error(api.get(APPROVALS, user_id=office.user_id, before="x")) == (400, "invalid")
+    assert error(api.get(APPROVALS, user_id=office.user_id, surprise="x")) == (400, "invalid")
 
 
 def test_other_tenants_and_users_find_nothing(office: Office, api: Api, waiting: Approval) -> None:

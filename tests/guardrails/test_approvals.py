@@ -11,7 +11,7 @@ from django.db import IntegrityError, connections
 from django.utils import timezone
 
 from audit.selectors import recorded
-from guardrails import approvals, selectors
+from guardrails import approvals, deadlines, selectors
 from guardrails.approvals import ApprovalConflict, ApprovalNotFound
 from guardrails.contracts import ActionResult
 from guardrails.executor import execute
@@ -92,7 +92,9 @@ def test_a_rejection_is_final_and_recorded(office: Office, waiting: Approval) ->
         "A person said no.",
     )
     assert (again, state(waiting)) == (first, "rejected")
-    with pytest.raises(ApprovalConflict, match="no longer waiting: rejected at"):
+    with pytest.raises(
+        ApprovalConflict, match="no longer waiting: rejected by a user of the API at"
+    ):
         confirm(waiting)
     last = recorded(waiting.action_id)[-1]
     assert (last.status, last.decision_reason) == ("denied", "rejected")
@@ -213,7 +215,7 @@ def test_a_reply_to_a_proved_sender_is_sent_once_confirmed(office: Office) -> No
 
 def test_an_approval_without_a_deadline_waits_for_ever(office: Office, waiting: Approval) -> None:
     assert waiting.expires_at is None
-    assert approvals.expire_overdue(now=timezone.now() + timedelta(days=3650)) == 0
+    assert deadlines.expire_overdue(now=timezone.now() + timedelta(days=3650)) == 0
     assert confirm(waiting).status == "succeeded"
 
 
@@ -238,8 +240,8 @@ def test_an_overdue_approval_expires(office: Office, waiting: Approval) -> None:
 def test_the_clock_expires_what_nobody_decided(office: Office, waiting: Approval) -> None:
     Approval.objects.filter(pk=waiting.pk).update(expires_at=timezone.now())
 
-    assert approvals.expire_overdue(now=timezone.now()) == 1
-    assert approvals.expire_overdue(now=timezone.now()) == 0
+    assert deadlines.expire_overdue(now=timezone.now()) == 1
+    assert deadlines.expire_overdue(now=timezone.now()) == 0
     assert state(waiting) == "expired"
 
 
@@ -277,7 +279,7 @@ def test_a_crash_after_the_claim_is_finished_once(
         confirm(waiting)
     assert state(waiting) == "approved"
 
-    assert approvals.finish_confirmed(older_than_seconds=0) == 1
+    assert deadlines.finish_confirmed(older_than_seconds=0, now=timezone.now()) == 1
 
     assert state(waiting) == "executed"
     assert confirm(waiting).status == "succeeded"
@@ -291,7 +293,7 @@ def test_a_confirmed_approval_under_way_is_not_pending_work_for_a_day(
 ) -> None:
     confirm(waiting)
 
-    assert approvals.finish_confirmed(older_than_seconds=0) == 0
+    assert deadlines.finish_confirmed(older_than_seconds=0, now=timezone.now()) == 0
 
 
 @pytest.mark.parametrize("round_number", range(5))
@@ -364,3 +366,64 @@ def test_asks_of_another_turn_have_their_own_allowance(office: Office, settings:
         origin = replace(CHAT, turn_id=turn_id)
         wish = office.request("archive", {"email_id": office.receive()}, origin=origin)
         assert execute(wish).status == expected
+
+
+def test_an_account_has_only_so_many_open_questions(office: Office, settings: Any) -> None:
+    settings.MAX_OPEN_ASKS_PER_ACCOUNT = 2
+    office.permit("archive", "ask")
+    results = [
+        execute(
+            office.request(
+                "archive", {"email_id": office.receive()}, origin=replace(CHAT, turn_id=turn_id)
+            )
+        )
+        for turn_id in "abc"
+    ]
+
+    assert [result.reason for result in results] == [
+        "needs_approval",
+        "needs_approval",
+        "too_many_asks",
+    ]
+    assert office.calls() == []
+
+
+def test_a_changed_permission_needs_a_new_word(office: Office, waiting: Approval) -> None:
+    rule = office.tracker.allowed_actions.get()
+    rule.conditions = [{"kind": "trigger", "any_of": ["chat"]}]
+    rule.save()
+
+    result = confirm(waiting)
+
+    assert (result.status, result.reason) == ("refused", "changed_since_asked")
+    assert office.calls() == []
+
+
+def test_a_change_of_the_policy_elsewhere_leaves_the_word_good(
+    office: Office, waiting: Approval
+) -> None:
+    office.permit("archive")
+    office.list_target("create_jira_task", "project", "OPS", "Operations")
+
+    assert confirm(waiting).status == "succeeded"
+
+
+def test_a_decision_whose_row_was_lost_is_recorded_later(
+    office: Office, waiting: Approval, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(entry: Any) -> None:
+        raise OSError("away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("audit.ledger.append", unreachable)
+        with pytest.raises(OSError, match="away"):
+            reject(waiting, reason="No.")
+    assert state(waiting) == "rejected"
+    assert len(recorded(waiting.action_id)) == 1
+
+    for _ in range(2):
+        deadlines.finish_confirmed(older_than_seconds=0, now=timezone.now())
+
+    reasons = [row.decision_reason for row in recorded(waiting.action_id)]
+    assert reasons == ["needs_approval", "rejected"]
+    assert recorded(waiting.action_id)[-1].payload["seconds_to_decide"] >= 0

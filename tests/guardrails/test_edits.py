@@ -117,7 +117,9 @@ def test_an_edit_is_confirmed_for_itself(office: Office, waiting: Approval) -> N
     """The word for the first proposal is no word for what it was changed to."""
     edit(waiting, {"body": "Dear Ada,"})
 
-    with pytest.raises(ApprovalConflict, match="no longer waiting: changed by a person at"):
+    with pytest.raises(
+        ApprovalConflict, match="no longer waiting: changed by a user of the API at"
+    ):
         confirm(waiting)
     with pytest.raises(ApprovalConflict, match="not what was shown"):
         confirm(revision_of(waiting), digest=waiting.digest)
@@ -186,7 +188,7 @@ def test_a_revision_can_be_changed_again(office: Office, waiting: Approval) -> N
 def test_what_was_decided_cannot_be_changed(office: Office, waiting: Approval) -> None:
     confirm(waiting)
 
-    with pytest.raises(ApprovalConflict, match="no longer waiting: confirmed and done"):
+    with pytest.raises(ApprovalConflict, match="no longer waiting: confirmed by"):
         edit(waiting, {"subject": "New"})
     assert Approval.objects.count() == 1
 

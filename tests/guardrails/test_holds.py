@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit.contracts import Entry
 from audit.selectors import recorded
-from guardrails import approvals, executor, holds, judgement, switches
+from guardrails import approvals, deadlines, executor, holds, judgement, switches
 from guardrails.changes import Author
 from guardrails.contracts import ActionResult, Origin
 from guardrails.executor import execute
@@ -164,12 +164,12 @@ def test_a_confirmed_action_is_held_too_and_stays_confirmed_meanwhile(office: Of
     first, second = approvals.confirm(**given), approvals.confirm(**given)
 
     assert (asked.status, first.status, second.status) == ("pending", "held", "held")
-    assert approvals.finish_confirmed(older_than_seconds=0) == 0
+    assert deadlines.finish_confirmed(older_than_seconds=0, now=timezone.now()) == 0
     assert Approval.objects.get().state == "approved"
     assert office.calls() == []
     due()
     assert release_due(now=timezone.now()) == 1
-    assert approvals.finish_confirmed(older_than_seconds=0) == 1
+    assert deadlines.finish_confirmed(older_than_seconds=0, now=timezone.now()) == 1
     assert Approval.objects.get().state == "executed"
     attempt = recorded(asked.action_id)[-2]
     assert (attempt.decision, attempt.approved_by) == ("approved", OLGA)

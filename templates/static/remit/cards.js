@@ -1,7 +1,6 @@
 // What the console shows, built from values. Text only ever becomes a text node.
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
-const RECEIVERS = ["to", "cc", "bcc", "reply_to", "attendees", "assignee", "project_key", "label_id"];
 const SOURCES = { gmail: "Gmail", gdrive: "Google Drive", calendar: "Calendar", jira: "Jira" };
 
 /** Text with every invisible character shown, as in ⟨U+200B⟩. */
@@ -57,45 +56,85 @@ export function question(asked, answer) {
     el("div", { className: "buttons" }, ...options));
 }
 
-function origins(action, names, words) {
-  const found = Object.entries(action.provenance)
-    .filter(([path]) => names.some((name) => path === name || path.startsWith(`${name}[`)))
-    .map(([, origin]) => words[origin] ?? origin);
-  return [...new Set(found)].join("; ");
+function described(pairs) {
+  return el("dl", {}, ...pairs.flatMap(([name, ...content]) => [el("dt", {}, visible(name)), el("dd", {}, ...content)]));
 }
 
-function parameters(action, names, words, { each }) {
-  return el("dl", {}, ...names.flatMap((name) => [
-    el("dt", {}, name.replaceAll("_", " ")),
-    el("dd", {},
-      ...[action.params[name]].flat().map((value) => el("span", { className: "value" }, visible(value))),
-      each ? el("small", {}, origins(action, [name], words)) : null),
+const value = (text) => el("span", { className: "value" }, text);
+
+function told(values) {
+  return described(values.map((one) => [
+    one.label, value(one.text), el("small", { className: one.is_new ? "new" : "" }, one.provenance),
   ]));
 }
 
+function changing(action, edit) {
+  const boxes = action.values.filter((one) => !one.path.endsWith("_id") && one.path !== "issue_key");
+  const names = [...new Set(boxes.map((one) => one.path.replace(/\[\d+\]$/, "")))]
+    .filter((name) => ["string", "object"].includes(typeof action.params[name]));
+  const fields = names.map((name) => {
+    const given = action.params[name];
+    const many = Array.isArray(given);
+    const box = el("textarea", { rows: many ? given.length + 1 : 2, id: `${action.id}-${name}` });
+    box.value = many ? given.join("\n") : given;
+    return { name, many, box, before: box.value };
+  });
+  const form = el("form", { className: "change", hidden: true },
+    ...fields.flatMap(({ name, many, box }) => [
+      el("label", { htmlFor: box.id }, `${name.replaceAll("_", " ")}${many ? " (one a line)" : ""}`), box]),
+    el("p", {}, "What you save is another action. It is shown to you again before anything is done."),
+    el("div", { className: "buttons" },
+      el("button", { className: "primary" }, "Save and look at it"),
+      el("button", { type: "button", onclick: () => { form.hidden = true; } }, "Leave it")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const params = Object.fromEntries(fields.filter(({ box, before }) => box.value !== before)
+      .map(({ name, many, box }) => [name, many
+        ? box.value.split("\n").map((line) => line.trim()).filter(Boolean)
+        : box.value || null]));
+    if (Object.keys(params).length) edit(action, params);
+  });
+  return { form, open: () => { form.hidden = false; fields[0]?.box.focus(); }, can: fields.length > 0 };
+}
+
 /** An action that waits: receivers first, everything that would be sent, and what follows. */
-export function pending(action, words, decide) {
-  const filled = Object.keys(action.params)
-    .filter((name) => action.params[name] !== null && [action.params[name]].flat().length);
-  const receivers = RECEIVERS.filter((name) => filled.includes(name));
-  const rest = filled.filter((name) => !RECEIVERS.includes(name));
-  const origin = origins(action, rest, words);
-  const button = (title, kind, confirm) => el("button", {
-    type: "button", className: kind, ariaLabel: `${title}: ${visible(action.description)}`,
-    onclick: () => decide([action.id], confirm),
+export function pending(action, decide, edit) {
+  const change = changing(action, edit);
+  const button = (title, kind, act) => el("button", {
+    type: "button", className: kind, ariaLabel: `${title}: ${visible(action.description)}`, onclick: act,
   }, title);
-  return el("section", { className: "card pending", ariaLabel: "Pending action" },
-    receivers.length ? parameters(action, receivers, words, { each: true }) : null,
+  const targets = action.values.filter((one) => one.is_target);
+  const rest = action.values.filter((one) => !one.is_target);
+  const card = el("section", { className: "card pending", ariaLabel: "Pending action" },
+    targets.length ? told(targets) : null,
     el("h4", {}, visible(action.description)),
-    rest.length ? parameters(action, rest, words, { each: false }) : null,
-    origin ? el("small", {}, `Other values: ${origin}`) : null,
+    action.differences.length
+      ? described(action.differences.map(([what, before, after]) => [what,
+        el("del", { className: "value" }, before), el("ins", { className: "value" }, after)]))
+      : null,
+    rest.length ? told(rest) : null,
     action.side_effects.length
       ? el("p", {}, `This also happens: ${visible(action.side_effects.join("; "))}`) : null,
     action.reason ? el("p", {}, `Why you are asked: ${visible(action.reason)}`) : null,
+    action.delegated ? el("p", {}, `${visible(action.delegated)}.`) : null,
     action.expires_at
       ? el("p", {}, `Expires ${new Date(action.expires_at).toUTCString()}`) : null,
+    action.agent_said
+      ? el("figure", {}, el("figcaption", {}, "What the agent says about it (no evidence)"),
+        el("blockquote", {}, action.agent_said)) : null,
     el("div", { className: "buttons" },
-      button("Confirm", "primary", true), button("Reject", "", false)));
+      button("Confirm", "primary", () => decide([action], true)),
+      button("Reject", "", () => decide([action], false)),
+      change.can ? button("Change", "", change.open) : null),
+    change.form);
+  card.dataset.id = action.id;
+  return card;
+}
+
+/** What stands where a card was, once somebody has decided. */
+export function handled(action) {
+  return el("section", { className: "card handled", ariaLabel: "Handled" },
+    el("h4", {}, visible(action.description)), el("p", {}, `${visible(action.handled)}.`));
 }
 
 /** An action that is permitted and waits: when it happens, and the way to stop it. */
@@ -118,6 +157,7 @@ export function finished(action, ledger) {
   return el("section", { className: `card ${done ? "done" : "refused"}`, ariaLabel: done ? "Done" : "Not done" },
     el("h4", {}, `${done ? "Done" : "Not done"}: ${visible(action.description || action.type)}`),
     action.status !== "succeeded" && action.sentence ? el("p", {}, visible(action.sentence)) : null,
+    action.handled ? el("p", { className: "calls" }, `${visible(action.handled)}.`) : null,
     el("p", { className: "links" },
       ...places.flatMap((place) => [link(visible(place.id || place.kind), place.url ?? ""), " "]),
       link("Ledger", `${ledger}?q=${encodeURIComponent(action.action_id)}`)));

@@ -1,15 +1,16 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
-import { contextUsed, el, finished, held, link, message, pending, question, visible } from "./cards.js";
+import { contextUsed, el, finished, handled, held, link, message, pending, question, visible } from "./cards.js";
 
 const root = document.getElementById("console");
 const [log, status, title, box, send, user, sessions] =
   ["log", "status", "title", "message", "send", "user", "sessions"].map((id) => document.getElementById(id));
-const words = JSON.parse(root?.dataset.provenance ?? "{}");
 const DELIVERY_LOOKS = 120;
+const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 
 let session = null; // the id of the open session; null until its first message
 let busy = false;
+let lastTurn = null; // whose cards are open
 let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
 
 class Refused extends Error {}
@@ -52,7 +53,7 @@ function add(element) {
 }
 
 /** Send a message or decisions, follow the turn, show its answer. */
-async function talk({ text = "", confirm = [], reject = [] }) {
+async function talk({ text = "", confirm = [], reject = [], edits = [] }) {
   if (busy) return;
   setBusy(true);
   const mine = shown;
@@ -60,11 +61,14 @@ async function talk({ text = "", confirm = [], reject = [] }) {
   try {
     const started = await call(root.dataset.stream, {
       user_id: user.value, session_id: session, message: text,
-      confirm_actions: confirm, reject_actions: reject,
+      confirm_actions: confirm.map((action) => action.id), reject_actions: reject.map((action) => action.id),
+      edits: edits.map(({ action, params }) => ({ id: action.id, params })),
+      digests: Object.fromEntries([...confirm, ...reject, ...edits.map((one) => one.action)]
+        .map((action) => [action.id, action.digest])),
     });
     box.value = "";
     clearOpen();
-    add(message("user", text || decided(confirm, reject)));
+    add(message("user", text || decided(confirm, reject, edits)));
     if (!session) loadSessions(started.session_id);
     open(started.session_id);
     const answer = await follow(started);
@@ -77,9 +81,10 @@ async function talk({ text = "", confirm = [], reject = [] }) {
   }
 }
 
-function decided(confirm, reject) {
-  const count = confirm.length + reject.length;
-  return `${confirm.length ? "Confirmed" : "Rejected"} ${count} ${count === 1 ? "action" : "actions"}.`;
+function decided(confirm, reject, edits) {
+  const count = confirm.length + reject.length + edits.length;
+  const verb = edits.length ? "Changed" : confirm.length ? "Confirmed" : "Rejected";
+  return `${verb} ${count} ${count === 1 ? "action" : "actions"}.`;
 }
 
 /** Read the turn's events until it is finished. Resolves with its answer. */
@@ -127,10 +132,11 @@ function show(answer, { withText = true } = {}) {
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger)),
     answer.clarification && question(answer.clarification, (option) => talk({ text: option })),
-    ...answer.pending_actions.map((action) => pending(action, words, decide)),
+    ...answer.pending_actions.map((action) => pending(action, decide, (one, params) => talk({ edits: [{ action: one, params }] }))),
     answer.pending_actions.length > 1 && decideAll(answer.pending_actions),
   ];
   item.append(...parts.filter(Boolean));
+  lastTurn = answer.turn_id;
   item.scrollIntoView({ block: "start" });
   const waiting = answer.pending_actions.length;
   if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
@@ -138,8 +144,28 @@ function show(answer, { withText = true } = {}) {
   else say(waiting ? `${waiting} ${waiting === 1 ? "action waits" : "actions wait"} for your decision.` : "Finished.");
 }
 
-function decide(ids, confirm) {
-  return talk(confirm ? { confirm: ids } : { reject: ids });
+function decide(actions, confirm) {
+  return talk(confirm ? { confirm: actions } : { reject: actions });
+}
+
+/** Cards that somebody has decided elsewhere say so in place of their buttons. */
+async function lookAgain() {
+  const open = [...log.querySelectorAll(".pending[data-id]")];
+  if (busy || document.hidden || !open.length || !lastTurn) return;
+  const mine = shown;
+  try {
+    const answer = await call(`${root.dataset.turns}/${lastTurn}`);
+    if (mine !== shown || busy) return;
+    const done = new Map(answer.handled_actions.map((action) => [action.id, action]));
+    const gone = open.filter((card) => done.has(card.dataset.id));
+    for (const card of gone) card.replaceWith(handled(done.get(card.dataset.id)));
+    if (!gone.length) return;
+    const left = open.length - gone.length;
+    if (left < 2) for (const buttons of log.querySelectorAll(".buttons.all")) buttons.remove();
+    say(left ? `Somebody else has decided. ${left} ${left === 1 ? "action waits" : "actions wait"}.` : "Somebody else has decided. Nothing waits.");
+  } catch {
+    // Looking again is a courtesy: the next word says what is wrong.
+  }
 }
 
 /** Take a held action back, and say on its card what became of it. */
@@ -161,11 +187,12 @@ async function recall(action, button) {
 }
 
 function decideAll(actions) {
-  const ids = actions.map((action) => action.id);
-  const button = (text, className, confirm) =>
-    el("button", { type: "button", className, onclick: () => decide(ids, confirm) }, text);
+  const button = (text, className, confirm) => el("button", {
+    type: "button", className,
+    onclick: () => decide(actions.filter(({ id }) => log.querySelector(`.pending[data-id="${CSS.escape(id)}"]`)), confirm),
+  }, text);
   return el("div", { className: "buttons all" },
-    button(`Confirm all ${ids.length}`, "primary", true), button(`Reject all ${ids.length}`, "", false));
+    button(`Confirm all ${actions.length}`, "primary", true), button(`Reject all ${actions.length}`, "", false));
 }
 
 /** Questions and pending cards belong to the newest answer only: it repeats what still waits. */
@@ -281,6 +308,9 @@ if (root) {
       send.click();
     }
   });
+  setInterval(lookAgain, LOOK_AGAIN_MS);
+  document.addEventListener("visibilitychange", lookAgain);
+  window.addEventListener("focus", lookAgain);
   user.addEventListener("change", () => { startSession(); loadSessions(); });
   document.getElementById("new-session").addEventListener("click", startSession);
   for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));

@@ -8,6 +8,7 @@ import pytest
 from agents import journal
 from agents.contracts import CallRecord, Person, ToolResult, failure
 from agents.models import ToolCall, Turn
+from agents.steps import Ending
 from agents.tools import dispatch
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
@@ -24,7 +25,7 @@ class Nothing(Arguments):
     """No arguments."""
 
 
-def no_delegate(*_: Any) -> str:
+def no_delegate(*_: Any) -> Ending:
     raise AssertionError("nobody delegates here")
 
 

@@ -10,6 +10,7 @@ import pytest
 from agents import journal
 from agents.contracts import CallRecord, InboundMail, Person
 from agents.models import Turn
+from agents.steps import Reply
 from agents.tools import propose_pattern
 from agents.tools.base import ToolContext
 from agents.tools.propose_pattern import ProposePattern
@@ -96,7 +97,7 @@ def context(mine: AccountRef, *, mail_id: str = "") -> ToolContext:
         call=CallRecord(
             id=uuid4(), name="propose_pattern", arguments="{}", action_id=uuid4(), result=None
         ),
-        delegate=lambda *_: "",
+        delegate=lambda *_: Reply(text=""),
     )
 
 

@@ -265,7 +265,9 @@ def test_an_operator_rejects(office: Office, client: Client, waiting: Approval) 
     waiting.refresh_from_db()
     assert (waiting.state, waiting.decision_reason) == ("rejected", "Not now.")
     assert recorded(waiting.action_id)[-1].actor_type == "admin"
-    assert "rejected at" in decide(client, waiting, word="confirm").content.decode()
+    assert (
+        "rejected by operator olga at" in decide(client, waiting, word="confirm").content.decode()
+    )
     assert office.calls() == []
 
 

@@ -1,0 +1,125 @@
+"""An approval as people see it, everywhere the same: built by code from fields.
+
+Receivers and other targets come first. What strangers or the model wrote is text, in full,
+with its hidden characters shown.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from guardrails import registry
+from guardrails.contracts import ApprovalCard, CardValue
+from guardrails.models import Approval
+from guardrails.provenance import IN_WORDS
+from guardrails.text import visible
+
+State = Approval.State
+WORDS = {
+    State.REJECTED: "Rejected",
+    State.SUPERSEDED: "Changed",
+    State.EXPIRED: "Expired",
+}
+UNKNOWN = "NEW: nobody typed or listed this; the agent brought it up"
+
+
+def card(row: Approval) -> ApprovalCard:
+    """No query but for the row's own fields."""
+    columns = {field.attname for field in row._meta.fields} - {"side_effects", "differences"}
+    names = ApprovalCard.__dataclass_fields__.keys() & columns
+    plain = {name: getattr(row, name) for name in names}
+    found = sorted(_values(row), key=lambda value: not value.is_target)
+    return ApprovalCard(
+        **plain,
+        title=title_of(row.action_type),
+        values=tuple(found),
+        differences=tuple(
+            (visible(what), visible(before), visible(after))
+            for what, before, after in row.differences
+        ),
+        side_effects=tuple(row.side_effects),
+        revises=row.revises_id,
+        proposed=row.origin.get("proposed", {}),
+        agent_said=visible(str(row.origin.get("reason", ""))),
+        handled=handled(row),
+        delegated=delegated(row),
+        seconds_to_decide=row.seconds_to_decide if row.decided_at else None,
+    )
+
+
+def title_of(action_type: str) -> str:
+    action = registry.BY_NAME.get(action_type)
+    return action.title if action else action_type
+
+
+def handled(row: Approval) -> str:
+    """Who decided and when; empty while it waits."""
+    if row.decided_at is None:
+        return ""
+    what = WORDS.get(State(row.state), "Confirmed")
+    by = "" if row.state == State.EXPIRED else f" by {named(row.decided_by, row.decided_as)}"
+    return f"{what}{by} at {moment(row.decided_at)}"
+
+
+def delegated(row: Approval) -> str:
+    """To whom it was handed on and by whom; empty if it was not."""
+    if not row.delegated_to or row.delegated_at is None:
+        return ""
+    return (
+        f"Delegated to {named(row.delegated_to)} by {named(row.delegated_by)} "
+        f"at {moment(row.delegated_at)}"
+    )
+
+
+def named(who: str, external_user_id: str = "") -> str:
+    """A person for people. Who speaks through a token is the user whom it speaks for."""
+    kind, _, name = who.partition(":")
+    if kind == "token":
+        return visible(external_user_id) or "a user of the API"
+    if kind == "user":
+        return visible(name)
+    if kind not in ("operator", "group"):
+        return visible(who)
+    acting = f" as {visible(external_user_id)}" if external_user_id else ""
+    return f"{kind} {visible(name)}{acting}"
+
+
+def moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _values(row: Approval) -> Iterator[CardValue]:
+    """Every argument in full. Those that decide where the action goes are targets."""
+    action = registry.BY_NAME.get(row.action_type)
+    order = list(action.arguments.model_fields) if action else []
+    deciding = _target_paths(row)
+    # The database keeps the keys in an order of its own; unknown ones come last.
+    for name in sorted(row.arguments, key=[*order, *row.arguments].index):
+        given = row.arguments[name]
+        many = isinstance(given, list)
+        for index, value in enumerate(given if many else [given]):
+            if value is None or value == "":
+                continue
+            path = f"{name}[{index}]" if many else name
+            code = row.provenance.get(path, "X")
+            is_target = path in deciding
+            new = code == "X" and is_target
+            words = row.first_seen.get(path) or (UNKNOWN if new else IN_WORDS.get(code))
+            yield CardValue(
+                path=path,
+                label=name.replace("_", " "),
+                text=visible(str(value)),
+                provenance=words or IN_WORDS["X"],
+                is_target=is_target,
+                is_new=new,
+            )
+
+
+def _target_paths(row: Approval) -> frozenset[str]:
+    action = registry.BY_NAME.get(row.action_type)
+    try:
+        arguments = registry.parse(action, row.arguments) if action else None
+    except registry.InvalidArguments:
+        arguments = None
+    if action is None or arguments is None:
+        return frozenset()
+    return frozenset(target.path for target in action.targets(arguments))
