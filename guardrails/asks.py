@@ -47,7 +47,8 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         if found is not None:
             return found.id
         changed = _supersede(request, now) if origin.revises else None
-        _check_room(request)
+        if changed is None:  # what takes another's place takes no more room
+            _check_room(request)
         hours = settings.APPROVAL_HOURS
         decision = judgement.decision
         return Approval.objects.create(
