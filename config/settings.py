@@ -217,6 +217,8 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
+    # Fields of the same name with other choices need names of their own.
+    "ENUM_NAME_OVERRIDES": {"WordEnum": ["confirm", "reject"]},
     "TITLE": "Remit",
     "DESCRIPTION": "Chat, sync, approvals and the audit ledger of Remit.",
     "VERSION": "1.0",
