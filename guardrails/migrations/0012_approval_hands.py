@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('guardrails', '0010_holds'),
+        ('guardrails', '0011_shadow_policy'),
         ('integrations', '0002_newest_first'),
     ]
 
