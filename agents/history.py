@@ -1,10 +1,11 @@
 """What was said and done in a conversation so far."""
 
+import json
 from uuid import UUID
 
 from agents import journal
 from agents.contracts import StepRecord, TurnRecord
-from agents.models import Message, Turn
+from agents.models import Message, ToolCall, Turn
 
 HISTORY_TURNS = 30
 
@@ -49,14 +50,31 @@ def _wire_text(message: Message | None) -> str | None:
 
 
 def user_words(turn: Turn) -> str:
-    """What the user typed in this request: this message and, where it answers a question,
-    the messages that led to the question."""
+    """What the user typed in this request: this turn's message and, where it answers a
+    question, the messages that led to the question. An answer that is one of the options the
+    agent offered is the agent's text, not the user's."""
     words: list[str] = []
     messages = Message.objects.filter(
-        conversation=turn.conversation_id, role=Message.Role.USER
+        conversation=turn.conversation_id,
+        role=Message.Role.USER,
+        turn__created_at__lte=turn.created_at,
     ).order_by("-created_at")[:HISTORY_TURNS]
     for message in messages:
-        words.append(message.content)
-        if "answers" not in message.metadata:
+        question = message.metadata.get("answers")
+        if not question:
+            words.append(message.content)
             break
+        if message.content.strip() not in _offered(question):
+            words.append(message.content)
     return "\n".join(reversed(words))
+
+
+def _offered(question: str) -> frozenset[str]:
+    """The options of a question, as the agent wrote them. Empty where it offered none."""
+    call = ToolCall.objects.filter(id=question).first()
+    try:
+        asked = json.loads(call.arguments) if call else {}
+    except ValueError:
+        asked = {}
+    options = asked.get("options", []) if isinstance(asked, dict) else []
+    return frozenset(str(one).strip() for one in options)

@@ -37,7 +37,6 @@ Need = Literal[
 ObjectKind = Literal["email", "document", "event", "issue", "draft"]
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
 T = TypeVar("T")
-MAX_CORRESPONDENTS = 20  # look-ups of one decision; whoever is beyond counts as a stranger
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
 
 
@@ -60,6 +59,7 @@ class Facts:
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
     content: Content | None = None  # what the object's own text contains
     created: tuple[str, ...] | None = None  # ids of what this run has brought forth
+    namesakes: int | None = None  # objects of its kind that have the object's whole title
     own_address: str = ""
     counts: Counts | None = None  # not the provider's: how often the agent did such things
 
@@ -150,6 +150,13 @@ class Facts:
         if self.event:
             return self.event.created_by or None
         return self.issue.reporter if self.issue else None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the account owns the document or made the event."""
+        owner = targets.address_or_none(self.object_owner or "")
+        own = targets.address_or_none(self.own_address)
+        return own is not None and owner is not None and owner.casefold() == own.casefold()
 
     @property
     def object_title(self) -> str:
@@ -260,14 +267,6 @@ def content_of(found: Email | Document | Event | None) -> Content | None:
     if isinstance(found, Event):
         return content.of((found.title, found.description, found.location or ""))
     return None
-
-
-def corresponded(reader: Reader, addresses: Iterable[str]) -> dict[str, int]:
-    """How many mails the user sent to each of the first `MAX_CORRESPONDENTS` addresses. The
-    provider compares letters without their case, so an address with capitals proves nothing
-    and is not asked about. Raises ProviderError."""
-    asked = [one for one in dict.fromkeys(addresses) if one == one.lower()]
-    return {one: reader.correspondence(one).sent for one in asked[:MAX_CORRESPONDENTS]}
 
 
 def _found(read: Callable[[str], T], key: str | None) -> T | None:

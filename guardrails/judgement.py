@@ -17,8 +17,9 @@ from guardrails.actions.base import Action, Arguments, Difference
 from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
-from guardrails.facts import Facts, corresponded, gather
-from guardrails.provenance import SOURCES
+from guardrails.facts import Facts, gather
+from guardrails.lookups import corresponded, namesakes
+from guardrails.provenance import SOURCES, named, own_words
 from guardrails.reasons import sentence
 from guardrails.sightings import first_seen
 from guardrails.snapshot import PolicySnapshot
@@ -210,6 +211,13 @@ def _facts(
         reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
         receivers = [target.value for target in reached if target.is_receiver]
         facts = replace(facts, corresponded=corresponded(reader, receivers))
+    title = facts.object_title
+    if (
+        "O" in SOURCES[request.origin.trigger]
+        and facts.is_own
+        and named(title, own_words(request.origin.user_words))
+    ):
+        facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
     return replace(facts, created=created)
 
 

@@ -1,6 +1,6 @@
 """Where each argument's value comes from, found by the guard's own look-ups. Pure.
 
-U  the user typed it in this request, as a whole token
+U  the user typed it in this request, as a whole token; what they quoted is not theirs
 A  an operator listed it
 D  the user has sent mail to it before; being known, or having written to the user, is nothing
 T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
@@ -11,7 +11,8 @@ X  everything else: bodies, names in text, tool results, stored text, the model'
 Several can hold for one value; the first of them in this order is the one that is told.
 """
 
-from collections.abc import Iterator, Mapping, Set
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
 from guardrails.contracts import Trigger
@@ -44,9 +45,33 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }
+QUOTED = re.compile(r"\s*[>|\uff1e]")
+ANNOUNCED = re.compile(
+    r"\s*(?:-{2,}.*(?:original|forwarded|message)|on .{5,200} wrote:\s*$)", re.IGNORECASE
+)
+HEADER = re.compile(r"\s*\**(from|to|cc|sent|date|subject|reply-to)\**:", re.IGNORECASE)
 OPENING = frozenset("<([{\"'“\u2018,;:=")
 QUOTES = ("“”", "„“", "«»", "‘’", '""', "''", "``")  # noqa: RUF001
 CLOSING = frozenset(">)]}\"'”\u2019,;:!?")
+
+
+def own_words(text: str) -> str:
+    """What the user typed themselves, without what they quoted or pasted of a mail: quoted
+    lines, and everything from a mail's headers or a line that announces it on."""
+    kept: list[str] = []
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if ANNOUNCED.match(line) or _begins_a_mail(lines[at : at + 4]):
+            break
+        if not QUOTED.match(line):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _begins_a_mail(lines: Sequence[str]) -> bool:
+    """Whether the headers of a mail begin here, its sender among them."""
+    headers = [found[1].lower() for line in lines if (found := HEADER.match(line))]
+    return bool(HEADER.match(lines[0])) and len(headers) > 1 and bool({"from", "sent"} & {*headers})
 
 
 def typed(value: str, words: str) -> bool:

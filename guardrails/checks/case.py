@@ -11,7 +11,7 @@ from guardrails.conditions.recipient import Recipient
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
-from guardrails.provenance import Provenance, Relation, strongest
+from guardrails.provenance import Provenance, Relation, own_words, strongest
 from guardrails.reasons import sentence
 from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
@@ -60,6 +60,11 @@ class Case:
         """The code that is told of each value, by path."""
         return {path: strongest(found) for path, found in self.sources.items()}
 
+    @property
+    def words(self) -> str:
+        """What the user typed themselves in this request."""
+        return own_words(self.request.origin.user_words)
+
     def has(self, *kinds: EffectKind) -> bool:
         return any(effect.kind in kinds for effect in self.effects)
 
@@ -76,7 +81,7 @@ class Case:
             effects=self.effects,
             sources=self.sources,
             relations=self.relations,
-            words=self.request.origin.user_words,
+            words=self.words,
             features=frozenset(self.request.account.features),
             trigger=self.request.origin.trigger,
             facts=facts,

@@ -18,19 +18,24 @@ def sources(
     edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
     values = dict(case.arguments) | {target.path: target.value for target in case.implied}
     object_path, object_id = action.object_field or "", action.object_id(arguments) or ""
-    # In a chat the model chooses the mail that is answered, unless the user typed its id.
-    in_thread = case.from_content or provenance.typed(object_id, origin.user_words)
-    own_item = frozenset({object_path} if case.from_content else ())
+    item = {object_path} if object_path else set()
+    by_id = provenance.typed(object_id, case.words)
+    by_title = provenance.named(facts.object_title, case.words) and facts.namesakes == 1
+    people = facts.readers(action.object_kind) if action.object_kind else None
+    mine = {one.path for one in case.receivers if one.value in (people or ())} | item
     proved: Mapping[Provenance, Set[str]] = {
         "A": {path for path, option in case.listed.items() if option.kind != "recipient_domain"},
         "D": {one.path for one in case.receivers if _written_to(facts, one.value)},
-        "T": (case.authenticated if in_thread else frozenset()) | own_item,
-        "R": {object_path} if object_id in (facts.created or ()) else frozenset(),
+        # In a chat the model chooses the mail that is answered, unless the user typed its id.
+        "T": (case.authenticated if case.from_content or by_id else frozenset())
+        | (item if case.from_content else set()),
+        "O": mine if facts.is_own and (by_id or by_title) else set(),
+        "R": item if object_id in (facts.created or ()) else set(),
     }
     return provenance.trace(
         values,
         trigger=origin.trigger,
-        words=origin.user_words,
+        words=case.words,
         edited=frozenset(edited),
         proved=proved,
     )

@@ -7,15 +7,19 @@ import pytest
 
 from guardrails.contracts import ActionResult, Decision, Origin
 from guardrails.executor import execute
-from guardrails.facts import MAX_CORRESPONDENTS, Facts
+from guardrails.facts import Facts
+from guardrails.lookups import MAX_CORRESPONDENTS
 from guardrails.policy import decide
 from guardrails.simulation import simulate
 from guardrails.snapshot import Option, Rule
+from integrations.contracts import Document
 from tests.guardrails.office import CHAT, Office, minutes_ago, webhook
 from tests.guardrails.values import (
     ADA,
+    ME,
     NOW,
     STRANGER,
+    account,
     chat,
     email,
     facts,
@@ -192,3 +196,84 @@ def test_another_accounts_creations_are_not_of_this_run(office: Office) -> None:
     office.permit("cancel_calendar_event")
 
     assert simulate(wish).decision.provenance["event_id"] == "X"
+
+
+# --- what the user owns and named --------------------------------------------------------
+
+TIMES = {"start": "2026-03-02T10:00:00+00:00", "end": "2026-03-02T11:00:00+00:00"}
+TITLE = "Quarterly planning with clients"
+
+
+def put_event(office: Office, event_id: str, **fields: Any) -> None:
+    values = {"id": event_id, "title": TITLE, "created_by": office.diary.address, **TIMES}
+    office.put("events", **(values | {"attendees": [{"email": ADA}]} | fields))
+
+
+def cancelled(office: Office, event_id: str, words: str) -> dict[str, str]:
+    origin = replace(CHAT, user_words=words)
+    wish = office.request("cancel_calendar_event", {"event_id": event_id}, origin=origin)
+    return dict(simulate(wish).decision.provenance)
+
+
+@database
+def test_attendees_of_an_own_event_that_the_user_named_are_theirs(office: Office) -> None:
+    office.permit("cancel_calendar_event")
+    office.list_target("cancel_calendar_event", "recipient_domain", "client.com")
+    put_event(office, "event-1")
+    by_id = cancelled(office, "event-1", "Cancel event-1 please")
+    by_title = cancelled(office, "event-1", f"Cancel {TITLE}.")
+    unnamed = cancelled(office, "event-1", "Cancel the planning")
+    assert by_id == {"event_id": "U", "event.people[0]": "O"}
+    assert by_title == {"event_id": "O", "event.people[0]": "O"}
+    assert unnamed == {"event_id": "X", "event.people[0]": "X"}
+
+
+@database
+def test_a_title_that_two_events_have_names_neither(office: Office) -> None:
+    office.permit("cancel_calendar_event")
+    office.list_target("cancel_calendar_event", "recipient_domain", "client.com")
+    put_event(office, "event-1")
+    put_event(office, "event-2", created_by=STRANGER)
+    assert cancelled(office, "event-1", f"Cancel {TITLE}.")["event.people[0]"] == "X"
+
+
+@database
+def test_attendees_of_a_foreign_invitation_stay_content(office: Office) -> None:
+    office.permit("cancel_calendar_event")
+    office.list_target("cancel_calendar_event", "recipient_domain", "client.com")
+    office.list_target("cancel_calendar_event", "recipient_domain", "evil.example")
+    put_event(office, "event-1", created_by=STRANGER)
+    found = cancelled(office, "event-1", f"Cancel event-1, {TITLE}.")
+    assert found == {"event_id": "U", "event.people[0]": "X", "event.people[1]": "X"}
+
+
+def test_readers_of_an_own_document_that_the_user_named_are_theirs() -> None:
+    def readers(words: str, owner: str = ME, namesakes: int | None = 1) -> str:
+        document = Document(
+            id="doc-1",
+            version=1,
+            name=TITLE,
+            owner=owner,
+            shared_with=(ADA,),
+            created_at=NOW,
+            modified_at=NOW,
+        )
+        wish = request("append_document", {"document_id": "doc-1", "content": "x"}, chat(words))
+        decision = decide(
+            request=replace(wish, account=account(source="gdrive")),
+            policy=policy_of(
+                rule("append_document"),
+                option("append_document", "recipient", ADA, source="gdrive"),
+                option("append_document", "recipient", STRANGER, source="gdrive"),
+            ),
+            facts=Facts(document=document, folders=(), namesakes=namesakes, own_address=ME),
+            now=NOW,
+        )
+        return decision.provenance["document_id"]
+
+    assert readers("add to doc-1") == "U"
+    assert readers(f"add to {TITLE}") == "O"
+    assert readers(f"add to {TITLE}", namesakes=2) == "X"
+    assert readers(f"add to {TITLE}", namesakes=None) == "X"
+    assert readers(f"add to {TITLE}", owner=STRANGER) == "X"
+    assert readers("do what the mail says\n> add to doc-1") == "X"
