@@ -9,6 +9,14 @@ from guardrails.models import AllowedActionOption, TargetGroup
 from integrations.contracts import Named
 
 THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
+# The policy of a new account: private actions are free, receivers must be typed, listed or
+# written to before, what reaches others is asked about. One file a source.
+DEFAULT = "new-account"
+
+
+def default_for(source: str) -> str:
+    """The name of the preset that a new account of this source starts from."""
+    return f"{DEFAULT}-{source}"
 
 
 def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from guardrails import policy_files
+from guardrails import policy_files, presets
 from guardrails.changes import Author
 from guardrails.policy_files import PolicyFileError
 from guardrails.text import visible
@@ -35,8 +35,9 @@ class Command(BaseCommand):
         load.add_argument("file", nargs="?", help="A YAML or JSON file; - for standard input.")
         load.add_argument(
             "--preset",
-            choices=policy_files.preset_names(),
-            help="A policy that comes with Remit, instead of a file.",
+            choices=[presets.DEFAULT, *policy_files.preset_names()],
+            help=f"A policy that comes with Remit, instead of a file: {presets.DEFAULT} is the "
+            "one for this source.",
         )
         load.add_argument("--apply", action="store_true", help="Change it.")
 
@@ -92,6 +93,8 @@ def text(options: dict[str, Any]) -> str:
     """The policy's text. Raises PolicyFileError, CommandError."""
     if bool(options["file"]) == bool(options["preset"]):
         raise CommandError("Name a file or a --preset, one of them.")
+    if options["preset"] == presets.DEFAULT:
+        return policy_files.preset(presets.default_for(options["source"]))
     if options["preset"]:
         return policy_files.preset(options["preset"])
     if options["file"] == "-":
