@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal
 from uuid import UUID
 
@@ -66,6 +67,12 @@ class Check:
     name: str
     passed: bool
     detail: str
+
+
+@cache
+def bare(name: str, passed: bool) -> Check:
+    """A check that has nothing to tell but its name. Equal ones are one value."""
+    return Check(name=name, passed=passed, detail="")
 
 
 @dataclass(frozen=True, kw_only=True)

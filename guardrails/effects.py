@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from guardrails.facts import Facts
-from guardrails.text import is_hidden, visible
+from guardrails.text import is_hidden, is_plain, visible
 
 EffectKind = Literal["egress", "destructive", "concealing"]
 IN_WORDS: dict[EffectKind, str] = {
@@ -75,6 +75,9 @@ def is_alert(sender: str, subject: str) -> bool:
     """Whether a mail reads like an alert by its sender's name or its subject: neither hidden
     characters nor other forms of letters change that."""
     mailbox = sender.rpartition("@")[0].casefold()
-    shown = "".join(character for character in subject if not is_hidden(character))
-    folded = unicodedata.normalize("NFKC", shown).casefold()
+    shown = subject
+    if not is_plain(subject):
+        seen = "".join(character for character in subject if not is_hidden(character))
+        shown = unicodedata.normalize("NFKC", seen)
+    folded = shown.casefold()
     return mailbox in ALERTING or ALERT.search(" ".join(folded.split())) is not None

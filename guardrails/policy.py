@@ -20,7 +20,7 @@ from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
 from guardrails.checks.sources import relations, sources
 from guardrails.conditions import RateCondition, Unreadable
-from guardrails.contracts import ActionRequest, Check, Decision
+from guardrails.contracts import ActionRequest, Check, Decision, bare
 from guardrails.facts import Facts
 from guardrails.snapshot import PERMITTING, PolicySnapshot, Rule
 from guardrails.text import visible
@@ -67,38 +67,38 @@ def _examine(case: Case) -> Iterator[Step]:
     switch = policy.switch(request.action_type, request.account.source)
     why = f"“{visible(switch.why)}”" if switch else ""
     yield "switched_off", Check(name="switches", passed=switch is None, detail=why)
-    yield "paused", Check(name="pause", passed=not paused, detail="")
+    yield "paused", bare("pause", not paused)
     action = registry.BY_NAME.get(request.action_type)
     if action is None or action.source != request.account.source:
-        yield "unknown_action", Check(name="action", passed=False, detail="")
+        yield "unknown_action", bare("action", False)
         return
     case.limits = policy.limits(action.name)
     forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
-    yield "forbidden_by_ceiling", Check(name="ceiling", passed=not forbidden, detail="")
+    yield "forbidden_by_ceiling", bare("ceiling", not forbidden)
     rule = case.rule = policy.rule(action.name, action.resource_type)
     if rule is None or not rule.enabled or rule.mode not in PERMITTING:
-        yield "not_permitted", Check(name="permission", passed=False, detail="")
+        yield "not_permitted", bare("permission", False)
         return
-    yield "not_permitted", Check(name="permission", passed=True, detail="")
+    yield "not_permitted", bare("permission", True)
     drafts = "draft_only" in (rule.mode, *(limit.mode for limit in case.limits))
-    yield "draft_only", Check(name="drafts", passed=not drafts, detail="")
+    yield "draft_only", bare("drafts", not drafts)
     try:
         arguments = registry.parse(action, request.arguments)
     except registry.InvalidArguments as error:
         yield "invalid_arguments", Check(name="arguments", passed=False, detail=f"{error}.")
         return
-    yield "invalid_arguments", Check(name="arguments", passed=True, detail="")
+    yield "invalid_arguments", bare("arguments", True)
     unknown = [name for name, one in action.classes.items() if one is None]
     detail = f"“{unknown[0]}”" if unknown else ""
     yield "argument_unclassified", Check(name="classes", passed=not unknown, detail=detail)
     case.arguments = registry.canonical(arguments)
     if facts is None:
-        yield "facts_unavailable", Check(name="facts", passed=False, detail="")
+        yield "facts_unavailable", bare("facts", False)
         return
     case.mode, case.targets = rule.mode, action.targets(arguments)
     yield from _object(action, arguments, facts)
     implied = action.implied(arguments, facts)
-    yield "audience_unknown", Check(name="audience", passed=implied is not None, detail="")
+    yield "audience_unknown", bare("audience", implied is not None)
     case.implied = implied or ()
     case.targets += case.implied
     case.effects = action.effects(arguments, facts)
@@ -115,10 +115,12 @@ def _object(action: Action[Any], arguments: Arguments, facts: Facts) -> Iterator
     object_id = action.object_id(arguments)
     if object_id is not None:
         found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
-        yield "object_unknown", Check(name="object", passed=found, detail="")
+        yield "object_unknown", bare("object", found)
 
 
 def _conditions(case: Case, rule: Rule, facts: Facts) -> Iterator[Step]:
+    if not (case.limits or rule.conditions):
+        return
     context = case.context(facts)
     for limit in case.limits:
         for condition in limit.conditions:

@@ -132,12 +132,17 @@ def trace(
 
 def strongest(sources: Set[Provenance]) -> Provenance:
     """The source that is told of several."""
-    return next((one for one in STRENGTH if one in sources), "X")
+    for one in STRENGTH:
+        if one in sources:
+            return one
+    return "X"
 
 
 def _values(arguments: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every single value with its path, numbers and truth values as text."""
-    if isinstance(arguments, Mapping):
+    if isinstance(arguments, str):
+        yield path, arguments
+    elif isinstance(arguments, Mapping):
         for name, value in arguments.items():
             yield from _values(value, f"{path}.{name}" if path else str(name))
     elif isinstance(arguments, list | tuple):

@@ -102,22 +102,33 @@ class PolicySnapshot:
 
     def rule(self, action_type: str, resource_type: str) -> Rule | None:
         """The permission that counts: one for this resource type beats a general one."""
-        for wanted in (resource_type, ""):
-            for rule in self.rules:
-                if rule.action_type == action_type and rule.resource_type == wanted:
-                    return rule
-        return None
+        general = self._rules.get((action_type, ""))
+        return self._rules.get((action_type, resource_type), general)
 
     def options_for(self, action_type: str, resource_type: str, source: str) -> tuple[Option, ...]:
         """What may be targeted, options for this resource type first."""
-        found = (
-            option
-            for option in self.options
-            if option.action_type == action_type
-            and option.resource_type in (resource_type, "")
-            and option.source == source
-        )
-        return tuple(sorted(found, key=lambda option: (not option.resource_type, option.id)))
+        wanted = action_type, resource_type, source
+        if wanted not in self._options:
+            found = (
+                option
+                for option in self.options
+                if option.action_type == action_type
+                and option.resource_type in (resource_type, "")
+                and option.source == source
+            )
+            self._options[wanted] = tuple(
+                sorted(found, key=lambda option: (not option.resource_type, option.id))
+            )
+        return self._options[wanted]
+
+    @cached_property
+    def _rules(self) -> Mapping[tuple[str, str], Rule]:
+        return {(rule.action_type, rule.resource_type): rule for rule in reversed(self.rules)}
+
+    @cached_property
+    def _options(self) -> dict[tuple[str, str, str], tuple[Option, ...]]:
+        # Filled as it is asked for: a policy is read for one action, which is decided twice.
+        return {}
 
     @property
     def has_rates(self) -> bool:

@@ -15,6 +15,11 @@ HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 LINE = frozenset("\n\r\t")
 
 
+def is_plain(text: str) -> bool:
+    """Whether the text is printable ASCII, where nothing can hide. Quick."""
+    return text.isascii() and text.isprintable()
+
+
 def is_hidden(character: str) -> bool:
     """Whether a reader cannot see this character, or it moves others around."""
     return (
@@ -29,6 +34,8 @@ def is_hidden(character: str) -> bool:
 def visible(text: str, *, limit: int | None = None) -> str:
     """The text with every hidden character but line breaks and tabs written as ⟨U+200B⟩."""
     cut = text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+    if is_plain(cut):
+        return cut
     return "".join(
         f"⟨U+{ord(character):04X}⟩" if is_hidden(character) and character not in LINE else character
         for character in cut
@@ -45,6 +52,8 @@ def duration(seconds: int) -> str:
 
 def one_line(text: str) -> str:
     """Refuses line breaks and hidden characters: they split headers and deceive readers."""
+    if is_plain(text):
+        return text
     for character in text:
         if is_hidden(character):
             raise ValueError(f"contains the hidden character U+{ord(character):04X}")
@@ -54,6 +63,8 @@ def one_line(text: str) -> str:
 def storable(text: str) -> str:
     """Refuses control characters other than line breaks and tabs, and broken surrogates.
     Other hidden characters may stand in a body; cards show them."""
+    if is_plain(text):
+        return text
     for character in text:
         if unicodedata.category(character) in ("Cc", "Cs") and character not in LINE:
             raise ValueError(f"contains the control character U+{ord(character):04X}")
@@ -73,10 +84,13 @@ def unmentioning(text: str) -> str:
     return text
 
 
+NOT_IN_IDS = re.compile(r"[\s/\\?#]")
+
+
 def identifier(text: str) -> str:
     """Refuses ids that a path, a header or a reader could take for something else."""
     one_line(text)
-    if any(character.isspace() or character in "/\\?#" for character in text) or ".." in text:
+    if NOT_IN_IDS.search(text) or ".." in text:
         raise ValueError("is no plain id")
     return text
 

@@ -23,7 +23,10 @@ def rates(case: Case) -> Iterator[Step]:
     """Every rate leaves room. Looked at when everything else holds."""
     if case.facts is None:
         return
+    found = rates_of(case.request, case.policy)
+    if not found:
+        return
     context = case.context(case.facts, asks=bool(reasons_to_ask(case)))
-    for condition in rates_of(case.request, case.policy):
+    for condition in found:
         is_known = condition.counted(context) is not None
         yield "rate_exceeded" if is_known else "counts_unavailable", condition.evaluate(context)

@@ -5,37 +5,34 @@ from typing import Any
 
 from guardrails.actions.base import Action
 from guardrails.checks.case import Case, Step
-from guardrails.contracts import Check
+from guardrails.contracts import Check, bare
 from guardrails.facts import Facts
 
 
 def scope(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
     """What an inbound item sets off stays in its thread, and neither hides nor destroys."""
     origin = case.request.origin
-    takes_part = facts.authenticated_participants
-    case.authenticated = frozenset(
-        target.path for target in case.receivers if target.value in takes_part
-    )
+    if case.receivers:
+        takes_part = facts.authenticated_participants
+        case.authenticated = frozenset(
+            target.path for target in case.receivers if target.value in takes_part
+        )
     if not case.from_content:
         return
     reaches_out = case.has("egress")
     yield (
         "not_from_mail",
-        Check(
-            name="reach",
-            passed=action.from_mail and (bool(case.receivers) or not reaches_out),
-            detail="",
-        ),
+        bare("reach", action.from_mail and (bool(case.receivers) or not reaches_out)),
     )
     yield (
         "harm_not_from_mail",
-        Check(name="harm", passed=not case.has("concealing", "destructive"), detail=""),
+        bare("harm", not case.has("concealing", "destructive")),
     )
     own = facts.email is not None and (
         facts.email.id == origin.item_source_id
         or bool(origin.thread_id and facts.email.thread_id == origin.thread_id)
     )
-    yield "outside_own_item", Check(name="own item", passed=own, detail="")
+    yield "outside_own_item", bare("own item", own)
     for target in case.receivers if reaches_out else ():
         yield (
             "receiver_not_in_thread",
