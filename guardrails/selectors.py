@@ -24,11 +24,13 @@ from guardrails.models import (
     CeilingRule,
     KillSwitch,
     Skill,
+    TargetGroup,
 )
 from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch, lacks_targets
 from integrations.contracts import AccountRef
 
 MAX_CARDS = 200
+OPTION_FIELDS = ("action_type", "resource_type", "source", "kind", "external_id", "name")
 
 
 def policy_snapshot(account: AccountRef) -> PolicySnapshot:
@@ -68,18 +70,16 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
         )
         if row["account__paused"] or row["account__organisation__paused"]:
             paused.add(row["account_id"])
-    for option in AllowedActionOption.objects.filter(account__in=by_id).select_related("group"):
-        options[option.account_id].append(
+    listed = AllowedActionOption.objects.filter(account__in=by_id)
+    for account_id, key, group_id, cardinality, *rest in listed.values_list(
+        "account_id", "id", "group_id", "group__cardinality", *OPTION_FIELDS
+    ):
+        options[account_id].append(
             Option(
-                id=str(option.id),
-                action_type=option.action_type,
-                resource_type=option.resource_type,
-                source=option.source,
-                kind=option.kind,
-                external_id=option.external_id,
-                name=option.name,
-                group_id=str(option.group_id or ""),
-                single=option.group is not None and option.group.cardinality == "single",
+                id=str(key),
+                group_id=str(group_id or ""),
+                single=cardinality == TargetGroup.Cardinality.SINGLE,
+                **dict(zip(OPTION_FIELDS, rest, strict=True)),
             )
         )
     ceiling = _ceiling(by_id.values())

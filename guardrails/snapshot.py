@@ -1,6 +1,7 @@
 """One account's policy as a value, and its digest. Pure."""
 
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -161,7 +162,7 @@ class PolicySnapshot:
             "rules": _sorted(
                 _row(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
             ),
-            "options": _sorted(vars(option) for option in self.options),
+            "options": sorted(map(vars, self.options), key=plain_bytes),
             "ceiling": _sorted(
                 _row(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
             ),
@@ -204,6 +205,12 @@ def _row(value: Rule | Limit) -> dict[str, Any]:
 def _raw(conditions: Iterable[Condition | Unreadable]) -> list[Any]:
     # In their order: of several that fail, the first is the reason.
     return [one.model_dump(mode="json") for one in conditions]
+
+
+def plain_bytes(row: Mapping[str, str | bool]) -> bytes:
+    """`canonical_bytes` of a row that holds texts and truth values alone: many times quicker,
+    and an account can have hundreds of targets."""
+    return json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:

@@ -1,9 +1,11 @@
 """Text for headers, ids, bodies and eyes."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from guardrails.subjects import generalised
-from guardrails.text import identifier, one_line, storable, visible
+from guardrails.text import identifier, is_hidden, is_plain, one_line, storable, visible
 
 HIDDEN = ["\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u3164", "\U000e0041", "\ufe0f"]
 
@@ -49,3 +51,10 @@ def test_subjects_that_differ_in_numbers_and_marks_are_one(first: str, second: s
 )
 def test_other_subjects_stay_others(first: str, second: str) -> None:
     assert generalised(first) != generalised(second)
+
+
+@given(st.text())
+def test_plain_text_hides_nothing(text: str) -> None:
+    hides = any(is_hidden(character) for character in text)
+    assert not (is_plain(text) and hides)
+    assert not is_plain(f"{text}\u200b")

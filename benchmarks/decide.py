@@ -1,0 +1,310 @@
+"""What a decision costs, against a plain dictionary and against Cedar on the same rules.
+
+    make bench NAME=decide
+
+One account has 20 permissions with 20 targets each. `decide` is what is timed: the canonical
+arguments are parsed, every check is made and told in words, and the provenance of each value
+is found. The facts are there already: nothing is read. The policy was read before, and its
+digest is computed once for each reading, so that belongs to the second measure: the rows
+fetched from PostgreSQL, then decided. Both are repeated while other accounts fill the tables.
+
+Two floors in the same run, in turns, on the same 400 targets: one look-up in a dictionary, and
+Cedar (cedarpy) with its policies parsed before. Both only answer whether a target is listed;
+neither parses arguments, nor says why. The last line is JSON. A database of its own is made,
+and removed at the end.
+"""
+
+import json
+import os
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+OTHERS = (10, 1_000, 100_000)  # rules of other accounts
+OWN_RULES = OWN_TARGETS = 20
+ROUNDS, CALLS = 40, 50
+LOOK_UPS = 100  # timed together: one is quicker than a clock
+FETCHES = 200
+Act = Callable[[], object]
+
+
+def account(organisation: Any, number: int) -> Any:
+    from integrations.models import Account
+
+    return Account(
+        organisation=organisation,
+        external_user_id=f"user-{number}",
+        source="gmail",
+        address=f"user-{number}@company.com",
+        display_name=f"User {number}",
+    )
+
+
+def places() -> list[tuple[str, str]]:
+    """20 different places of a permission: every action, some for one type of thing too."""
+    from guardrails import registry
+
+    general = [(one.name, "") for one in registry.ACTIONS]
+    return (general + [(one.name, one.resource_type) for one in registry.ACTIONS])[:OWN_RULES]
+
+
+def permissions(owner: Any, number: int) -> list[Any]:
+    from guardrails.models import AllowedAction
+
+    return [
+        AllowedAction(
+            account=owner, action_type=action, resource_type=resource, approval_mode="auto"
+        )
+        for action, resource in places()[:number]
+    ]
+
+
+def targets(owner: Any) -> list[Any]:
+    from guardrails import registry
+    from guardrails.models import AllowedActionOption
+
+    found = []
+    for action, resource in places():
+        kinds = registry.BY_NAME[action].takes or ("label",)
+        for number in range(OWN_TARGETS):
+            name = f"p{number}@client.com" if kinds[0] == "recipient" else f"target_{number}"
+            found.append(
+                AllowedActionOption(
+                    account=owner,
+                    action_type=action,
+                    resource_type=resource,
+                    source=registry.BY_NAME[action].source,
+                    kind=kinds[0],
+                    external_id=name,
+                    name=name,
+                )
+            )
+    return found
+
+
+def store(rows: Sequence[Any]) -> None:
+    # The plain queryset: some of these permissions are for actions of another source, which
+    # a form would refuse and which cost a decision just the same.
+    type(rows[0]).objects.all().bulk_create(rows, batch_size=2_000)
+
+
+def fill(organisation: Any, wanted: int) -> None:
+    """Rules of other accounts of the same organisation, up to `wanted`."""
+    from guardrails.models import AllowedAction
+    from integrations.models import Account
+
+    missing = wanted - (AllowedAction.objects.count() - OWN_RULES)
+    first = Account.objects.count()
+    owners = [account(organisation, first + number) for number in range(-(-missing // OWN_RULES))]
+    store(owners)
+    store([row for owner in owners for row in permissions(owner, OWN_RULES)][:missing])
+    query("ANALYZE")
+
+
+def query(statement: str) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def facts() -> Any:
+    from datetime import UTC, datetime
+
+    from guardrails.facts import Facts
+    from integrations.contracts import Authentication, Email, Mailbox
+
+    mail = Email.model_validate(
+        {
+            "id": "mail-1",
+            "thread_id": "thread-1",
+            "from": "ada@client.com",
+            "to": ["user-0@company.com"],
+            "subject": "Lunch on Friday?",
+            "date": datetime.now(UTC),
+            "labels": ("INBOX", "UNREAD"),
+            "authentication": Authentication(dmarc="pass"),
+        }
+    )
+    return Facts(
+        email=mail,
+        thread=(mail,),
+        labels={f"target_{number}": f"target_{number}" for number in range(OWN_TARGETS)},
+        mailbox=Mailbox(address="user-0@company.com", shared_with=()),
+        own_address="user-0@company.com",
+    )
+
+
+def requests(ref: Any) -> dict[str, Any]:
+    """What is decided: three that are allowed and one that is refused."""
+    from audit.ids import uuid7
+    from guardrails.contracts import ActionRequest, Origin
+
+    mail = {"subject": "Friday", "body": "See you at the station at noon."}
+    wishes: dict[str, tuple[str, dict[str, Any]]] = {
+        "archive": ("archive", {"email_id": "mail-1"}),
+        "classify": ("classify", {"email_id": "mail-1", "label_id": "target_19"}),
+        "send_email": ("send_email", {"to": ["p19@client.com"], **mail}),
+        "send_email refused": ("send_email", {"to": ["mallory@evil.example"], **mail}),
+    }
+    return {
+        name: ActionRequest(
+            action_id=uuid7(),
+            account=ref,
+            action_type=action_type,
+            arguments=arguments,
+            origin=Origin(trigger="chat", turn_id="turn-1", user_words="Please do that."),
+        )
+        for name, (action_type, arguments) in wishes.items()
+    }
+
+
+def timed(acts: dict[str, Act]) -> dict[str, float]:
+    """The median of one call in microseconds, of each in turns."""
+    taken: dict[str, list[int]] = {name: [] for name in acts}
+    for _ in range(ROUNDS):
+        for name, act in acts.items():
+            for _ in range(CALLS):
+                begun = time.perf_counter_ns()
+                act()
+                taken[name].append(time.perf_counter_ns() - begun)
+    return {name: statistics.median(each) / 1000 for name, each in taken.items()}
+
+
+def dictionary(policy: Any) -> Act:
+    listed = {(one.action_type, one.kind, one.external_id): one.id for one in policy.options}
+    wanted = "classify", "label", "target_19"
+
+    def look_up() -> None:
+        for _ in range(LOOK_UPS):
+            listed.get(wanted)
+
+    return look_up
+
+
+def cedar(policy: Any) -> Act:
+    import cedarpy
+
+    rules = "\n".join(
+        f'permit(principal == Account::"1", action == Action::"{one.action_type}", '
+        f'resource == Target::"{one.kind} {one.external_id}");'
+        for one in policy.options
+    )
+    parsed = cedarpy.PolicySet.from_str(rules)
+    nobody = cedarpy.Entities.from_json_str("[]")
+    request = {
+        "principal": 'Account::"1"',
+        "action": 'Action::"classify"',
+        "resource": 'Target::"label target_19"',
+    }
+    if not cedarpy.is_authorized(request, parsed, nobody).allowed:
+        raise SystemExit("Cedar should have allowed this.")
+    return lambda: cedarpy.is_authorized(request, parsed, nobody)
+
+
+def deciding(ref: Any) -> dict[str, Any]:
+    """Decisions on a policy that was read before, beside the two floors."""
+    from django.utils import timezone
+
+    from guardrails import selectors
+    from guardrails.policy import decide
+
+    policy, known, now = selectors.policy_snapshot(ref), facts(), timezone.now()
+    wishes = requests(ref)
+    verdicts = [
+        decide(request=one, policy=policy, facts=known, now=now).verdict for one in wishes.values()
+    ]
+    if verdicts != ["allow", "allow", "allow", "refuse"]:
+        raise SystemExit(f"These were to be three allowed and one refused: {verdicts}")
+
+    def deciding_on(request: Any) -> Act:
+        return lambda: decide(request=request, policy=policy, facts=known, now=now)
+
+    floors = {"dictionary": dictionary(policy), "cedarpy": cedar(policy)}
+    found = timed({name: deciding_on(one) for name, one in wishes.items()} | floors)
+    decisions = {name: round(found[name], 1) for name in wishes}
+    return {
+        "p50_us": round(statistics.median(decisions.values()), 1),
+        "by_action_us": decisions,
+        "dictionary_us": round(found["dictionary"] / LOOK_UPS, 3),
+        "cedarpy_us": round(found["cedarpy"], 1),
+    }
+
+
+def fetching(ref: Any) -> dict[str, float]:
+    """The policy's rows fetched, its digest computed, and one decision, in milliseconds."""
+    from django.utils import timezone
+
+    from guardrails import selectors
+    from guardrails.policy import decide
+
+    request, known = requests(ref)["classify"], facts()
+    taken = []
+    for _ in range(FETCHES):
+        begun = time.perf_counter()
+        policy = selectors.policy_snapshot(ref)
+        decide(request=request, policy=policy, facts=known, now=timezone.now())
+        taken.append((time.perf_counter() - begun) * 1000)
+    cuts = statistics.quantiles(taken, n=20)
+    return {"p50_ms": round(cuts[9], 2), "p95_ms": round(cuts[18], 2)}
+
+
+def measure() -> dict[str, Any]:
+    from integrations.models import Organisation
+
+    organisation = Organisation.objects.create(slug="company", name="Company")
+    owner = account(organisation, 0)
+    owner.save()
+    store(permissions(owner, OWN_RULES))
+    store(targets(owner))
+    found: dict[str, Any] = {}
+    for others in OTHERS:
+        fill(organisation, others)
+        found[str(others)] = deciding(owner.ref()) | {"fetched": fetching(owner.ref())}
+        print(f"{others:6} rules of others: {found[str(others)]}", flush=True)
+    medians = [one["p50_us"] for one in found.values()]
+    last = found[str(OTHERS[-1])]
+    return {
+        "rules_of_others": found,
+        "p50_us": last["p50_us"],
+        "spread": round(max(medians) / min(medians) - 1, 3),
+        "fetched_p95_ms": last["fetched"]["p95_ms"],
+        "to_dictionary": round(last["p50_us"] / last["dictionary_us"]),
+        "to_cedarpy": round(last["p50_us"] / last["cedarpy_us"], 2),
+    }
+
+
+def main() -> None:
+    from config import embedded
+
+    # Told to stop, it still takes its database away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ |= {
+            "REMIT_STATE_DIR": name,
+            "SECRET_KEY": "benchmark",
+            "LEDGER_KEY": "benchmark",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": embedded.start(folder),
+        }
+        try:
+            import django
+            from django.core.management import call_command
+
+            django.setup()
+            call_command("migrate", verbosity=0)
+            print(json.dumps(measure()))
+        finally:
+            embedded.remove(folder)
+
+
+if __name__ == "__main__":
+    main()
