@@ -131,7 +131,7 @@ class PolicySnapshot:
         # Filled as it is asked for: a policy is read for one action, which is decided twice.
         return {}
 
-    @property
+    @cached_property
     def has_rates(self) -> bool:
         """Whether what this account's agent does must be counted."""
         conditions = [one for rule in self.rules for one in rule.conditions]

@@ -21,12 +21,9 @@ def rates_of(request: ActionRequest, policy: PolicySnapshot) -> tuple[RateCondit
 
 def rates(case: Case) -> Iterator[Step]:
     """Every rate leaves room. Looked at when everything else holds."""
-    if case.facts is None:
-        return
-    found = rates_of(case.request, case.policy)
-    if not found:
+    if case.facts is None or not case.policy.has_rates:
         return
     context = case.context(case.facts, asks=bool(reasons_to_ask(case)))
-    for condition in found:
+    for condition in rates_of(case.request, case.policy):
         is_known = condition.counted(context) is not None
         yield "rate_exceeded" if is_known else "counts_unavailable", condition.evaluate(context)
