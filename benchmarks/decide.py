@@ -144,7 +144,7 @@ def facts() -> Any:
 
 
 def requests(ref: Any) -> dict[str, Any]:
-    """What is decided: three that are allowed and one that is refused."""
+    """What is decided: two that are allowed, one that asks a person, one that is refused."""
     from audit.ids import uuid7
     from guardrails.contracts import ActionRequest, Origin
 
@@ -152,7 +152,7 @@ def requests(ref: Any) -> dict[str, Any]:
     wishes: dict[str, tuple[str, dict[str, Any]]] = {
         "archive": ("archive", {"email_id": "mail-1"}),
         "classify": ("classify", {"email_id": "mail-1", "label_id": "target_19"}),
-        "send_email": ("send_email", {"to": ["p19@client.com"], **mail}),
+        "send_email asked": ("send_email", {"to": ["p19@client.com"], **mail}),
         "send_email refused": ("send_email", {"to": ["mallory@evil.example"], **mail}),
     }
     return {
@@ -222,8 +222,8 @@ def deciding(ref: Any) -> dict[str, Any]:
     verdicts = [
         decide(request=one, policy=policy, facts=known, now=now).verdict for one in wishes.values()
     ]
-    if verdicts != ["allow", "allow", "allow", "refuse"]:
-        raise SystemExit(f"These were to be three allowed and one refused: {verdicts}")
+    if verdicts != ["allow", "allow", "ask", "refuse"]:
+        raise SystemExit(f"These decisions are not those that were to be measured: {verdicts}")
 
     def deciding_on(request: Any) -> Act:
         return lambda: decide(request=request, policy=policy, facts=known, now=now)
