@@ -12,7 +12,7 @@ from audit import guards, months, start
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
-    "audit/migrations/0001_ledger.py and 0004_months.py."
+    "audit/migrations/0001_ledger.py to 0005_erasure.py."
 )
 
 

@@ -20,6 +20,7 @@ def record(
     action_id: UUID | None = None,
     actor_type: ActorType = "system",
     actor_id: str = "",
+    on_behalf_of: str = "",
     error_code: str = "",
 ) -> UUID:
     """Append one control row; returns the id of its action, a new one unless it is given.
@@ -35,6 +36,7 @@ def record(
         occurred_at=timezone.now(),
         actor_type=actor_type,
         actor_id=actor_id,
+        on_behalf_of=on_behalf_of,
         trigger="system" if actor_type == "system" else "operator",
         error_code=error_code,
         payload=payload,

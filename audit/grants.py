@@ -19,14 +19,22 @@ STAMPED = {
     "audit_checkpoint": ("id", "signed_at"),
     "audit_policy": ("recorded_at",),
 }
-# Which of the ledger's tables each role inserts into; all of them may read all of it.
+# Which of the ledger's tables each role inserts into; these may read all of it.
 INSERTS = {
     "app": ("audit_action", "audit_payload", "audit_artifact", "audit_policy"),
     "sealer": ("audit_leaf", "audit_checkpoint"),
     "export": (),
 }
-FUNCTIONS = {"app": ("audit_make_months_ahead(integer)",)}
-OWNED = ("audit_refuse()", "audit_month_floor(date)", "audit_make_month(date)")
+FUNCTIONS = {
+    "app": ("audit_make_months_ahead(integer)",),
+    "privacy": ("audit_redact(jsonb, bytea, text)",),
+}
+OWNED = (
+    *("audit_refuse()", "audit_refuse_unless_redacted()"),
+    *("audit_month_floor(date)", "audit_make_month(date)"),
+)
+# Erasure has to find the rows, but never reads what they are about.
+PRIVACY_READS = ("audit_action", "audit_payload (row_id, action_id, tenant_id)")
 ROLES = (*INSERTS, "privacy", "owner")
 NAME = re.compile("[a-z_][a-z0-9_]{0,40}")
 
@@ -189,6 +197,9 @@ def ledger_rights(prefix: str, tables: list[str], columns: dict[str, list[str]])
             given = [name for name in columns[table] if name not in STAMPED.get(table, ())]
             names = ", ".join(f'"{name}"' for name in given)
             found.append(f"GRANT INSERT ({names}) ON {table} TO {prefix}{role}")
+    for table in PRIVACY_READS:
+        name, _, names = table.partition(" ")
+        found.append(f"GRANT SELECT {names} ON {name} TO {prefix}privacy")
     for role, functions in FUNCTIONS.items():
         found += [f"GRANT EXECUTE ON FUNCTION {name} TO {prefix}{role}" for name in functions]
     return found

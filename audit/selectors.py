@@ -190,14 +190,12 @@ def pages(rows: Rows, *, size: int = 1000) -> Iterator[list[ExecutedAgentAction]
 
 def latest(rows: Rows) -> Rows:
     """Of each action the row that says how it stands: the last one, where rows that only
-    remark on it (status `recorded`) and redactions don't count if there is another."""
-    others = rows.exclude(phase="redaction").filter(
-        tenant_id=OuterRef("tenant_id"), action_id=OuterRef("action_id")
-    )
+    remark on it (status `recorded`) don't count if there is another."""
+    others = rows.filter(tenant_id=OuterRef("tenant_id"), action_id=OuterRef("action_id"))
     says_more = ~Q(status="recorded")
     # Both by inequality: PostgreSQL would otherwise hash the whole ledger for one page.
     earlier, later = others.filter(id__lt=OuterRef("id")), others.filter(id__gt=OuterRef("id"))
-    return rows.exclude(phase="redaction").filter(
+    return rows.filter(
         (says_more & ~Exists(later.filter(says_more)))
         | (Q(status="recorded") & ~Exists(later) & ~Exists(earlier.filter(says_more)))
     )

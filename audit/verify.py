@@ -40,6 +40,7 @@ class Verification:
     """
 
     tenant_id: UUID | None = None
+    erased: set[int] = field(default_factory=set)
     rows: int = 0
     actions: int = 0
     open_attempts: list[tuple[int, UUID, datetime]] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Verification:
         rows = selectors.with_payload(now)
         if self.tenant_id:
             rows = rows.filter(tenant_id=self.tenant_id)
+        self.erased = redacted(rows)
         in_order = concatenated.from_iterable(map(with_artifacts, selectors.pages(rows)))
         for _, group in groupby(in_order, key=lambda row: (row.tenant_id, row.action_id)):
             phases = list(group)
@@ -65,11 +67,10 @@ class Verification:
             yield Finding(sentence=sentence, row_id=row_id)
 
     def of_action(self, phases: list[ExecutedAgentAction]) -> Iterator[Finding]:
-        erased = {row.target_row for row in phases if row.phase == "redaction"}
         attempts: dict[int, ExecutedAgentAction] = {}
         for row in phases:
             sentences = list(altered(row))
-            if row.content is None and row.id not in erased:
+            if row.content is None and row.id not in self.erased:
                 sentences.append("Its payload is missing and no redaction says why.")
             if row.phase == "outcome" and attempts.pop(row.attempt_no, None) is None:
                 sentences.append("This outcome has no attempt before it.")
@@ -95,6 +96,15 @@ class Verification:
                 )
 
 
+def redacted(rows: selectors.Rows) -> set[int]:
+    """The rows whose payload and artifacts were erased, by what redactions say."""
+    found: set[int] = set()
+    for row in rows.filter(phase="redaction").iterator():
+        content = selectors.body(row) or {"payload": {}}
+        found.update(content["payload"].get("rows", []))
+    return found
+
+
 def with_artifacts(page: list[ExecutedAgentAction]) -> list[ExecutedAgentAction]:
     """The page with its artifacts, looked for among those of its actions."""
     of_page = (page[0].action_id, page[-1].action_id)
@@ -108,6 +118,8 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
     if chain.envelope_mac(key, envelope(row)) != row.envelope_mac:
         yield "Its columns are not what was appended."
     artifacts = list(row.artifacts.all())
+    if row.content is None and not artifacts:
+        return  # erased, or hidden: the redactions tell
     if chain.artifacts_digest([artifact.digest for artifact in artifacts]) != row.artifacts_digest:
         yield "Its artifacts are not those that were appended."
     if row.content is None:

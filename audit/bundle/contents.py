@@ -65,13 +65,21 @@ WHERE l.tenant_id = %s AND l.leaf_index >= %s AND a.recorded_at < %s
 """
 
 
+# Of redactions, the place of the last one; none if it is not sealed yet.
+REDACTION = """
+SELECT l.leaf_index FROM audit_action a
+LEFT JOIN audit_leaf l ON l.row_id = a.id
+WHERE a.tenant_id = %s AND a.phase = 'redaction' ORDER BY a.xact DESC, a.id DESC LIMIT 1
+"""
+
+
 class NothingSealed(Exception):
     """This tenant has no checkpoint yet, so there is nothing to prove."""
 
     def __init__(self) -> None:
         super().__init__(
-            "Nothing of this organisation is sealed yet. Start `manage.py seal_ledger` and try "
-            "again in a second."
+            "Nothing of this organisation, or not its last erasure, is sealed yet. Start "
+            "`manage.py seal_ledger` and try again in a second."
         )
 
 
@@ -118,7 +126,7 @@ class Bundle:
         self.actor_type = actor_type
         self.actor_id = actor_id
         _, self.generated_at = selectors.snapshot()
-        self.newest = ending(period)
+        self.newest = explained(ending(period))
         earlier = beginning(period)
         self.first = Frontier()
         if earlier and earlier.size < self.newest.size:
@@ -261,6 +269,21 @@ def ending(period: Period) -> Checkpoint:
         cursor.execute(LAST, [period.tenant_id, place, period.until])
         last = cursor.fetchone()[0]
     return checkpoints.filter(size__gte=(place if last is None else last + 1) + 1).first() or newest
+
+
+def explained(end: Checkpoint) -> Checkpoint:
+    """A checkpoint that also covers the last redaction, so that the bundle itself says why
+    payloads are missing in it. Raises NothingSealed while that is not sealed."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(REDACTION, [end.tenant_id])
+        found = cursor.fetchone()
+    if found is None or (found[0] is not None and found[0] < end.size):
+        return end
+    covering = Checkpoint.objects.filter(tenant_id=end.tenant_id, size__gt=found[0] or 0)
+    later: Checkpoint | None = covering.order_by("size").first() if found[0] is not None else None
+    if later is None:
+        raise NothingSealed
+    return later
 
 
 def payload(row: Any) -> bytes:

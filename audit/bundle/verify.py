@@ -229,16 +229,14 @@ class Verification:
             yield "The row is another organisation's."
         if row["policy_digest"] and row["policy_digest"] not in self.policies:
             yield "The policy that decided it is missing or altered."
-        if row["phase"] == "redaction":
-            self.erased.add(row["target_row"])
-        elif row["phase"] == "attempt":
+        if row["phase"] == "attempt":
             self.open[attempt] = row["id"]
         elif row["phase"] == "outcome" and not self.open.pop(attempt, self.first):
             yield "This outcome has no attempt before it."
 
     def content(self, row: Any, given: list[Any], made: list[Any]) -> Iterator[str]:
-        digests = [artifact["digest"] for artifact in made]
-        if (sha256(canonical(digests)) if digests else "") != row["artifacts_digest"]:
+        digest = sha256(canonical([artifact["digest"] for artifact in made])) if made else ""
+        if (given or made) and digest != row["artifacts_digest"]:
             yield "Its artifacts are not those that were sealed."
         if not given:
             self.missing.add(row["id"])
@@ -246,6 +244,8 @@ class Verification:
         salt, body = bytes.fromhex(given[0]["salt"]), given[0]["body"].encode()
         if len(given) > 1 or sha256(salt + body) != row["payload_commitment"]:
             yield "Its payload is not the one that was sealed."
+        elif row["phase"] == "redaction":
+            self.erased.update(json.loads(body)["payload"]["rows"])
         elif made:
             named = json.loads(body)["artifacts"]
             told = [(a["digest"], *[a[name] for name in NAMED]) for a in made]

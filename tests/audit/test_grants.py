@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from audit import grants, ids, ledger
+from audit import erasure, grants, ids, ledger
 from audit.months import Month
 from tests.audit.databases import fresh_database, manage, url
 from tests.audit.entries import DRAFT, entry
@@ -54,7 +54,8 @@ def separate(django_db_setup: None) -> Iterator[Separate]:
             with psycopg.connect(database, autocommit=True) as session:
                 for role in grants.ROLES:
                     session.execute(f"ALTER ROLE {PREFIX}{role} PASSWORD '{PASSWORD}'")
-                session.execute(ledger.APPEND, ledger.parameters(entry()))
+                for _ in range(10):
+                    append(session)
             yield Separate(owner=database, name=database.rpartition("/")[2])
     finally:
         with psycopg.connect(url("postgres"), autocommit=True) as session:
@@ -65,6 +66,22 @@ def separate(django_db_setup: None) -> Iterator[Separate]:
 def append(session: Session) -> None:
     wanted = entry(phase="outcome", status="succeeded", artifacts=(DRAFT,))
     session.execute(ledger.APPEND, ledger.parameters(wanted))
+
+
+def redact(session: Session) -> None:
+    row = session.execute(
+        "SELECT id, tenant_id FROM audit_action WHERE phase = 'outcome' AND NOT EXISTS (SELECT "
+        "FROM audit_action r WHERE r.phase = 'redaction' AND r.tenant_id = audit_action.tenant_id)"
+    ).fetchone()
+    assert row
+    said = erasure.redaction(
+        [row[0]],
+        tenant_id=row[1],
+        action_id=ids.uuid7(),
+        reason="",
+        actor_id="",  # type: ignore[list-item,arg-type]
+    )
+    session.execute(erasure.REDACT, said)
 
 
 def read(session: Session) -> None:
@@ -134,13 +151,14 @@ WORK = {
     "read": read,
     "leaf": sql(LEAF),
     "checkpoint": sql(CHECKPOINT),
+    "redact": redact,
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
     "app": {"append", "read", "make months"},
     "sealer": {"read", "leaf", "checkpoint"},
     "export": {"read"},
-    "privacy": set(),
+    "privacy": {"redact"},
 }
 
 

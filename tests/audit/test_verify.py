@@ -8,9 +8,9 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.db import connections, transaction
 
-from audit import guards, ledger, selectors
+from audit import guards, selectors
 from audit.verify import Finding, Verification
-from tests.audit.entries import append_action, entry
+from tests.audit.entries import append_action
 from tests.audit.tampering import Undo, tampered
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -100,24 +100,6 @@ def test_a_hidden_payload_is_found(tenant_id: UUID) -> None:
     with tampered("DELETE FROM audit_payload WHERE row_id = %s", outcome):
         (found,) = findings(tenant_id)
     assert str(found) == f"row {outcome}: Its payload is missing and no redaction says why."
-
-
-def test_a_payload_missing_with_a_redaction_is_as_it_should_be(tenant_id: UUID) -> None:
-    action_id = append_action(tenant_id=tenant_id)
-    _, outcome = rows_of(action_id)
-    ledger.append(
-        entry(
-            tenant_id=tenant_id,
-            action_id=action_id,
-            phase="redaction",
-            status="recorded",
-            target_row=outcome,
-        )
-    )
-    with tampered("DELETE FROM audit_payload WHERE row_id = %s", outcome):
-        assert findings(tenant_id) == []
-        erased = selectors.recorded(action_id)[1]
-    assert (erased.payload, erased.artifacts) == ({}, ())
 
 
 @pytest.mark.parametrize(

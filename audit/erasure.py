@@ -1,0 +1,130 @@
+"""Erases what rows are about, and holds rows back from that.
+
+An erasure deletes payloads and artifacts, and appends a row (phase `redaction`) that names
+the rows and the reason, in the same transaction; the database allows it no other way. Rows
+themselves never change, so whatever was sealed or exported before still verifies.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from audit import chain, events, ledger, selectors
+from audit.contracts import Entry
+from audit.ids import uuid7
+from audit.models import SUPPLIED, ExecutedAgentAction, LedgerPayload
+
+ACTION_TYPE = "ledger.redaction"
+HOLD = "ledger.hold"
+BATCH = 1000
+REDACT = "SELECT audit_redact(%s, %s, %s)"
+
+
+class Held(Exception):
+    """A legal hold keeps these rows. Nothing was erased by this call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Which rows of one organisation: of one action, of actions on behalf of one user, or,
+    with neither, all."""
+
+    tenant_id: UUID
+    action_id: UUID | None = None
+    on_behalf_of: str = ""
+
+
+def rows(scope: Scope) -> selectors.Rows:
+    """The rows of the scope that have something to erase, oldest first. What says that
+    something was erased or is held is kept."""
+    payload = LedgerPayload.objects.filter(action_id=OuterRef("action_id"), row_id=OuterRef("id"))
+    found: selectors.Rows = (
+        ExecutedAgentAction.objects.filter(Exists(payload), tenant_id=scope.tenant_id)
+        .exclude(phase="redaction")
+        .exclude(action_type=HOLD)
+    )
+    if scope.action_id:
+        found = found.filter(action_id=scope.action_id)
+    if scope.on_behalf_of:
+        found = found.filter(on_behalf_of=scope.on_behalf_of)
+    return found.order_by("action_id", "id")
+
+
+def erase(scope: Scope, *, reason: str, actor_id: str) -> tuple[UUID, int]:
+    """Erase the contents of the rows of the scope, a thousand at a time. Returns the action
+    under which that is recorded and how many rows it was.
+
+    Raises Held when a legal hold keeps one of them. A crash in between leaves a part erased,
+    each part with its record; calling again goes on.
+    """
+    action_id, erased = uuid7(), 0
+    while ids := list(rows(scope).values_list("id", flat=True)[:BATCH]):
+        redact(
+            ids,
+            tenant_id=scope.tenant_id,
+            action_id=action_id,
+            reason=reason,
+            actor_id=actor_id,
+        )
+        erased += len(ids)
+    return action_id, erased
+
+
+def redact(scope: Scope, ids: list[int], *, action_id: UUID, reason: str, actor_id: str) -> None:
+    entry = Entry(
+        tenant_id=scope.tenant_id,
+        action_id=action_id,
+        phase="redaction",
+        status="recorded",
+        action_type=ACTION_TYPE,
+        occurred_at=timezone.now(),
+        actor_type="admin",
+        actor_id=actor_id,
+        trigger="operator",
+        payload={"rows": ids, "reason": reason},
+    )
+    *columns, salt, body, _, _, _, _, _, _ = ledger.parameters(entry)
+    return chain.stored(dict(zip(SUPPLIED, columns, strict=True))), salt, body
+
+
+def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> UUID:
+    """Keep everything of an organisation, or of one user in it, from erasure until the hold
+    is released. Returns the hold's id."""
+    return events.record(
+        HOLD,
+        tenant_id=tenant_id,
+        status="pending",
+        on_behalf_of=on_behalf_of,
+        actor_type="admin",
+        actor_id=actor_id,
+        payload={"reason": reason},
+    )
+
+
+def holds(tenant_id: UUID) -> list[ExecutedAgentAction]:
+    """The holds of this organisation that are in force, oldest first."""
+    released = ExecutedAgentAction.objects.filter(
+        action_id=OuterRef("action_id"), status="succeeded"
+    )
+    found = ExecutedAgentAction.objects.filter(
+        ~Exists(released), tenant_id=tenant_id, action_type=HOLD, status="pending"
+    )
+    return list(found.order_by("action_id"))
+
+
+def release(hold_id: UUID, *, tenant_id: UUID, reason: str, actor_id: str) -> bool:
+    """End a hold. False when this organisation has no such hold in force."""
+    if hold_id not in [found.action_id for found in holds(tenant_id)]:
+        return False
+    events.record(
+        HOLD,
+        tenant_id=tenant_id,
+        action_id=hold_id,
+        status="succeeded",
+        actor_type="admin",
+        actor_id=actor_id,
+        payload={"reason": reason},
+    )
+    return True

@@ -1,0 +1,53 @@
+import getpass
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from audit import erasure, ids, selectors
+
+
+class Command(BaseCommand):
+    help = (
+        "Legal holds: while one is in force, contents of an organisation's rows (or of one "
+        "user's in it) cannot be erased. Setting and releasing one is recorded in the ledger."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--list", action="store_true", help="The holds in force.")
+        which.add_argument("--set", action="store_true", help="For all, or for --user.")
+        which.add_argument("--release", type=UUID, metavar="HOLD", help="End this one.")
+        parser.add_argument("--user", default="", help="An external user id, with --set.")
+        parser.add_argument("--reason", default="", help="Needed to set and to release.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant_id = options["tenant"] or selectors.only_tenant()
+        if tenant_id is None:
+            raise CommandError(
+                "The ledger is empty or holds several tenants. Name one with --tenant and its id."
+            )
+        if options["list"]:
+            for hold in erasure.holds(tenant_id):
+                whom = f"user {hold.on_behalf_of}" if hold.on_behalf_of else "everything"
+                since = f"{ids.moment(hold.action_id):%Y-%m-%d %H:%M} UTC"
+                self.stdout.write(f"{hold.action_id} holds {whom} since {since}")
+            return
+        if not options["reason"]:
+            raise CommandError("Say why, with --reason.")
+        actor_id = f"command:{getpass.getuser()}"
+        if options["set"]:
+            made = erasure.hold(
+                tenant_id=tenant_id,
+                on_behalf_of=options["user"],
+                reason=options["reason"],
+                actor_id=actor_id,
+            )
+            self.stdout.write(f"The hold {made} is in force.")
+        elif erasure.release(
+            options["release"], tenant_id=tenant_id, reason=options["reason"], actor_id=actor_id
+        ):
+            self.stdout.write(f"The hold {options['release']} is released.")
+        else:
+            raise CommandError("This organisation has no such hold in force.")

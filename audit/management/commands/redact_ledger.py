@@ -1,0 +1,49 @@
+import getpass
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from audit import erasure, selectors
+
+
+class Command(BaseCommand):
+    help = (
+        "Erases what rows of the ledger are about (payloads and artifacts): of one action, of "
+        "one user, or of a whole organisation. Without --apply it only counts. The rows stay, "
+        "and a row says what was erased and why."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--action", type=UUID, help="The rows of this action.")
+        which.add_argument("--user", default="", help="Rows on behalf of this external user id.")
+        which.add_argument("--everything", action="store_true", help="All of the organisation.")
+        parser.add_argument("--reason", required=True, help="Kept in the ledger: no names.")
+        parser.add_argument("--apply", action="store_true", help="Erase. It cannot be undone.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant_id = options["tenant"] or selectors.only_tenant()
+        if tenant_id is None:
+            raise CommandError(
+                "The ledger is empty or holds several tenants. Name one with --tenant and its id."
+            )
+        scope = erasure.Scope(
+            tenant_id=tenant_id, action_id=options["action"], on_behalf_of=options["user"]
+        )
+        if not options["apply"]:
+            self.stdout.write(
+                f"{erasure.rows(scope).count()} rows have contents to erase. Nothing was erased: "
+                "add --apply."
+            )
+            return
+        try:
+            action_id, erased = erasure.erase(
+                scope, reason=options["reason"], actor_id=f"command:{getpass.getuser()}"
+            )
+        except erasure.Held as error:
+            raise CommandError(
+                f"{error} See manage.py hold_ledger --list; release it there first."
+            ) from error
+        self.stdout.write(f"The contents of {erased} rows are erased: action {action_id}.")
