@@ -6,15 +6,19 @@ themselves never change, so whatever was sealed or exported before still verifie
 """
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
+from django.db import DatabaseError, connections, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from psycopg import errors
 
 from audit import chain, events, ledger, selectors
 from audit.contracts import Entry
 from audit.ids import uuid7
 from audit.models import SUPPLIED, ExecutedAgentAction, LedgerPayload
+from audit.routing import LEDGER
 
 ACTION_TYPE = "ledger.redaction"
 HOLD = "ledger.hold"
@@ -72,9 +76,22 @@ def erase(scope: Scope, *, reason: str, actor_id: str) -> tuple[UUID, int]:
     return action_id, erased
 
 
-def redact(scope: Scope, ids: list[int], *, action_id: UUID, reason: str, actor_id: str) -> None:
+def redact(ids: list[int], **said: Any) -> None:
+    try:
+        with transaction.atomic(using=LEDGER), connections[LEDGER].cursor() as cursor:
+            cursor.execute(REDACT, redaction(ids, **said))
+    except DatabaseError as error:
+        if isinstance(error.__cause__, errors.InsufficientPrivilege) and "hold" in str(error):
+            raise Held(str(error).splitlines()[0]) from error
+        raise
+
+
+def redaction(
+    ids: list[int], *, tenant_id: UUID, action_id: UUID, reason: str, actor_id: str
+) -> tuple[str, bytes, str]:
+    """What REDACT is given: the row that names these rows, and its payload."""
     entry = Entry(
-        tenant_id=scope.tenant_id,
+        tenant_id=tenant_id,
         action_id=action_id,
         phase="redaction",
         status="recorded",

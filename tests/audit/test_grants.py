@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -24,7 +25,7 @@ PREFIX = f"t{os.getpid()}_"
 PASSWORD = "only-for-this-test"
 MONTH = f"audit_action_{Month.of(timezone.now()).suffix}"
 REFUSED = psycopg.errors.InsufficientPrivilege
-Session = psycopg.Connection[tuple[object, ...]]
+Session = psycopg.Connection[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -69,19 +70,14 @@ def append(session: Session) -> None:
 
 
 def redact(session: Session) -> None:
-    row = session.execute(
+    found = session.execute(
         "SELECT id, tenant_id FROM audit_action WHERE phase = 'outcome' AND NOT EXISTS (SELECT "
         "FROM audit_action r WHERE r.phase = 'redaction' AND r.tenant_id = audit_action.tenant_id)"
     ).fetchone()
-    assert row
-    said = erasure.redaction(
-        [row[0]],
-        tenant_id=row[1],
-        action_id=ids.uuid7(),
-        reason="",
-        actor_id="",  # type: ignore[list-item,arg-type]
-    )
-    session.execute(erasure.REDACT, said)
+    assert found
+    row_id, tenant_id = found
+    said: dict[str, Any] = {"action_id": ids.uuid7(), "reason": "", "actor_id": ""}
+    session.execute(erasure.REDACT, erasure.redaction([row_id], tenant_id=tenant_id, **said))
 
 
 def read(session: Session) -> None:
