@@ -33,7 +33,10 @@ def reasons_to_ask(case: Case) -> list[str]:
         f"Nobody typed or listed “{target.value}” itself ({target.path})."
         for target in case.targets
         if (case.has("egress") and case.provenance.get(target.path, "X") == "X")
-        or (target.path in case.opened and not case.relations[target.path])
+        or (
+            target.is_receiver
+            and not all(one.knows(case.relations[target.path]) for one in case.openings)
+        )
     ]
     if case.has("egress"):
         found += _written_by_the_agent(case)

@@ -25,8 +25,8 @@ class Recipient(Condition):
     opens: whoever stands in one of them need not be listed (a blind copy must be, as ever).
 
     own_domain alone opens nothing: it means somebody at the account's own domain who is
-    typed, listed, corresponded with or a participant. Who stands in no relation at all is
-    novel: refused, or with `novel: ask` always asked about. In the ceiling nothing is opened.
+    typed, listed, corresponded with or a participant. Who stands in none of them is refused,
+    or with `novel: ask` always asked about. In the ceiling nothing is opened.
     """
 
     kind: Literal["recipient"]
@@ -50,9 +50,13 @@ class Recipient(Condition):
             and other.novel in ("ask", self.novel)
         )
 
+    def knows(self, relations: Set[Relation]) -> bool:
+        """Whether a receiver who stands so to the user stands in one of the relations."""
+        return bool(relations & set(self.relation))
+
     def admits(self, relations: Set[Relation]) -> bool:
-        """Whether a receiver who stands so to the user may be reached, or asked about."""
-        return bool(relations & set(self.relation)) or (not relations and self.novel == "ask")
+        """Whether such a receiver may be reached, or at least asked about."""
+        return self.knows(relations) or self.novel == "ask"
 
     def evaluate(self, context: Context) -> Check:
         if not context.sources:

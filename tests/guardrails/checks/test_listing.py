@@ -87,9 +87,11 @@ def test_the_own_domain_alone_lets_nobody_in() -> None:
 def test_a_novel_receiver_is_asked_about_only_where_the_operator_says_so() -> None:
     assert outcome(STRANGER, relation=["typed"]) == NOVEL
     assert outcome(STRANGER, relation=["typed"], novel="ask") == ASKED
-    # Who is known, but otherwise than permitted, is not novel.
+    # Who is known, but otherwise than permitted, is treated no worse.
     written = facts(corresponded={ADA: 2})
-    assert outcome(ADA, relation=["typed"], novel="ask", found=written) == UNLISTED
+    assert outcome(ADA, relation=["typed"], novel="ask", found=written) == ASKED
+    listed = option("send_email", "recipient", ADA)
+    assert outcome(ADA, listed, relation=["typed"], novel="ask") == ASKED
 
 
 @pytest.mark.parametrize(
