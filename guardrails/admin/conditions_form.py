@@ -1,7 +1,7 @@
 """Conditions as people fill them in: a list of small forms, one for each condition.
 
 “Add” and “Remove” are buttons of the form itself: the server answers with the same form, so
-it needs no script. Nothing is saved before it is saved.
+it needs no script (one script helps the focus along). Nothing is saved before it is saved.
 """
 
 import inspect
@@ -105,6 +105,9 @@ class ConditionsWidget(forms.Widget):
 
     template_name = "guardrails/conditions.html"
     use_fieldset = True
+
+    class Media:
+        js = ("remit/conditions.js",)
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Sent:
         """The conditions that were sent, after the button that was pressed."""

@@ -44,6 +44,9 @@ def addresses() -> Iterator[str]:
     yield reverse("admin:guardrails_policy_history")
     yield reverse("admin:guardrails_policy_explain") + f"{chosen}&target=ada@client.com"
     yield reverse("admin:guardrails_policy_simulate") + f"{chosen}&action=send_email"
+    if chosen:
+        yield reverse("admin:guardrails_policy_import") + f"{chosen}&preset=careful-mailbox"
+        yield reverse("admin:guardrails_policy_shadow") + chosen
 
 
 def test_every_page_is_whole(office: Office, page: Page, problems: list[str]) -> None:
