@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import ProtectedError
 from pydantic import ValidationError
 
-from guardrails import changes, policy_format, registry
+from guardrails import changes, policy_format, presets, registry
 from guardrails.changes import Author
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policy_format import KEYS, Difference, Group, Listed, Permission, PolicyFile
@@ -89,7 +89,9 @@ def preset(name: str) -> str:
 
 def presets_for(account: Account) -> dict[str, str]:
     """The presets that fit an account of this source: what each is for, by name."""
-    texts = {name: preset(name) for name in preset_names()}
+    default = presets.default_for(account.source)
+    names = sorted(preset_names(), key=lambda name: (name != default, name))
+    texts = {name: preset(name) for name in names}
     return {
         name: text.partition("\n")[0].removeprefix("# ")
         for name, text in texts.items()

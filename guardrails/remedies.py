@@ -24,12 +24,18 @@ REMEDIES: Mapping[str, str] = {
     "condition_failed": "The condition would have to hold, or to be changed in the permission.",
     "condition_unknown": "The condition that cannot be read would have to be removed from the "
     "permission.",
+    "draft_only": "The agent would have to propose a draft; or the permission, or the ceiling, "
+    "would have to say more than “draft only”.",
+    "argument_unclassified": "The argument would have to be declared: Remit's makers do that.",
+    "receiver_novel": "The receiver would have to be listed, typed by the user in the request, or "
+    "written to by the user before.",
     "rate_exceeded": "Time would have to pass, or the limit would have to be higher.",
     "counts_unavailable": "It would have to be counted. Try again.",
     "ask_not_from_mail": "The permission would have to be automatic, or the receiver listed and "
     "proved; or a person would have to ask for it.",
     "too_many_asks": "The actions that wait would have to be decided first.",
     "changed_since_asked": "The person would have to be asked again, about what it is now.",
+    "changed_meanwhile": "It would have to be asked for again, about what it is now.",
     "rejected": "A person would have to say yes to a new request.",
     "approval_expired": "The agent would have to ask again.",
     "action_id_reused": "The request would need an id of its own.",

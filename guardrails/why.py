@@ -16,6 +16,8 @@ CHECKS: Mapping[str, str] = {
     "action": "The action is known for this source",
     "ceiling": "The organisation does not forbid it",
     "permission": "A permission exists, is switched on and does not say never",
+    "drafts": "It may be done, and not only drafted",
+    "classes": "It is known what each argument is",
     "arguments": "The arguments fit what the action takes",
     "facts": "The provider could be asked",
     "object": "The item exists in this account",

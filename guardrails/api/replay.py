@@ -24,7 +24,7 @@ MOST = 1000
 class DraftPermission(StrictSerializer):
     action = StrictCharField(max_length=64)
     resource = StrictCharField(max_length=32, required=False, allow_blank=True, default="")
-    mode = serializers.ChoiceField(choices=["auto", "ask", "never"])
+    mode = serializers.ChoiceField(choices=["auto", "ask", "draft_only", "never"])
     enabled = serializers.BooleanField(required=False, default=True)
     conditions = serializers.ListField(
         child=serializers.DictField(), required=False, default=list, max_length=50
