@@ -161,6 +161,7 @@ async function lookAgain() {
     for (const card of gone) card.replaceWith(handled(done.get(card.dataset.id)));
     if (!gone.length) return;
     const left = open.length - gone.length;
+    for (const button of log.querySelectorAll(".buttons.all button")) button.textContent = button.textContent.replace(/\d+/, left);
     if (left < 2) for (const buttons of log.querySelectorAll(".buttons.all")) buttons.remove();
     say(left ? `Somebody else has decided. ${left} ${left === 1 ? "action waits" : "actions wait"}.` : "Somebody else has decided. Nothing waits.");
   } catch {

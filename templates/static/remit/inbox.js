@@ -3,7 +3,7 @@
 const typing = (target) => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
 function rows() {
-  return [...document.querySelectorAll("#result_list tbody a, #result_list th a")]
+  return [...document.querySelectorAll("#result_list tbody a")]
     .filter((link, at, all) => link.offsetParent && all.findIndex((one) => one.closest("tr") === link.closest("tr")) === at);
 }
 

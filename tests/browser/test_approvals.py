@@ -1,0 +1,108 @@
+"""Deciding in a real browser: changing first, deciding elsewhere, the inbox by keyboard."""
+
+import os
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from guardrails import approvals
+from guardrails.models import Approval
+from tests.browser.test_console import last, say, status
+from tests.office import Office
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+    # The static files of a test come from disk through a synchronous iterator.
+    pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous"),
+]
+SHOTS = os.environ.get("REMIT_SHOTS")
+
+
+def shoot(page: Page, name: str) -> None:
+    """Pictures for whoever wants to look, at two widths."""
+    for width in (1280, 390) if SHOTS else ():
+        page.set_viewport_size({"width": width, "height": 900})
+        page.screenshot(path=f"{SHOTS}/{name}-{width}.png", full_page=True)
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_task_is_changed_in_the_console_and_another_is_decided_elsewhere(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    office.sync("gmail")
+    with office.worker():
+        page.goto("/console/")
+        say(page, "Create Jira tasks from John's proposal email")
+        status(page, "The agent asks a question.")
+        page.get_by_role("button", name="John Smith").click()
+        status(page, "3 actions wait for your decision.")
+        page.get_by_role("button", name="Change: Create: User Auth").click()
+        form = page.locator("form.change:visible")
+        form.get_by_label("summary").fill("Single sign-on")
+        shoot(page, "console-change")
+        form.get_by_role("button", name="Save and look at it").click()
+        status(page, "3 actions wait for your decision.")
+        cards = page.get_by_role("region", name="Pending action")
+        expect(cards.get_by_role("heading", name="Create: Single sign-on")).to_be_visible()
+        expect(cards.filter(has_text="Single sign-on")).to_contain_text(
+            "typed by the user in this request"
+        )
+
+        other = Approval.objects.get(description="Create: Setup CI/CD", state="pending")
+        approvals.reject(
+            organisation_id=other.organisation_id, approval_id=other.id, decided_by="operator:olga"
+        )
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        gone = page.get_by_role("region", name="Handled")
+        expect(gone).to_contain_text("Rejected by operator olga at")
+        expect(cards).to_have_count(2)
+        shoot(page, "console-handled")
+        page.get_by_role("button", name="Confirm: Create: Single sign-on").click()
+        status(page, "1 action waits for your decision.")
+        expect(last(page)).to_contain_text("Single sign-on")
+    assert [call["body"]["summary"] for call in office.calls()] == ["Single sign-on"]
+    assert problems == []
+
+
+def test_the_inbox_is_worked_through_by_keyboard(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    office.sync("gmail")
+    with office.worker():
+        page.goto("/console/")
+        say(page, "Create Jira tasks from John's proposal email")
+        status(page, "The agent asks a question.")
+        page.get_by_role("button", name="John Smith").click()
+        status(page, "3 actions wait for your decision.")
+    page.goto("/admin/guardrails/approval/")
+    shoot(page, "inbox")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    assert page.locator("#result_list tbody input[type=checkbox]:checked").count() == 2
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator("#approval-headline")).to_be_visible()
+    shoot(page, "card")
+    page.keyboard.press("c")
+    expect(page.locator("#approval-confirm")).to_be_focused()
+    assert office.calls() == []  # a key alone decides nothing
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Confirmed by operator operator at").first).to_be_visible()
+    assert len(office.calls()) == 1
+    shoot(page, "card-handled")
+
+    waiting = Approval.objects.filter(state="pending").order_by("created_at")
+    ids = ",".join(str(one.id) for one in waiting)
+    page.goto(f"/admin/guardrails/approval/batch/?ids={ids}")
+    shoot(page, "batch")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.get_by_role("button", name="Confirm the ticked ones").click()
+    expect(page.get_by_text("Done.").first).to_be_visible()
+    assert len(office.calls()) == 3
+    page.goto("/admin/guardrails/approval/deciders/")
+    expect(page.get_by_role("rowheader", name="operator operator")).to_be_visible()
+    shoot(page, "deciders")
+    assert problems == []
