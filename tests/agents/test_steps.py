@@ -1,9 +1,11 @@
 import uuid
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import CallRecord, StepRecord
+from agents.contracts import CallRecord, StepRecord, failure
+from agents.prompts import LIMIT_SENTENCES
 from agents.steps import (
     ASK_USER,
     CallModel,
@@ -49,6 +51,16 @@ def test_open_calls_are_run_before_anything_else_whatever_the_limits_say() -> No
     found = next_step(steps=[step(left, right)] * 3, elapsed_seconds=999, limits=LIMITS)
 
     assert found == RunCalls(calls=(left, right))
+
+
+def test_too_many_questions_to_people_suspend_the_run() -> None:
+    full = failure("TOO_MANY_ASKS", "Too many actions wait for a person already.")
+    refused = replace(call(), result=replace(full, suspends=True).wire())
+
+    found = next_step(steps=[step(call(done=True), refused)], elapsed_seconds=0, limits=LIMITS)
+
+    assert found == Stop(limit="asks")
+    assert LIMIT_SENTENCES["asks"].startswith("I stopped because too many actions wait")
 
 
 def test_a_question_waits_until_the_calls_beside_it_have_results() -> None:
