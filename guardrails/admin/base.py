@@ -11,6 +11,7 @@ from unfold.admin import ModelAdmin
 
 from guardrails import changes, conditions
 from guardrails.admin.authors import author
+from guardrails.admin.findings import tell
 
 
 def kinds(raw: Any) -> str:
@@ -33,6 +34,7 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         with self.recording([obj.pk], request):
             super().save_model(request, obj, form, change)
+        tell(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
         with self.recording([obj.pk], request):

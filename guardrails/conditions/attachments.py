@@ -49,6 +49,6 @@ class Attachments(ContentCondition):
             for name in found.attachments
             if self.attachments == "none" or not provenance.typed(name, context.words)
         ]
-        if unnamed and self.attachments != "any":
+        if unnamed:
             return self.check(False, f"“{unnamed[0]}” is attached.")
         return self.check(True, f"{len(found.attachments)} files are attached.")

@@ -100,6 +100,12 @@ class Condition(BaseModel, ABC):
         """Whether it limits nothing."""
         return False
 
+    @property
+    def opens(self) -> bool:
+        """Whether a permission with it permits more than without it. Most conditions only
+        narrow; in the ceiling all of them do."""
+        return False
+
     def check(self, passed: bool, detail: str) -> Check:
         return Check(name=f"condition {self.kind}", passed=passed, detail=detail)
 

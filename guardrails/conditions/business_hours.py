@@ -61,6 +61,22 @@ class BusinessHours(Condition):
         days = f"{names[0]} to {names[-1]}" if in_a_row else either(names)
         return f"it is {days}, {self.start} to {self.end} in {self.zone}"
 
+    def excludes(self, other: Condition) -> bool:
+        if not isinstance(other, BusinessHours) or self.zone != other.zone:
+            return False  # hours of other zones meet somewhere, or nobody can tell
+        return not set(self.days) & set(other.days) or (
+            max(self.start, other.start) >= min(self.end, other.end)
+        )
+
+    def implies(self, other: Condition) -> bool:
+        return (
+            isinstance(other, BusinessHours)
+            and self.zone == other.zone
+            and set(self.days) <= set(other.days)
+            and other.start <= self.start
+            and self.end <= other.end
+        )
+
     def evaluate(self, context: Context) -> Check:
         local = context.now.astimezone(zone(self.zone))
         inside = DAYS[local.weekday()] in self.days and time.fromisoformat(

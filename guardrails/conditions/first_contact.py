@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from guardrails import targets
 from guardrails.conditions.base import Condition, Context
+from guardrails.conditions.sender_relation import SenderRelation
 from guardrails.contracts import Check
 from guardrails.facts import Need
 
@@ -24,7 +25,12 @@ class FirstContact(Condition):
         return "the sender and the user have written to each other before"
 
     def excludes(self, other: Condition) -> bool:
-        return isinstance(other, FirstContact) and self.first_contact != other.first_contact
+        if isinstance(other, FirstContact):
+            return self.first_contact != other.first_contact
+        known = {"self", "own_domain", "corresponded"}
+        return (
+            self.first_contact and isinstance(other, SenderRelation) and set(other.any_of) <= known
+        )
 
     def evaluate(self, context: Context) -> Check:
         facts = context.facts

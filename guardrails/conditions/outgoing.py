@@ -27,6 +27,10 @@ class ContentCondition(Condition):
         return "" if action.texts or action.exposes_object else "this action sends no text"
 
     def evaluate(self, context: Context) -> Check:
+        if self.always_holds:
+            return self.check(True, "It limits nothing.")
+        if why := self.unfit(context.action):
+            return self.check(False, f"This cannot be judged: {why}.")
         found = outgoing(context)
         if found is None:
             return self.check(False, "What would go out could not be read.")

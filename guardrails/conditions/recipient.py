@@ -43,6 +43,10 @@ class Recipient(Condition):
     def needs_for(self, action: Action[Any]) -> frozenset[Need]:
         return frozenset({"corresponded"} if "corresponded" in self.relation else ())
 
+    @property
+    def opens(self) -> bool:
+        return True
+
     def implies(self, other: Condition) -> bool:
         return (
             isinstance(other, Recipient)

@@ -35,6 +35,10 @@ class WrittenBy(Condition):
         return isinstance(other, WrittenBy) and self.written_by in ("user", other.written_by)
 
     @property
+    def opens(self) -> bool:
+        return self.written_by == "anyone"
+
+    @property
     def always_holds(self) -> bool:
         return self.written_by == "anyone"
 

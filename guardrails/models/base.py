@@ -4,16 +4,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
+from django.db.models import Value
 
-from guardrails import conditions
+from guardrails import conditions, registry
 from guardrails.actions.base import Action
 
 MAX_HOLD_SECONDS = 7 * 24 * 3600
+FITTING = {"action_type", "conditions"}  # what decides whether a condition fits
 M = TypeVar("M", bound=models.Model)
 
 
-class ValidatedManager(models.Manager[M]):
+class ValidatedQuerySet(models.QuerySet[M]):
     """Validates rows that are written in bulk, where `save()` is not called."""
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
@@ -27,6 +29,24 @@ class ValidatedManager(models.Manager[M]):
         for row in rows:
             row.full_clean()
         return super().bulk_update(rows, *args, **kwargs)
+
+    def update(self, **kwargs: Any) -> int:
+        """A condition that does not fit its action stays out here too; nothing is updated then."""
+        if not (kwargs.keys() & FITTING and hasattr(self.model, "conditions")):
+            return super().update(**kwargs)
+        with transaction.atomic(using=self.db):
+            keys = list(self.values_list("pk", flat=True))
+            count = super().update(**kwargs)
+            for row in self.model._base_manager.using(self.db).filter(pk__in=keys):
+                fit(row)
+        return count
+
+
+class ValidatedManager(models.Manager[M]):
+    """Rows come from a queryset that validates what is written in bulk."""
+
+    def get_queryset(self) -> ValidatedQuerySet[M]:
+        return ValidatedQuerySet(self.model, using=self._db)
 
 
 class ValidatedModel(models.Model):
@@ -44,7 +64,8 @@ class ValidatedModel(models.Model):
 
 class ConditionsField(models.JSONField):
     """A list of conditions. Parsed on the way into the database by every path of the ORM,
-    fixtures and `update()` included, because each of them asks the field."""
+    fixtures, `update()` and migrations included, because each of them asks the field. Whether
+    they fit the row's action is asked wherever the row is at hand: not by fixtures."""
 
     empty_values = [[]]  # nothing else stands for “no conditions”
 
@@ -57,8 +78,14 @@ class ConditionsField(models.JSONField):
         super().validate(value, model_instance)
         check_conditions(value)
 
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        fit(model_instance)
+        return super().pre_save(model_instance, add)
+
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        if not hasattr(value, "resolve_expression"):
+        if isinstance(value, Value):
+            check_conditions(value.value)
+        elif not hasattr(value, "resolve_expression"):
             check_conditions(value)
         return super().get_db_prep_save(value, connection)
 
@@ -68,6 +95,18 @@ def check_conditions(value: Any) -> None:
         conditions.parse_all(value)
     except ValueError as error:
         raise ValidationError(str(error), code="invalid_conditions") from error
+
+
+def fit(row: Any) -> None:
+    """Refuses conditions that could never hold for the row's action; all actions, where it
+    names none."""
+    action = registry.BY_NAME.get(row.action_type)
+    actions = [action] if action else [] if row.action_type else registry.ACTIONS
+    try:
+        parsed = conditions.parse_all(row.conditions)
+    except ValueError:
+        return  # whatever parses them says so
+    check_fit(parsed, actions)
 
 
 def check_fit(parsed: Iterable[conditions.Condition], actions: Sequence[Action[Any]]) -> None:

@@ -12,7 +12,7 @@ from guardrails.models.base import (
     MAX_HOLD_SECONDS,
     ConditionsField,
     ValidatedModel,
-    check_fit,
+    fit,
 )
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
@@ -88,7 +88,7 @@ class CeilingRule(ValidatedModel):
             raise ValidationError({"conditions": "What is forbidden needs no conditions."})
         if self.at_most == self.AtMost.DRAFT_ONLY and not (action and action.can_be_drafted):
             raise ValidationError({"at_most": "Name an action that has a draft: sending mail."})
-        check_fit(parsed, [action] if action else registry.ACTIONS)
+        fit(self)
 
 
 class KillSwitch(ValidatedModel):

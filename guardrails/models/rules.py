@@ -7,12 +7,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 
-from guardrails import conditions, registry, targets, text
+from guardrails import registry, targets, text
 from guardrails.models.base import (
     MAX_HOLD_SECONDS,
     ConditionsField,
     ValidatedModel,
-    check_fit,
+    fit,
 )
 from integrations.models import Account
 from integrations.registry import source_choices
@@ -111,11 +111,7 @@ class AllowedAction(ValidatedModel):
             )
         if self.approval_mode == self.ApprovalMode.DRAFT_ONLY and not action.can_be_drafted:
             raise ValidationError({"approval_mode": f"“{action.title}” has no draft."})
-        try:
-            parsed = conditions.parse_all(self.conditions)
-        except ValueError:
-            return  # the field says so
-        check_fit(parsed, [action])
+        fit(self)
 
 
 class TargetGroup(ValidatedModel):

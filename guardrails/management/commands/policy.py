@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from guardrails import policy_files, presets
+from guardrails import drafts, policy_files, presets, selectors
 from guardrails.changes import Author
+from guardrails.findings import findings
 from guardrails.policy_files import PolicyFileError
 from guardrails.text import visible
 from integrations.models import Account
@@ -74,6 +75,12 @@ class Command(BaseCommand):
 
     def load(self, account: Account, options: dict[str, Any]) -> None:
         wanted = policy_files.read(text(options))
+        draft = drafts.with_file(
+            selectors.policy_snapshot(account.ref()),
+            policy_files.whole(account, wanted),
+            account.ref().source,
+        )
+        to_mend = findings(draft, account.source)
         found = (
             policy_files.apply(account, wanted, author=Author(name="command", door="command"))
             if options["apply"]
@@ -81,6 +88,8 @@ class Command(BaseCommand):
         )
         for one in found:
             self.stdout.write(str(one))
+        for finding in to_mend:
+            self.stdout.write(f"! {finding.severity}: {finding}")
         if not found:
             self.stdout.write("Nothing differs.")
         elif options["apply"]:

@@ -1,0 +1,50 @@
+"""What is wrong with a policy, told to whoever has just saved a part of it."""
+
+from collections.abc import Iterator
+
+from django.contrib import messages
+from django.db.models import Model
+from django.http import HttpRequest
+
+from guardrails import selectors
+from guardrails.findings import Finding, findings
+from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule, TargetGroup
+from integrations.models import Account
+
+MOST = 5
+LEVELS = {"error": messages.ERROR, "warning": messages.WARNING}
+
+
+def tell(request: HttpRequest, row: Model) -> None:
+    """Add a message for everything that is found around this row, as it is saved now."""
+    found = list(dict.fromkeys(around(row)))
+    for one in found[:MOST]:
+        messages.add_message(request, LEVELS[one.severity], str(one))
+    if len(found) > MOST:
+        messages.warning(
+            request,
+            f"There are {len(found) - MOST} more such findings: see “What may it do?”.",
+        )
+
+
+def around(row: Model) -> Iterator[Finding]:
+    """What is found about the actions that this row is about."""
+    if isinstance(row, AllowedAction | AllowedActionOption):
+        yield from _of(row.account, {row.action_type})
+    elif isinstance(row, TargetGroup):
+        yield from _of(row.account, {option.action_type for option in row.options.all()})
+    elif isinstance(row, CeilingRule):
+        accounts = Account.objects.filter(organisation=row.organisation)
+        every = [one.ref() for one in accounts.select_related("organisation")]
+        policies = selectors.policy_snapshots(every)
+        for account in every:
+            for one in findings(policies[account.id], account.source):
+                if str(row.pk) in one.ids or row.action_type in ("", one.action_type):
+                    yield one
+
+
+def _of(account: Account, action_types: set[str]) -> Iterator[Finding]:
+    policy = selectors.policy_snapshot(account.ref())
+    for one in findings(policy, account.source):
+        if one.action_type in action_types:
+            yield one
