@@ -4,6 +4,10 @@ One sealer at a time, held by an advisory lock; the unique place of each leaf is
 Neither ids nor times follow the order in which rows become visible. Rows of transactions
 below the oldest one that still runs are complete, so these are taken, in the order of their
 transactions: no row is ever skipped, and none is slipped in below a sealed one.
+
+A transaction that writes and stays open, anywhere on the server, would hold that up. After a
+minute what is visible and has no leaf yet is sealed instead: the order is another then, but
+nothing is left out, because such seals look back until the transaction has ended.
 """
 
 from collections.abc import Iterator
@@ -21,6 +25,8 @@ from audit.routing import LEDGER
 
 LOCK = 0x5EA1
 BATCH = 20_000
+LOOK_BACK = 100_000  # leaves; far more than are made while one append is under way
+PATIENCE_SECONDS = 60.0
 
 # Ordered by the column, not by its text: 99 comes before 100.
 LAST = """
@@ -33,6 +39,23 @@ FROM audit_action a
 WHERE (a.xact, a.id) > (%s::xid8, %s) AND a.xact < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY a.xact, a.id LIMIT %s
 """  # noqa: S608  # the text is audit.lines' own
+# Regardless of that order: whatever has no leaf, also among rows older than the last leaves.
+UNSEALED = f"""
+SELECT a.tenant_id, a.id, a.action_id, a.xact::text, {LEAF_HASH}
+FROM audit_action a
+WHERE a.xact >= coalesce((SELECT xact FROM audit_leaf
+                          ORDER BY xact DESC, row_id DESC OFFSET %s LIMIT 1), '0')
+  AND NOT EXISTS (SELECT FROM audit_leaf l WHERE l.row_id = a.id)
+ORDER BY a.xact, a.id LIMIT %s
+"""  # noqa: S608  # the text is audit.lines' own
+# Either rows were sealed out of order and what held them up still runs, or the first row that
+# waits has waited too long.
+STALLED = """
+SELECT %s::xid8 >= pg_snapshot_xmin(pg_current_snapshot()) OR coalesce((
+    SELECT a.recorded_at < clock_timestamp() - make_interval(secs => %s)
+    FROM audit_action a WHERE (a.xact, a.id) > (%s::xid8, %s) ORDER BY a.xact, a.id LIMIT 1
+), false)
+"""
 HEADS = """
 SELECT tenant_id, size, frontier
 FROM unnest(%s::uuid[]) AS wanted(tenant_id) CROSS JOIN LATERAL (
@@ -56,9 +79,19 @@ def origin(tenant_id: UUID) -> str:
     return f"{settings.LEDGER_ORIGIN}/{tenant_id}"
 
 
-def seal(*, signer: Signer, batch: int = BATCH) -> int | None:
-    """Seal the rows that can be sealed now, `batch` at most, in one transaction. Returns how
-    many; None while another sealer is at work.
+def is_stalled() -> bool:
+    """Whether an open transaction holds sealing up, for a minute or since then."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(LAST)
+        last = cursor.fetchone() or ("0", 0)
+        cursor.execute(STALLED, [last[0], PATIENCE_SECONDS, *last])
+        return bool(cursor.fetchone()[0])
+
+
+def seal(*, signer: Signer, batch: int = BATCH, out_of_order: bool = False) -> int | None:
+    """Seal the rows that can be sealed now, `batch` at most, in one transaction: those whose
+    order is settled or, `out_of_order`, all that are visible. Returns how many; None while
+    another sealer is at work.
 
     Raises CannotSeal when this database's transactions are older than what is sealed.
     """
@@ -75,7 +108,10 @@ def seal(*, signer: Signer, batch: int = BATCH) -> int | None:
                 f"one, {last[0]}: it was restored into a new cluster. Move its counter on with "
                 "pg_resetwal (options -x and -e) before the ledger is written again."
             )
-        cursor.execute(ROWS, [*last, batch])
+        if out_of_order:
+            cursor.execute(UNSEALED, [LOOK_BACK, batch])
+        else:
+            cursor.execute(ROWS, [*last, batch])
         rows = cursor.fetchall()
         if rows:
             extend(cursor, rows, signer)

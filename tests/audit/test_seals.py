@@ -12,11 +12,12 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections, transaction
 from pytest_django.fixtures import Settings
 
-from audit import chain, lines, merkle, notes, seals
+from audit import chain, ledger, lines, merkle, notes, seals
 from audit.management.commands import seal_ledger
 from audit.models import AppendOnly, Checkpoint, ExecutedAgentAction, Leaf
+from audit.verify import Verification
 from tests.audit import sealed
-from tests.audit.entries import append_action
+from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -130,6 +131,54 @@ def test_a_row_that_becomes_visible_late_is_waited_for_and_none_is_skipped(
     another_session.rollback()
     sealed.seal(tenant_id)
     assert Leaf.objects.filter(tenant_id=tenant_id).count() == 2
+
+
+def test_a_stalled_sealer_seals_what_is_visible_and_the_late_row_once_it_is(
+    tenant_id: UUID, another_session: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other session appended, and its transaction stays open."""
+    late = entry(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    another_session.execute(ledger.APPEND, ledger.parameters(late))
+    append_action(tenant_id=tenant_id)
+    monkeypatch.setattr(seals, "PATIENCE_SECONDS", 3600)
+    assert not seals.is_stalled()
+    monkeypatch.setattr(seals, "PATIENCE_SECONDS", 0)
+    assert seals.is_stalled()
+    seals.seal(signer=sealed.SIGNER, out_of_order=True)
+    assert Leaf.objects.filter(tenant_id=tenant_id).count() == 2
+    monkeypatch.setattr(seals, "PATIENCE_SECONDS", 3600)
+    assert seals.is_stalled()  # still: what is sealed now is out of order
+
+    another_session.commit()
+    assert not seals.is_stalled()
+    append_action(tenant_id=tenant_id)
+    seals.seal(signer=sealed.SIGNER)
+    assert not Leaf.objects.filter(action_id=late.action_id).exists()
+    seals.seal(signer=sealed.SIGNER, out_of_order=True)
+    leaves = Leaf.objects.filter(tenant_id=tenant_id).order_by("leaf_index")
+    assert [leaf.leaf_index for leaf in leaves] == [0, 1, 2, 3, 4]
+    assert leaves.filter(action_id=late.action_id).count() == 1
+    assert list(Verification(tenant_id=tenant_id)) == []
+    assert seals.seal(signer=sealed.SIGNER, out_of_order=True) == 0
+
+
+def test_the_sealer_looks_back_when_it_starts_and_after_a_stall(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop, stalls, looked = threading.Event(), [False, False, True, True, False, False], []
+
+    def seal(*, signer: notes.Signer, out_of_order: bool) -> int:
+        looked.append(out_of_order)
+        if not stalls:
+            stop.set()
+        return 0
+
+    monkeypatch.setattr(seals, "is_stalled", lambda: stalls.pop(0))
+    monkeypatch.setattr(seals, "seal", seal)
+    monkeypatch.setattr(seal_ledger, "TICK_SECONDS", 0)
+    seal_ledger.tick(sealed.SIGNER, stop=stop)
+    assert looked == [True, False, True, True, True, False]
 
 
 def test_a_second_sealer_steps_back(

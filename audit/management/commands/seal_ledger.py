@@ -49,11 +49,22 @@ def stopped() -> threading.Event:
 
 
 def tick(signer: notes.Signer, *, stop: threading.Event) -> None:
-    """Seal every second until `stop` is set. A database that is away is tried again."""
+    """Seal every second until `stop` is set. A database that is away is tried again.
+
+    The first seal looks back, and so does the one after a stall: rows of a transaction that
+    ended in between may lie below others that are sealed.
+    """
+    look_back = True
     while not stop.is_set():
         try:
-            while not stop.is_set() and seals.seal(signer=signer):
-                pass
+            stalled = seals.is_stalled()
+            if stalled and not look_back:
+                log.warning("seal_ledger.stalled: a transaction that writes stays open")
+            sealed: int | None = 1
+            while sealed and not stop.is_set():
+                sealed = seals.seal(signer=signer, out_of_order=look_back or stalled)
+            if sealed is not None:
+                look_back = stalled
         except (DatabaseError, InterfaceError) as error:
             log.warning("seal_ledger.failed: %s", error)
             connections[LEDGER].close()

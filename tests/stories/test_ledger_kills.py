@@ -1,0 +1,24 @@
+"""Some of the kills of benchmarks/kills.py, on the test's own database."""
+
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from benchmarks import kills
+from tests.audit.databases import url
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
+]
+
+
+def test_a_killed_worker_leaves_no_effect_without_an_attempt_and_no_row_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", url(str(connection.settings_dict["NAME"])))
+    found = kills.kill(tmp_path, workers=80, servers=0, seed=7)
+    assert {name: found[name] for name in kills.WRONG} == dict.fromkeys(kills.WRONG, 0)
+    assert found["effects"] >= 50
+    assert found["open_attempts"] >= 10
