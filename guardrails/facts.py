@@ -154,7 +154,9 @@ class Facts:
     @property
     def is_own(self) -> bool:
         """Whether the account owns the document or made the event."""
-        owner = targets.address_or_none(self.object_owner or "")
+        if not self.object_owner:
+            return False
+        owner = targets.address_or_none(self.object_owner)
         own = targets.address_or_none(self.own_address)
         return own is not None and owner is not None and owner.casefold() == own.casefold()
 

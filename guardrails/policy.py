@@ -88,19 +88,17 @@ def _examine(case: Case) -> Iterator[Step]:
         yield "invalid_arguments", Check(name="arguments", passed=False, detail=f"{error}.")
         return
     yield "invalid_arguments", bare("arguments", True)
-    unknown = [name for name, one in action.classes.items() if one is None]
-    detail = f"“{unknown[0]}”" if unknown else ""
-    yield "argument_unclassified", Check(name="classes", passed=not unknown, detail=detail)
+    unknown = action.unclassified
+    yield "argument_unclassified", Check(name="classes", passed=not unknown, detail=unknown)
     case.arguments = registry.canonical(arguments)
     if facts is None:
         yield "facts_unavailable", bare("facts", False)
         return
-    case.mode, case.targets = rule.mode, action.targets(arguments)
+    case.mode = rule.mode
     yield from _object(action, arguments, facts)
     implied = action.implied(arguments, facts)
     yield "audience_unknown", bare("audience", implied is not None)
-    case.implied = implied or ()
-    case.targets += case.implied
+    case.aim(action.targets(arguments), implied or ())
     case.effects = action.effects(arguments, facts)
     yield from scope(case, action, facts)
     look_up(case, action, facts)

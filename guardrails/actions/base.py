@@ -76,6 +76,11 @@ class Action(ABC, Generic[A]):
         """What each argument is; None for one that nobody has classified."""
         return classes(self.arguments)
 
+    @cached_property
+    def unclassified(self) -> str:
+        """The first argument that nobody has classified, in quotation marks; empty: none."""
+        return next((f"“{name}”" for name, one in self.classes.items() if one is None), "")
+
     def class_at(self, path: str) -> ArgumentClass | None:
         """The class of the argument that this path (`to[0]`) lies in."""
         return self.classes.get(path.partition("[")[0].partition(".")[0])

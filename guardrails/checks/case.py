@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 
 from guardrails import registry
@@ -37,6 +38,7 @@ class Case:
     mode: Mode = "ask"
     effects: tuple[Effect, ...] = ()
     targets: tuple[Target, ...] = ()
+    receivers: tuple[Target, ...] = ()  # those of the targets that are people
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
     listed: dict[str, Option] = field(default_factory=dict)  # by path
     authenticated: frozenset[str] = frozenset()  # paths
@@ -46,9 +48,10 @@ class Case:
     opened: set[str] = field(default_factory=set)  # paths of receivers let in though not listed
     rivals: tuple[Option, ...] = ()
 
-    @property
-    def receivers(self) -> tuple[Target, ...]:
-        return tuple(target for target in self.targets if target.is_receiver)
+    def aim(self, named: tuple[Target, ...], implied: tuple[Target, ...]) -> None:
+        """Sets what the action reaches: by its arguments, and by facts alone."""
+        self.targets, self.implied = named + implied, implied
+        self.receivers = tuple(target for target in self.targets if target.is_receiver)
 
     @property
     def openings(self) -> tuple[Recipient, ...]:
@@ -60,7 +63,7 @@ class Case:
         """The code that is told of each value, by path."""
         return {path: strongest(found) for path, found in self.sources.items()}
 
-    @property
+    @cached_property
     def words(self) -> str:
         """What the user typed themselves in this request."""
         return own_words(self.request.origin.user_words)

@@ -20,16 +20,13 @@ def sources(
     object_path, object_id = action.object_field or "", action.object_id(arguments) or ""
     item = {object_path} if object_path else set()
     by_id = provenance.typed(object_id, case.words)
-    by_title = provenance.named(facts.object_title, case.words) and facts.namesakes == 1
-    people = facts.readers(action.object_kind) if action.object_kind else None
-    mine = {one.path for one in case.receivers if one.value in (people or ())} | item
     proved: Mapping[Provenance, Set[str]] = {
         "A": {path for path, option in case.listed.items() if option.kind != "recipient_domain"},
         "D": {one.path for one in case.receivers if _written_to(facts, one.value)},
         # In a chat the model chooses the mail that is answered, unless the user typed its id.
         "T": (case.authenticated if case.from_content or by_id else frozenset())
         | (item if case.from_content else set()),
-        "O": mine if facts.is_own and (by_id or by_title) else set(),
+        "O": _of_own_object(case, action, facts, by_id=by_id),
         "R": item if object_id in (facts.created or ()) else set(),
     }
     return provenance.trace(
@@ -41,9 +38,21 @@ def sources(
     )
 
 
+def _of_own_object(case: Case, action: Action[Any], facts: Facts, *, by_id: bool) -> set[str]:
+    """The paths that belong to an object which the user owns and named exactly."""
+    if not facts.is_own or not action.object_kind:
+        return set()
+    if not (by_id or (provenance.named(facts.object_title, case.words) and facts.namesakes == 1)):
+        return set()
+    people = facts.readers(action.object_kind) or ()
+    return {one.path for one in case.receivers if one.value in people} | {action.object_field or ""}
+
+
 def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:
     """How each receiver stands to the user, by path. Nobody is known by their domain alone."""
     found: dict[str, frozenset[Relation]] = {}
+    if not case.receivers:
+        return found
     own = targets.address_or_none(facts.own_address)
     for target in case.receivers:
         known = {RELATIONS[one] for one in case.sources[target.path] if one in RELATIONS}
