@@ -16,6 +16,7 @@ from audit.timeline import moment
 from guardrails import explain, policy_files, registry, selectors
 from guardrails.admin.scope import choose_account
 from guardrails.explain import Effective
+from guardrails.findings import findings
 from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
 from guardrails.text import visible
 from guardrails.why import why
@@ -55,6 +56,7 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         context |= {
             "permitted": [one for one in lines if one.told.verdict != "refuse"],
             "refused": [one for one in lines if one.told.verdict == "refuse"],
+            "findings": findings(policy, source),
             "is_empty": not policy.rules,
             "presets": policy_files.presets_for(account) if not policy.rules else {},
             "target": target,

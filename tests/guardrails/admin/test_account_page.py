@@ -7,14 +7,17 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from audit.contracts import Filters
 from audit.selectors import actions
 from guardrails import policy_files, reasons
 from guardrails.contracts import Origin
 from guardrails.executor import execute
+from guardrails.findings import findings
 from guardrails.models import AllowedAction
 from guardrails.remedies import REMEDIES
+from guardrails.selectors import policy_snapshot
 from integrations.models import Account
 from tests.guardrails.office import Office
 
@@ -43,6 +46,18 @@ def test_an_account_without_permissions_is_offered_presets(office: Office, clien
     assert "preset=jira-desk" not in text
     office.permit("archive")
     assert "Nothing is permitted." not in page(client, "explain", account=office.mailbox.pk)
+
+
+def test_it_says_what_is_to_be_mended_in_the_policy(office: Office, client: Client) -> None:
+    assert "To mend in this policy" not in page(client, "explain", account=office.mailbox.pk)
+    office.permit("classify")
+    text = page(client, "explain", account=office.mailbox.pk)
+    found = findings(policy_snapshot(office.ref(office.mailbox)), "gmail")
+    assert [one.severity for one in found] == ["error"]
+    assert "To mend in this policy" in text
+    assert "Grants nothing" in text
+    assert escape(found[0].about) in text
+    assert escape(found[0].sentence) in text
 
 
 def test_a_new_account_leads_to_its_policy(office: Office, client: Client) -> None:
