@@ -57,12 +57,14 @@ Door = Chat | Mail | Learned
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """One permission, with its targets as (kind, id, name)."""
+    """One permission, with its targets as (kind, id, name). The most generous one: what the
+    agent wrote itself goes out unasked, unless `agent_text` is off."""
 
     action: str
     mode: str = "auto"
     targets: tuple[tuple[str, ...], ...] = ()
     conditions: tuple[dict[str, Any], ...] = ()
+    agent_text: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,9 @@ def prove(desk: Desk, case: Case | Story) -> None:
 
 def settle(desk: Desk, case: Case) -> None:
     for grant in case.policy:
-        desk.office.permit(grant.action, grant.mode, conditions=grant.conditions)
+        desk.office.permit(
+            grant.action, grant.mode, conditions=grant.conditions, agent_text=grant.agent_text
+        )
         for kind, external_id, *name in grant.targets:
             desk.office.list_target(grant.action, kind, external_id, *name)
     case.given(desk)
