@@ -110,7 +110,6 @@ class Case:
     given: Callable[[Desk], None] = nothing
     before: Callable[[Desk], None] = nothing
     meanwhile: Callable[[Desk], None] = nothing
-    hole: str = ""  # why it still gets through; empty: it does not
 
     def __str__(self) -> str:
         return f"{self.row}: {self.name}"
@@ -157,7 +156,6 @@ class Story:
     twin: Callable[[Desk], None]
     calls: int = 0
     calls_in_attack: int = 0
-    hole: str = ""
 
     def __str__(self) -> str:
         return f"{self.row}: {self.name}"
