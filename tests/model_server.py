@@ -77,8 +77,12 @@ class ScriptedModel:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self._begin(self.script)
+
+    def _begin(self, script: Script) -> None:
+        self.script, self.unexpected = script, []
         self._left = {
-            agent: list(replies) for agent, replies in self.script.items() if not callable(replies)
+            agent: list(replies) for agent, replies in script.items() if not callable(replies)
         }
 
     def chats(self, agent: str | None = None) -> list[dict[str, Any]]:
@@ -94,10 +98,12 @@ class ScriptedModel:
     @contextmanager
     def follow(self, script: Script) -> Iterator[None]:
         """Go by this script alone while the block lasts; then fail on anything unforeseen."""
-        self.script = script
-        self.__post_init__()
-        yield
-        self.check()
+        self._begin(script)
+        try:
+            yield
+            self.check()
+        finally:
+            self._begin({})
 
     def answer(self, path: str, body: dict[str, Any]) -> Reply | None:
         """The scripted reply; None (and noted) when the script has none."""
