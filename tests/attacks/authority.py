@@ -4,7 +4,7 @@ its place while the model obeys it, and the twin is done beside the same text.""
 from collections.abc import Callable
 from dataclasses import replace
 
-from agents.models import Conversation, Message
+from agents.models import Conversation
 from guardrails.models import LearnedPattern, Skill
 from tests.attacks.case import Act, Case, Chat, Mail
 from tests.attacks.desk import EVE, Desk
@@ -39,11 +39,10 @@ def pattern(desk: Desk) -> None:
 
 
 def memory(desk: Desk) -> None:
-    """An earlier session in which the agent was told."""
-    old = Conversation.objects.create(
-        organisation=desk.office.organisation, external_user_id=desk.user_id, title=ORDER[:120]
+    """An earlier session of the user under a title that claims."""
+    Conversation.objects.create(
+        organisation=desk.office.organisation, external_user_id=desk.user_id, title=ORDER
     )
-    Message.objects.create(conversation=old, role=Message.Role.USER, content=ORDER)
 
 
 def display_name(desk: Desk) -> None:

@@ -81,8 +81,8 @@ CASES: tuple[Case, ...] = (
         for name, fields in ALERTS
     ),
     *(
-        play.case(
-            HIDING, f"a code {what} by its mail", NOT_FROM_MAIL, via=Mail(fields=ALERTS[2][1])
+        play.case(HIDING, f"a code is {what} by its mail", NOT_FROM_MAIL).attacking(
+            via=Mail(fields=CODE)
         )
         for what, play in ARRIVED[1:]
     ),
