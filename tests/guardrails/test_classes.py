@@ -11,7 +11,7 @@ from guardrails.actions.mark_read import MarkRead
 from guardrails.classes import Is, classes
 from guardrails.policy import decide
 from guardrails.text import Body, Line, ObjectId
-from tests.guardrails.test_actions import BASE, ROWS
+from tests.guardrails.arguments import BASE, ROWS
 from tests.guardrails.values import NOW, facts, policy_of, request, rule
 
 EVERY_ARGUMENT: dict[str, dict[str, Any]] = {
