@@ -1,5 +1,6 @@
 """Every argument of every action has one class, and the class says what it is."""
 
+from collections import ChainMap
 from typing import Annotated, Any
 
 import pytest
@@ -15,7 +16,7 @@ from tests.guardrails.arguments import BASE, ROWS
 from tests.guardrails.values import NOW, facts, policy_of, request, rule
 
 EVERY_ARGUMENT: dict[str, dict[str, Any]] = {
-    name: base | {row.argument: row.good for row in ROWS if row.action == name}
+    name: dict(ChainMap(*(row.given(good=True) for row in ROWS if row.action == name), base))
     for name, base in BASE.items()
 }
 
