@@ -204,6 +204,7 @@ SIDEBAR = (
         (
             Page("guardrails", "approval", "Approvals", "how_to_reg"),
             Page("guardrails", "hold", "Held sends", "hourglass_top"),
+            Page("guardrails", "undo", "Undone", "undo"),
             Page("integrations", "delivery", "Deliveries", "inbox"),
         ),
     ),

@@ -115,6 +115,9 @@ def actions(turn: Turn) -> list[dict[str, Any]]:
                 "colour": timeline.COLOURS.get(row.status, ""),
                 "verdict": timeline.verdict(row.decision, row.decision_reason),
                 "link": ledger_link(row.action_id),
+                "undo": reverse("admin:guardrails_undo_of", args=[row.action_id])
+                if row.status == "succeeded"
+                else "",
             }
         )
     return found

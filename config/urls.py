@@ -70,6 +70,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="approval-escalate",
     ),
     path("api/v1/approvals/decide", guardrails.DecideAllView.as_view(), name="approvals-decide"),
+    path("api/v1/actions/<uuid:action_id>/undo", guardrails.UndoView.as_view(), name="action-undo"),
     path("api/v1/holds", guardrails.HoldsView.as_view(), name="holds"),
     path("api/v1/holds/<uuid:hold_id>/recall", guardrails.RecallView.as_view(), name="hold-recall"),
     path("api/v1/policy", guardrails.PolicyView.as_view(), name="policy"),

@@ -27,6 +27,8 @@ class Origin:
     `thread_id` its thread. `tighten` is the model's wish to be asked: it can only tighten.
     `revises` is the id of the action that a person changed into this one (`edited_by`, for
     the user `edited_as`), and `proposed` are the arguments as the agent first proposed them.
+    `undoes` is the id of the action that a person takes back by this one, and
+    `expects_version` the version it left.
     """
 
     trigger: Trigger
@@ -46,6 +48,8 @@ class Origin:
     edited_by: str = ""
     edited_as: str = ""
     proposed: Mapping[str, Any] = field(default_factory=dict)
+    undoes: str = ""
+    expects_version: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

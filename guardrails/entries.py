@@ -21,7 +21,7 @@ from guardrails.reasons import sentence
 PROPOSED_SHOWN = 4000
 # Why an attempt was closed although its action goes on.
 INTERRUPTED = "interrupted"
-KEPT = ("request", "arguments", "description", "proposed_by_agent")
+KEPT = ("request", "arguments", "description", "inverse", "proposed_by_agent")
 
 
 def fingerprint(request: ActionRequest) -> str:
@@ -199,17 +199,24 @@ def reopened(recorded: Recorded, *, actor_type: ActorType | None = None) -> Entr
     return replace(entry, actor_type=actor_type) if actor_type else entry
 
 
+def _actor_type(origin: Origin) -> ActorType:
+    if origin.trigger != "operator":
+        return "agent"
+    return "admin" if origin.actor.startswith("operator:") else "user"
+
+
 def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any) -> Entry:
     account, origin = request.account, request.origin
     action = registry.BY_NAME.get(request.action_type)
     subjects, arguments = _what(request)
+    parent = origin.revises or origin.undoes
     defaults = {
         "tenant_id": account.organisation_id,
         "account_id": account.id,
         "action_id": request.action_id,
         "action_type": request.action_type,
         "occurred_at": fields.pop("now"),
-        "actor_type": "admin" if origin.trigger == "operator" else "agent",
+        "actor_type": _actor_type(origin),
         "actor_id": origin.actor,
         "on_behalf_of": account.external_user_id,
         "agent_id": origin.agent,
@@ -218,7 +225,7 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "pattern_id": origin.pattern_id,
         "trigger": origin.trigger,
         "run_id": origin.turn_id,
-        "parent_action_id": UUID(origin.revises) if origin.revises else None,
+        "parent_action_id": UUID(parent) if parent else None,
         "provider": account.source,
         "resource_type": action.resource_type if action else "",
         **subjects,
@@ -280,4 +287,6 @@ def _evidence(judgement: Judgement) -> dict[str, Any]:
         found["description"] = judgement.description
     if judgement.undo:
         found["undo"] = judgement.undo
+    if judgement.inverse:
+        found["inverse"] = asdict(judgement.inverse)
     return found

@@ -20,7 +20,15 @@ from guardrails.snapshot import PolicySnapshot
 from integrations.contracts import AccountRef
 
 ORIGIN = (
-    *("trigger", "user_words", "item_source_id", "thread_id", "tighten"),
+    *(
+        "trigger",
+        "user_words",
+        "item_source_id",
+        "thread_id",
+        "tighten",
+        "undoes",
+        "expects_version",
+    ),
     *("revises", "proposed"),
 )
 # Nothing reads these to decide, and they are the longest part.

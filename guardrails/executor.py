@@ -8,7 +8,7 @@ while the provider is asked.
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from audit.contracts import Entry, Recorded
 from audit.selectors import recorded
 from guardrails import asks, entries, holds, results, selectors, shadow, usage, versions
 from guardrails.actions.base import Call
-from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.contracts import ActionRequest, ActionResult, Decision
 from guardrails.counts import Use
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
@@ -254,9 +254,7 @@ def _perform(
         attempt = _begin(request, judgement, confirmation, attempt_no)
     except ledger.AlreadyRecorded:
         return results.result(recorded(request.action_id)[-1])
-    if action is None or not selectors.still_permitted(
-        account_id=request.account.id, rule_id=decision.rule_id
-    ):
+    if action is None or not _is_still_permitted(request, decision):
         return _close(attempt, status="failed", reason=_why_not(request), stopped=True)
     release_connections()
     started = time.monotonic()
@@ -276,6 +274,16 @@ def _perform(
         return settled or _perform(request, judgement, confirmation, attempt_no + 1)
     latency_ms = round((time.monotonic() - started) * 1000)
     return _succeeded(attempt, answer, latency_ms=latency_ms)
+
+
+def _is_still_permitted(request: ActionRequest, decision: Decision) -> bool:
+    """Asked again after the attempt was committed. What a person takes back needs no
+    permission of the agent, but no switch may be thrown by now."""
+    if request.origin.undoes:
+        return not selectors.is_stopped(
+            account_id=request.account.id, action_type=request.action_type
+        )
+    return selectors.still_permitted(account_id=request.account.id, rule_id=decision.rule_id)
 
 
 def _why_not(request: ActionRequest) -> str:
@@ -327,10 +335,16 @@ def _succeeded(attempt: Entry, answer: Any, *, latency_ms: int | None = None) ->
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result},
+        payload={"result": result, **_version_of(answer)},
         artifacts=artifacts,
         latency_ms=latency_ms,
     )
+
+
+def _version_of(answer: Any) -> dict[str, int]:
+    """The version the object has now, where the provider says so."""
+    version = answer.get("version") if isinstance(answer, Mapping) else None
+    return {"version": version} if isinstance(version, int) else {}
 
 
 def _close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:

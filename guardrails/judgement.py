@@ -13,7 +13,12 @@ from django.utils import timezone
 from audit.chain import canonical_bytes
 from audit.selectors import actions_of_run
 from guardrails import evidence, policy, registry, selectors, usage
-from guardrails.actions.base import Action, Arguments, Difference
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Difference,
+    Inverse,
+)
 from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
@@ -42,6 +47,7 @@ class Judgement:
     arguments: Arguments | None = None
     description: str = ""
     undo: str = ""
+    inverse: Inverse | None = None
     digest: str = ""
     first_seen: Mapping[str, str] = field(default_factory=dict)
     differences: tuple[Difference, ...] = ()
@@ -154,7 +160,7 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
             return found
         return _described(found, request, action, arguments, facts)
 
-    if not snapshot.has_rates:
+    if request.origin.undoes or not snapshot.has_rates:
         return judged(facts, timezone.now())
     use = usage.use_of(request, action, arguments, facts)
     questions = [rate.question for rate in rates_of(request, snapshot)]
@@ -190,6 +196,7 @@ def _described(
         digest=binding(
             request, description=description, decision=decision, facts=facts, policy=snapshot
         ),
+        inverse=action.inverse(arguments, facts, decision.removals),
         nothing_to_do=action.already_so(arguments, facts, decision.removals),
     )
 

@@ -19,11 +19,12 @@ from guardrails.checks.listing import look_up, targets
 from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
 from guardrails.checks.sources import relations, sources
+from guardrails.checks.stopping import stopping
+from guardrails.checks.undoing import COMMANDED, undoing
 from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision, bare
 from guardrails.facts import Facts
 from guardrails.snapshot import PERMITTING, PolicySnapshot, Rule
-from guardrails.text import visible
 
 
 def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
@@ -45,10 +46,14 @@ def decide(
     `facts_unavailable`. `now` must know its zone.
     """
     case = Case(request=request, policy=policy, facts=facts, now=now)
-    for reason, check in chain(_examine(case), rates(case)):
+    is_undoing = bool(request.origin.undoes)
+    steps = undoing(case) if is_undoing else chain(_examine(case), rates(case))
+    for reason, check in steps:
         case.checks.append(check)
         if not check.passed:
             return case.decision("refuse", reason, check.detail)
+    if is_undoing:
+        return case.decision("allow", "allowed", COMMANDED)
     asks = reasons_to_ask(case)
     if not asks:
         return case.decision("allow", "allowed")
@@ -63,13 +68,9 @@ def _examine(case: Case) -> Iterator[Step]:
     """Every check in order, each with the reason code of its failure. Whoever iterates
     stops at the first that fails."""
     request, policy, facts = case.request, case.policy, case.facts
-    paused = request.account.paused or policy.paused
-    switch = policy.switch(request.action_type, request.account.source)
-    why = f"“{visible(switch.why)}”" if switch else ""
-    yield "switched_off", Check(name="switches", passed=switch is None, detail=why)
-    yield "paused", bare("pause", not paused)
+    yield from stopping(case)
     action = registry.BY_NAME.get(request.action_type)
-    if action is None or action.source != request.account.source:
+    if action is None or action.only_undoes or action.source != request.account.source:
         yield "unknown_action", bare("action", False)
         return
     case.limits = policy.limits(action.name)

@@ -20,8 +20,12 @@ from guardrails.actions.forward_email import ForwardEmail
 from guardrails.actions.mark_read import MarkRead
 from guardrails.actions.move_document import MoveDocument
 from guardrails.actions.move_email import MoveEmail
+from guardrails.actions.restore_event import RestoreEvent
+from guardrails.actions.restore_issue import RestoreIssue
+from guardrails.actions.restore_labels import RestoreLabels
 from guardrails.actions.send_email import SendEmail
 from guardrails.actions.share_document import ShareDocument
+from guardrails.actions.unshare_document import UnshareDocument
 from guardrails.actions.update_calendar_event import UpdateCalendarEvent
 from guardrails.actions.update_jira_task import UpdateJiraTask
 from guardrails.text import visible
@@ -46,7 +50,14 @@ ACTIONS: tuple[Action[Any], ...] = (
     MoveDocument(),
     ShareDocument(),
 )
-BY_NAME: Mapping[str, Action[Any]] = {action.name: action for action in ACTIONS}
+# What a person's command to undo may need beside these. No agent is offered one of them.
+UNDOING: tuple[Action[Any], ...] = (
+    RestoreLabels(),
+    RestoreEvent(),
+    RestoreIssue(),
+    UnshareDocument(),
+)
+BY_NAME: Mapping[str, Action[Any]] = {action.name: action for action in (*ACTIONS, *UNDOING)}
 
 
 class InvalidArguments(ValueError):

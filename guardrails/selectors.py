@@ -28,6 +28,7 @@ from guardrails.models import (
 )
 from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch, lacks_targets
 from integrations.contracts import AccountRef
+from integrations.models import Account
 
 MAX_CARDS = 200
 OPTION_FIELDS = ("action_type", "resource_type", "source", "kind", "external_id", "name")
@@ -122,6 +123,30 @@ def _switches(accounts: Iterable[AccountRef]) -> list[KillSwitch]:
     organisations = {account.organisation_id for account in accounts}
     reach = Q(organisation=None) | Q(organisation__in=organisations)
     return list(KillSwitch.objects.filter(reach, lifted_at=None))
+
+
+def is_stopped(*, account_id: UUID, action_type: str) -> bool:
+    """Whether a switch, a pause or the ceiling stops this action for whoever commands it. One
+    query; an account that is gone is stopped."""
+    thrown = KillSwitch.objects.filter(
+        Q(organisation=None) | Q(organisation=OuterRef("organisation")),
+        Q(account=None) | Q(account=OuterRef("id")),
+        Q(source="") | Q(source=OuterRef("source")),
+        action_type__in=("", action_type),
+        lifted_at=None,
+    )
+    forbidding = CeilingRule.objects.filter(
+        organisation=OuterRef("organisation"),
+        action_type__in=("", action_type),
+        at_most=CeilingRule.AtMost.NEVER,
+    )
+    return not Account.objects.filter(
+        ~Exists(thrown),
+        ~Exists(forbidding),
+        id=account_id,
+        paused=False,
+        organisation__paused=False,
+    ).exists()
 
 
 def still_permitted(*, account_id: UUID, rule_id: str) -> bool:

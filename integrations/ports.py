@@ -84,6 +84,9 @@ class Writer(Protocol):
     def share_document(
         self, document_id: str, *, email: str, role: str, version: int | None, key: str
     ) -> dict[str, Any]: ...
+    def unshare_document(
+        self, document_id: str, *, email: str, version: int | None, key: str
+    ) -> dict[str, Any]: ...
     def change_labels(
         self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
     ) -> dict[str, Any]: ...

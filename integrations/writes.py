@@ -113,6 +113,12 @@ class DataServiceWriter:
         path = f"/documents/{segment(document_id)}/share"
         return self._call("POST", path, key, {"email": email, "role": role}, version)
 
+    def unshare_document(
+        self, document_id: str, *, email: str, version: int | None, key: str
+    ) -> dict[str, Any]:
+        path = f"/documents/{segment(document_id)}/unshare"
+        return self._call("POST", path, key, {"email": email}, version)
+
     def change_labels(
         self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
     ) -> dict[str, Any]:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, subject_of
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    subject_of,
+)
+from guardrails.actions.restore_labels import to_restore
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.text import ObjectId
@@ -39,6 +48,11 @@ class Archive(Action[ArchiveArguments]):
         self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
         return (("in the inbox", "yes", "no"),)
+
+    def inverse(
+        self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        return to_restore(arguments.email_id, add=[INBOX])
 
     def describe(self, arguments: ArchiveArguments, facts: Facts) -> str:
         return f"Archive “{subject_of(facts)}”"

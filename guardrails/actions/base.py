@@ -3,7 +3,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
@@ -44,6 +44,18 @@ class Call:
     version: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Inverse:
+    """The action that takes another one back. `from_result` names arguments that only the
+    outcome tells, by their key there; `version` is the object's afterwards, where the
+    provider's answer does not say."""
+
+    action_type: str
+    arguments: Mapping[str, Any]
+    from_result: Mapping[str, str] = field(default_factory=dict)
+    version: int | None = None
+
+
 class Action(ABC, Generic[A]):
     """One type of action.
 
@@ -52,7 +64,8 @@ class Action(ABC, Generic[A]):
     and `needs_option` says that without any listed target the action can do nothing.
     `from_mail` says that a mail may set it off; others are for people's requests alone.
     `can_be_drafted` says that the agent can write a draft of it instead.
-    `exposes_object` says that others get to see the object's own text by it.
+    `exposes_object` says that others get to see the object's own text by it. `only_undoes`
+    says that it is for a person's command to undo alone.
     """
 
     name: ClassVar[str]
@@ -69,6 +82,7 @@ class Action(ABC, Generic[A]):
     in_patterns: ClassVar[bool] = False
     can_be_drafted: ClassVar[bool] = False
     exposes_object: ClassVar[bool] = False
+    only_undoes: ClassVar[bool] = False
     arguments: type[A]
 
     @cached_property
@@ -103,6 +117,16 @@ class Action(ABC, Generic[A]):
     def undo(self, arguments: A, facts: Facts) -> str:
         """How a person takes it back, with the values that were there before. Empty: not."""
         return ""
+
+    def inverse(self, arguments: A, facts: Facts, removals: Sequence[str]) -> Inverse | None:
+        """The action that takes it back, with the values that were there before. None: there
+        is none."""
+        return None
+
+    def is_as_left(self, arguments: A, facts: Facts) -> bool:
+        """For undoing, where the object's version does not tell: whether what is to be put
+        back is still as the undone action left it."""
+        return True
 
     @property
     def numbers(self) -> tuple[str, ...]:

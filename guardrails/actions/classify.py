@@ -9,9 +9,11 @@ from guardrails.actions.base import (
     Arguments,
     Call,
     Difference,
+    Inverse,
     Outcome,
     subject_of,
 )
+from guardrails.actions.restore_labels import to_restore
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.targets import Target
@@ -65,6 +67,16 @@ class Classify(Action[ClassifyArguments]):
             return ", ".join(names.get(label, label) for label in labels) or NOTHING
 
         return (("labels", told(before), told(after)),)
+
+    def inverse(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        before = facts.email.labels if facts.email else ()
+        return to_restore(
+            arguments.email_id,
+            add=[label for label in removals if label in before],
+            remove=[] if arguments.label_id in before else [arguments.label_id],
+        )
 
     def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
         name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)

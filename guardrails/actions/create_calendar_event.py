@@ -1,11 +1,11 @@
 """Create one event, with or without other people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import model_validator
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.base import Action, Arguments, Call, Inverse, Outcome, artifact
 from guardrails.actions.events import Moment, in_order
 from guardrails.actions.messages import named, receivers
 from guardrails.effects import Effect, reaching
@@ -51,6 +51,16 @@ class CreateCalendarEvent(Action[CreateCalendarEventArguments]):
 
     def undo(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
         return "Cancel the event." + (" Who was invited gets a note." * bool(arguments.attendees))
+
+    def inverse(
+        self, arguments: CreateCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        return Inverse(
+            action_type="cancel_calendar_event",
+            arguments={},
+            from_result={"event_id": "event_id"},
+            version=1,
+        )
 
     def describe(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
         people = f" with {named(arguments.attendees)}" if arguments.attendees else ""

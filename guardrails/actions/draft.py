@@ -1,11 +1,11 @@
 """Write a reply into the user's drafts. Nothing is sent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.base import Action, Arguments, Call, Inverse, Outcome, artifact
 from guardrails.actions.messages import named, receivers
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
@@ -50,6 +50,14 @@ class Draft(Action[DraftArguments]):
 
     def undo(self, arguments: DraftArguments, facts: Facts) -> str:
         return "Delete the draft."
+
+    def inverse(self, arguments: DraftArguments, facts: Facts, removals: Sequence[str]) -> Inverse:
+        return Inverse(
+            action_type="delete_draft",
+            arguments={},
+            from_result={"draft_id": "draft_id"},
+            version=1,
+        )
 
     def describe(self, arguments: DraftArguments, facts: Facts) -> str:
         return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"

@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    in_words,
+)
 from guardrails.actions.documents import folder, folder_name, readers, titled
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
@@ -57,6 +65,17 @@ class MoveDocument(Action[MoveDocumentArguments]):
         return (
             ("folder", folder_name(facts, present), folder_name(facts, arguments.folder_id)),
             ("readers", in_words(facts.document_readers), in_words(sorted(readers_then))),
+        )
+
+    def inverse(
+        self, arguments: MoveDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse | None:
+        before = facts.document.folder_id if facts.document else None
+        if before is None:
+            return None  # nothing moves back to the top
+        return Inverse(
+            action_type=self.name,
+            arguments={"document_id": arguments.document_id, "folder_id": before},
         )
 
     def describe(self, arguments: MoveDocumentArguments, facts: Facts) -> str:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, subject_of
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    subject_of,
+)
+from guardrails.actions.restore_labels import to_restore
 from guardrails.effects import Effect, hiding
 from guardrails.facts import Facts
 from guardrails.targets import Target
@@ -54,6 +63,16 @@ class MoveEmail(Action[MoveEmailArguments]):
         before = ", ".join(facts.mail_folders[folder] for folder in _present(facts))
         after = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)
         return (("folder", before or "archive", after),)
+
+    def inverse(
+        self, arguments: MoveEmailArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        before = _present(facts)
+        return to_restore(
+            arguments.email_id,
+            add=[folder for folder in before if folder != arguments.folder_id],
+            remove=[] if arguments.folder_id in before else [arguments.folder_id],
+        )
 
     def describe(self, arguments: MoveEmailArguments, facts: Facts) -> str:
         name = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)

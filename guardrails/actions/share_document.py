@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    in_words,
+)
 from guardrails.actions.documents import titled
 from guardrails.classes import Is
 from guardrails.effects import Effect
@@ -63,6 +71,15 @@ class ShareDocument(Action[ShareDocumentArguments]):
     ) -> tuple[Difference, ...]:
         readers = facts.document_readers or ()
         return (("readers", in_words(readers), in_words(sorted({*readers, arguments.email}))),)
+
+    def inverse(
+        self, arguments: ShareDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        given = {"document_id": arguments.document_id, "email": arguments.email}
+        before = _role(arguments, facts)
+        if before is None:
+            return Inverse(action_type="unshare_document", arguments=given)
+        return Inverse(action_type=self.name, arguments={**given, "role": before})
 
     def describe(self, arguments: ShareDocumentArguments, facts: Facts) -> str:
         return f"Share {titled(facts)} with {arguments.email} as {arguments.role}"

@@ -5,7 +5,15 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    in_words,
+)
 from guardrails.actions.events import Moment, in_order, people_of, titled
 from guardrails.actions.messages import receivers
 from guardrails.effects import Effect, reaching
@@ -87,6 +95,20 @@ class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
         return tuple(
             (name, in_words(before.get(name)), in_words(value))
             for name, value in arguments.changes().items()
+        )
+
+    def inverse(
+        self, arguments: UpdateCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse | None:
+        if facts.event is None:
+            return None
+        before = facts.event.model_dump(mode="json")
+        before["attendees"] = [one.email for one in facts.event.attendees]
+        names = list(arguments.changes())
+        values = {name: before[name] for name in names}
+        return Inverse(
+            action_type="restore_event",
+            arguments={"event_id": arguments.event_id, "names": names, **values},
         )
 
     def describe(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:

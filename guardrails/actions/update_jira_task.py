@@ -5,7 +5,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome, in_words
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    in_words,
+)
 from guardrails.actions.issues import (
     IN_PROJECT,
     IssueType,
@@ -93,6 +101,22 @@ class UpdateJiraTask(Action[UpdateJiraTaskArguments]):
         return tuple(
             (name, in_words(before.get(name)), in_words(value))
             for name, value in arguments.changes().items()
+        )
+
+    def inverse(
+        self, arguments: UpdateJiraTaskArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse | None:
+        if facts.issue is None:
+            return None
+        before = facts.issue.model_dump(mode="json")
+        before["description"] = before["description"] or ""
+        names = list(arguments.changes())
+        if "priority" in names and before["priority"] is None:
+            return None  # an issue cannot be without a priority again
+        values = {name: before[name] for name in names}
+        return Inverse(
+            action_type="restore_issue",
+            arguments={"issue_key": arguments.issue_key, "names": names, **values},
         )
 
     def describe(self, arguments: UpdateJiraTaskArguments, facts: Facts) -> str:

@@ -9,6 +9,7 @@ from guardrails.admin import (
     policy,
     skills,
     switches,
+    undo,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "policy",
     "skills",
     "switches",
+    "undo",
 ]

@@ -11,6 +11,7 @@ from guardrails.api.approvals import (
 from guardrails.api.holds import HoldsView, RecallView
 from guardrails.api.policy import EffectiveView, PolicyView, SimulateView
 from guardrails.api.replay import ReplayView
+from guardrails.api.undo import UndoView
 
 __all__ = [
     "ApprovalsView",
@@ -25,4 +26,5 @@ __all__ = [
     "RecallView",
     "ReplayView",
     "SimulateView",
+    "UndoView",
 ]

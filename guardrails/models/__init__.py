@@ -12,6 +12,7 @@ from guardrails.models.patterns import (
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.shadow import ShadowPolicy
 from guardrails.models.skills import Skill
+from guardrails.models.undos import Undo
 from guardrails.models.usage import Usage
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "ShadowPolicy",
     "Skill",
     "TargetGroup",
+    "Undo",
     "Usage",
 ]

@@ -161,6 +161,10 @@ class DocumentChange(Value):
     content: str
 
 
+class Unshare(Value):
+    email: Address
+
+
 class Share(Value):
     email: Address
     role: Role

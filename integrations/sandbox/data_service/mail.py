@@ -59,10 +59,12 @@ def mark_read(store: Store, *, user: User, target: str, body: bodies.Empty) -> O
 
 
 def change_labels(store: Store, *, user: User, target: str, body: bodies.LabelChange) -> Outcome:
-    """Adds and removes labels. Refuses 404 for one the user has not, 422 for SENT."""
+    """Adds and removes labels and mail folders. Refuses 404 for one the user has not, 422 for
+    SENT."""
     if "SENT" in (*body.add, *body.remove):
         raise Refusal(422, "label_not_allowed", "SENT cannot be added or removed.")
     known = SYSTEM_LABELS | label_ids(store, user_id=user.id)
+    known |= mail_folder_ids(store, user_id=user.id)
     for label in (*body.add, *body.remove):
         if label not in known:
             raise Refusal(404, "unknown_label", f"This user has no label {label!r}.")

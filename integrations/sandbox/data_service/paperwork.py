@@ -183,3 +183,19 @@ def share_document(store: Store, *, user: User, target: str, body: bodies.Share)
         },
     )
     return Outcome(200, changed)
+
+
+def unshare_document(store: Store, *, user: User, target: str, body: bodies.Unshare) -> Outcome:
+    """Takes one address's own access away. What its folder lets it read stays."""
+    document = objects.find(store, user_id=user.id, kind=DOCUMENT, id=target)
+    changed = objects.change(
+        store,
+        user_id=user.id,
+        kind=DOCUMENT,
+        id=target,
+        fields={
+            "shared_with": [one for one in document["shared_with"] if one != body.email],
+            "roles": {one: role for one, role in document["roles"].items() if one != body.email},
+        },
+    )
+    return Outcome(200, changed)

@@ -46,6 +46,7 @@ WRITES = (
     _write("PATCH", "/documents/{id}", bodies.DocumentChange, paperwork.change_document),
     _write("POST", "/documents/{id}/move", bodies.Move, paperwork.move_document),
     _write("POST", "/documents/{id}/share", bodies.Share, paperwork.share_document),
+    _write("POST", "/documents/{id}/unshare", bodies.Unshare, paperwork.unshare_document),
 )
 
 

@@ -134,6 +134,9 @@ def test_a_document_is_created_changed_moved_and_shared(office: Client) -> None:
         ["dana@x.example"],
         {"dana@x.example": "writer"},
     )
+    alone = office.post(f"{path}/unshare", {"email": "dana@x.example"}).json()
+    assert (alone["shared_with"], alone["roles"]) == ([], {})
+    assert office.post(f"{path}/unshare", {"email": "dana@x.example"}).json() == alone
 
 
 def test_a_document_in_an_unknown_folder_is_refused(office: Client) -> None:
