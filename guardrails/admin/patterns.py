@@ -18,6 +18,7 @@ from guardrails import patterns
 from guardrails.admin import pattern_page
 from guardrails.admin.authors import operator
 from guardrails.admin.base import PolicyAdmin
+from guardrails.admin.pattern_actions_form import PatternActionForm
 from guardrails.models import LearnedPattern, PatternAction
 from guardrails.text import visible
 
@@ -31,8 +32,8 @@ PATTERN_COLOURS = {
 
 class PatternActionInline(TabularInline):  # type: ignore[misc]
     model = PatternAction
+    form = PatternActionForm
     extra = 0
-    fields = ("order", "action_type", "arguments")
 
 
 @admin.register(LearnedPattern)

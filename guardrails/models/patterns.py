@@ -209,11 +209,11 @@ class PatternAction(ValidatedModel):
         if action is None or not action.in_patterns:
             return  # the field says so
         if not isinstance(self.arguments, dict):
-            raise ValidationError({"arguments": "Arguments must be a JSON object."})
+            raise ValidationError("Arguments must be a JSON object.")
         try:
             registry.check_in_pattern(self.action_type, self.arguments)
         except registry.InvalidArguments as error:
-            raise ValidationError({"arguments": f"{error}."}) from error
+            raise ValidationError(f"{error}.") from error
 
 
 class PatternEvidence(models.Model):

@@ -163,7 +163,6 @@ def test_a_changed_pattern_waits_for_approval_again(
         "actions-0-pattern": pattern.pk,
         "actions-0-order": 0,
         "actions-0-action_type": "archive",
-        "actions-0-arguments": "{}",
     }
     post(client, "learnedpattern_change", pattern.pk, **form)
     pattern.refresh_from_db()
