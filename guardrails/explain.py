@@ -159,8 +159,7 @@ def _as_targets(action: Action[Any], value: str) -> tuple[Target, ...]:
 
 def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime) -> Reach:
     whole = _effective(policy, action)
-    options = policy.options_for(action.name, action.resource_type, action.source)
-    option = snapshot.granting(options, target)
+    option = policy.granting(action.name, action.resource_type, action.source, target)
     rule = policy.rule(action.name, action.resource_type)
     is_open = bool(rule and rule.openings) and target.is_receiver and target.role != "bcc"
     verdict: Verdict = whole.verdict

@@ -119,14 +119,14 @@ def trace(
     permitted = SOURCES[trigger]
     found: dict[str, frozenset[Provenance]] = {}
     for path, value in _values(arguments):
-        sources: set[Provenance] = {source for source, paths in proved.items() if path in paths}
-        if typed(value, words):
+        if not value:
+            continue
+        sources: set[Provenance] = {
+            source for source, paths in proved.items() if path in paths and source in permitted
+        }
+        if path in edited or ("U" in permitted and typed(value, words)):
             sources.add("U")
-        sources &= permitted
-        if path in edited:
-            sources.add("U")
-        if value:
-            found[path] = frozenset(sources | {"X"})
+        found[path] = frozenset({*sources, "X"})
     return found
 
 

@@ -93,11 +93,15 @@ class PolicySnapshot:
 
     def switch(self, action_type: str, source: str) -> Switch | None:
         """A kill switch that stops this action."""
+        if not self.switches:
+            return None
         found = (one for one in self.switches if one.stops(action_type, source))
         return min(found, key=lambda one: one.id, default=None)
 
     def limits(self, action_type: str) -> tuple[Limit, ...]:
         """Every rule of the ceiling that this action is under: each of them counts."""
+        if not self.ceiling:
+            return ()
         found = (one for one in self.ceiling if one.action_type in ("", action_type))
         return tuple(sorted(found, key=lambda one: one.id))
 
@@ -121,6 +125,26 @@ class PolicySnapshot:
                 sorted(found, key=lambda option: (not option.resource_type, option.id))
             )
         return self._options[wanted]
+
+    def granting(
+        self, action_type: str, resource_type: str, source: str, target: Target
+    ) -> Option | None:
+        """The option that lists this target, by exact identity; for to and cc an option may
+        list the receiver's whole domain. Never by name."""
+        wanted = action_type, resource_type, source
+        if wanted not in self._listed:
+            options = self.options_for(*wanted)
+            # Of several that list the same, the first counts.
+            self._listed[wanted] = {(one.kind, one.external_id): one for one in reversed(options)}
+        listed = self._listed[wanted]
+        option = listed.get((target.kind, target.value))
+        if option is None and target.role in ("to", "cc", "audience"):
+            option = listed.get(("recipient_domain", domain_of(target.value)))
+        return option
+
+    @cached_property
+    def _listed(self) -> dict[tuple[str, str, str], dict[tuple[str, str], Option]]:
+        return {}
 
     @cached_property
     def _rules(self) -> Mapping[tuple[str, str], Rule]:
@@ -215,22 +239,6 @@ def plain_bytes(row: Mapping[str, str | bool]) -> bytes:
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
     return sorted(values, key=canonical_bytes)
-
-
-def granting(options: Iterable[Option], target: Target) -> Option | None:
-    """The option that lists this target, by exact identity; for to and cc an option may list
-    the receiver's whole domain. Never by name."""
-    by_domain = None
-    for option in options:
-        if option.kind == target.kind and option.external_id == target.value:
-            return option
-        if (
-            option.kind == "recipient_domain"
-            and target.role in ("to", "cc", "audience")
-            and option.external_id == domain_of(target.value)
-        ):
-            by_domain = option
-    return by_domain
 
 
 def lacks_targets(rule: Rule, takes: Iterable[str], options: Collection[Option]) -> bool:

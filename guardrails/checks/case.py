@@ -102,8 +102,6 @@ class Case:
     def decision(
         self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""
     ) -> Decision:
-        email = self.facts.email if self.facts else None
-        at_provider = (self.facts.labels if self.facts else None) or {}
         seconds = 0 if verdict == "refuse" else self.hold_seconds
         hold = f" It is held for {duration(seconds)} first." if seconds else ""
         return Decision(
@@ -113,22 +111,28 @@ class Case:
             checks=tuple(self.checks),
             policy_digest=self.policy.digest,
             rule_id=self.rule.id if self.rule else "",
-            option_ids=tuple(dict.fromkeys(option.id for option in self.listed.values())),
+            option_ids=tuple(dict.fromkeys([option.id for option in self.listed.values()])),
             target_group_id=next(
                 (option.group_id for option in self.listed.values() if option.group_id), ""
             ),
             effects=self.effects,
-            side_effects=(
-                *(effect.sentence for effect in self.effects),
-                *(
-                    f"Takes off the label {visible(rival.name)}."
-                    for rival in self.rivals
-                    if email and rival.external_id in email.labels
-                ),
-            ),
+            side_effects=tuple([effect.sentence for effect in self.effects]) + self._taken_off(),
             hold_seconds=seconds,
-            removals=tuple(
-                rival.external_id for rival in self.rivals if rival.external_id in at_provider
-            ),
+            removals=self._removals(),
             provenance=self.provenance,
         )
+
+    def _taken_off(self) -> tuple[str, ...]:
+        """The labels that a single-choice group gives up, in words."""
+        email = self.facts.email if self.facts and self.rivals else None
+        present = email.labels if email else ()
+        return tuple(
+            f"Takes off the label {visible(rival.name)}."
+            for rival in self.rivals
+            if rival.external_id in present
+        )
+
+    def _removals(self) -> tuple[str, ...]:
+        """The labels to take off: the group's others, as far as the provider has them."""
+        known = (self.facts.labels if self.facts and self.rivals else None) or {}
+        return tuple(rival.external_id for rival in self.rivals if rival.external_id in known)

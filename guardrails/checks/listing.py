@@ -15,9 +15,10 @@ from guardrails.text import visible
 def look_up(case: Case, action: Action[Any], facts: Facts) -> None:
     """Which targets are listed, and which receivers of a draft that nobody else sees are in
     the thread it answers."""
-    options = case.policy.options_for(action.name, action.resource_type, action.source)
-    granted = ((target, snapshot.granting(options, target)) for target in case.targets)
-    case.listed = {target.path: option for target, option in granted if option is not None}
+    for target in case.targets:
+        option = case.policy.granting(action.name, action.resource_type, action.source, target)
+        if option is not None:
+            case.listed[target.path] = option
     if not case.has("egress"):
         case.in_thread = frozenset(
             target.path
