@@ -255,9 +255,7 @@ class Verification {
     if (row.policy_digest && !this.policies.has(row.policy_digest)) {
       told.push("The policy that decided it is missing or altered.");
     }
-    if (row.phase === "redaction") {
-      this.erased.add(row.target_row);
-    } else if (row.phase === "attempt") {
+    if (row.phase === "attempt") {
       this.open.set(attempt, row.id);
     } else if (row.phase === "outcome" && !this.open.delete(attempt) && !this.first) {
       told.push("This outcome has no attempt before it.");
@@ -267,8 +265,8 @@ class Verification {
 
   content(row, given, made) {
     const told = [];
-    const digests = made.map((artifact) => artifact.digest);
-    if ((digests.length ? digestOf(digests) : "") !== row.artifacts_digest) {
+    const digest = made.length ? digestOf(made.map((artifact) => artifact.digest)) : "";
+    if ((given.length || made.length) && digest !== row.artifacts_digest) {
       told.push("Its artifacts are not those that were sealed.");
     }
     if (!given.length) {
@@ -279,6 +277,8 @@ class Verification {
     const sealed = hex(sha256(unhex(salt), encoder.encode(body)));
     if (given.length > 1 || sealed !== row.payload_commitment) {
       told.push("Its payload is not the one that was sealed.");
+    } else if (row.phase === "redaction") {
+      JSON.parse(body).payload.rows.forEach((id) => this.erased.add(id));
     } else if (made.length) {
       const pick = ({ kind, provider, external_id }) => [kind, provider, external_id];
       const named = JSON.parse(body).artifacts.map((one) => [digestOf(one), ...pick(one)]);
