@@ -89,8 +89,9 @@ def _examine(case: Case) -> Iterator[Step]:
         yield "invalid_arguments", Check(name="arguments", passed=False, detail=f"{error}.")
         return
     yield "invalid_arguments", bare("arguments", True)
-    unknown = action.unclassified
-    yield "argument_unclassified", Check(name="classes", passed=not unknown, detail=unknown)
+    if unknown := action.unclassified:
+        yield "argument_unclassified", Check(name="classes", passed=False, detail=unknown)
+    yield "argument_unclassified", bare("classes", True)
     case.arguments = registry.canonical(arguments)
     if facts is None:
         yield "facts_unavailable", bare("facts", False)
@@ -100,7 +101,7 @@ def _examine(case: Case) -> Iterator[Step]:
     implied = action.implied(arguments, facts)
     yield "audience_unknown", bare("audience", implied is not None)
     case.aim(action.targets(arguments), implied or ())
-    case.effects = action.effects(arguments, facts)
+    case.take_effect(action.effects(arguments, facts))
     yield from scope(case, action, facts)
     look_up(case, action, facts)
     case.sources = sources(case, action, arguments, facts)

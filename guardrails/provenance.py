@@ -140,13 +140,15 @@ def strongest(sources: Set[Provenance]) -> Provenance:
 
 def _values(arguments: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every single value with its path, numbers and truth values as text."""
-    if isinstance(arguments, str):
-        yield path, arguments
-    elif isinstance(arguments, Mapping):
-        for name, value in arguments.items():
-            yield from _values(value, f"{path}.{name}" if path else str(name))
-    elif isinstance(arguments, list | tuple):
-        for index, value in enumerate(arguments):
-            yield from _values(value, f"{path}[{index}]")
-    elif arguments is not None:
-        yield path, str(arguments)
+    if isinstance(arguments, Mapping):
+        prefix = f"{path}." if path else ""
+        within = [(f"{prefix}{name}", value) for name, value in arguments.items()]
+    else:
+        within = [(f"{path}[{index}]", value) for index, value in enumerate(arguments)]
+    for place, value in within:
+        if isinstance(value, str):
+            yield place, value
+        elif isinstance(value, Mapping | list | tuple):
+            yield from _values(value, place)
+        elif value is not None:
+            yield place, str(value)

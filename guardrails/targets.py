@@ -7,6 +7,7 @@ the case of the domain is folded, and the folded form is the one that goes out.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -62,6 +63,7 @@ def audience(path: str, addresses: Iterable[str]) -> tuple[Target, ...] | None:
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)
 def domain(text: str) -> str:
     """The domain in lower case. Raises ValueError with a sentence for anything but a plain
     ASCII host name of two or more labels (no `xn--`, no trailing dot, no IP address)."""
@@ -80,6 +82,7 @@ def domain(text: str) -> str:
     return folded
 
 
+@lru_cache(maxsize=4096)
 def address(text: str) -> str:
     """One addr-spec, its domain in lower case. Raises ValueError with a sentence.
 

@@ -37,6 +37,7 @@ class Case:
     rule: Rule | None = None
     mode: Mode = "ask"
     effects: tuple[Effect, ...] = ()
+    kinds: frozenset[EffectKind] = frozenset()  # of the effects
     targets: tuple[Target, ...] = ()
     receivers: tuple[Target, ...] = ()  # those of the targets that are people
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
@@ -68,8 +69,12 @@ class Case:
         """What the user typed themselves in this request."""
         return own_words(self.request.origin.user_words)
 
+    def take_effect(self, effects: tuple[Effect, ...]) -> None:
+        """Sets what the action does beyond the account's own eyes."""
+        self.effects, self.kinds = effects, frozenset([effect.kind for effect in effects])
+
     def has(self, *kinds: EffectKind) -> bool:
-        return any(effect.kind in kinds for effect in self.effects)
+        return not self.kinds.isdisjoint(kinds)
 
     @property
     def from_content(self) -> bool:

@@ -48,8 +48,8 @@ def undoing(case: Case) -> Iterator[Step]:
     same = expected is None or facts.version in (None, expected)
     left = action.is_as_left(arguments, facts)
     yield "changed_since_done", Check(name="unchanged", passed=same and left, detail="")
-    case.targets = action.targets(arguments) + (action.implied(arguments, facts) or ())
-    case.effects = action.effects(arguments, facts)
+    case.aim(action.targets(arguments), action.implied(arguments, facts) or ())
+    case.take_effect(action.effects(arguments, facts))
     context = case.context(facts)
     for limit in case.limits:
         for condition in limit.conditions:
