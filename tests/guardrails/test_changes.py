@@ -59,6 +59,7 @@ def test_a_permission_that_is_added_changed_and_removed_in_the_admin(
         "resource_type": "",
         "enabled": "on",
         "approval_mode": "ask",
+        "hold_seconds": 0,
     }
     post(client, "allowedaction_add", **form)
     key = AllowedAction.objects.get().pk
@@ -122,6 +123,7 @@ def test_a_new_version_of_a_skill_and_a_ceiling_rule(office: Office, client: Cli
         organisation=office.organisation.pk,
         action_type="",
         at_most="ask",
+        hold_seconds=0,
         conditions="[]",
         note="",
     )
