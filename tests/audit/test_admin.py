@@ -206,7 +206,10 @@ def test_a_bundle_is_downloaded_for_the_organisation_chosen(operator: Client) ->
     tenant_id = uuid4()
     append_action(tenant_id=tenant_id)
     refused = operator.get(f"{LIST}export/bundle/?tenant_id={tenant_id}", follow=True)
-    assert "Nothing of this organisation is sealed yet." in refused.content.decode()
+    assert (
+        "Nothing of this organisation, or not its last erasure, is sealed yet."
+        in refused.content.decode()
+    )
     sealed.seal(tenant_id)
     html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
     (link,) = re.findall(r'href="([^"]*export/bundle/[^"]*)"', html)
