@@ -17,7 +17,7 @@ def move(apps, schema_editor):
     with schema_editor.connection.cursor() as cursor:
         for row in apps.get_model("guardrails", "PolicyVersion").objects.iterator():
             body = canonical_bytes(row.content)
-            tenant = accounts.filter(id=row.content["account"]).values_list("organisation_id")
+            tenant = accounts.filter(id=row.content.get("account")).values_list("organisation_id")
             if tenant and sha256(body).hexdigest() == row.digest:
                 cursor.execute(KEEP, [tenant[0][0], row.digest, body.decode()])
 
