@@ -90,9 +90,11 @@ def targets(owner: Any) -> list[Any]:
 
 
 def store(rows: Sequence[Any]) -> None:
-    # The plain queryset: some of these permissions are for actions of another source, which
-    # a form would refuse and which cost a decision just the same.
-    type(rows[0]).objects.all().bulk_create(rows, batch_size=2_000)
+    from django.db.models import QuerySet
+
+    # Django's own queryset: some of these permissions are for actions of another source, which
+    # ours refuse and which cost a decision just the same.
+    QuerySet(type(rows[0])).bulk_create(rows, batch_size=2_000)
 
 
 def fill(organisation: Any, wanted: int) -> None:
