@@ -15,17 +15,16 @@ and removed at the end.
 """
 
 import json
-import os
-import signal
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database  # after the path
 
 OTHERS = (10, 1_000, 100_000)  # rules of other accounts
 OWN_RULES = OWN_TARGETS = 20
@@ -297,28 +296,8 @@ def measure() -> dict[str, Any]:
 
 
 def main() -> None:
-    from config import embedded
-
-    # Told to stop, it still takes its database away.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.environ |= {
-            "REMIT_STATE_DIR": name,
-            "SECRET_KEY": "benchmark",
-            "LEDGER_KEY": "benchmark",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": embedded.start(folder),
-        }
-        try:
-            import django
-            from django.core.management import call_command
-
-            django.setup()
-            call_command("migrate", verbosity=0)
-            print(json.dumps(measure()))
-        finally:
-            embedded.remove(folder)
+    with own_database():
+        print(json.dumps(measure()))
 
 
 if __name__ == "__main__":

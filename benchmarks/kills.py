@@ -15,7 +15,6 @@ import random
 import select
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +25,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database  # after the path
 
 WORKERS, SERVERS = 2000, 50
 WRITERS = 4
@@ -189,29 +190,10 @@ WRONG = ("effects_without_attempt", "acknowledged_rows_lost", "open_attempts_not
 
 
 def main() -> int:
-    from config import embedded
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     wanted = os.environ.get("KILLS", f"{WORKERS} {SERVERS}").split()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.environ |= {
-            "REMIT_STATE_DIR": name,
-            "SECRET_KEY": "benchmark",
-            "LEDGER_KEY": "benchmark",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": embedded.start(folder),
-        }
-        try:
-            import django
-            from django.core.management import call_command
-
-            django.setup()
-            call_command("migrate", "audit", verbosity=0)
-            found = kill(folder, workers=int(wanted[0]), servers=int(wanted[1]), seed=1)
-            print(json.dumps(found))
-        finally:
-            embedded.remove(folder)
+    with own_database("audit") as folder:
+        found = kill(folder, workers=int(wanted[0]), servers=int(wanted[1]), seed=1)
+        print(json.dumps(found))
     return 1 if any(found[name] for name in WRONG) else 0
 
 

@@ -13,11 +13,9 @@ import json
 import multiprocessing
 import os
 import resource
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -27,6 +25,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database  # after the path
 
 SECONDS = 2.0
 ROUNDS = 2
@@ -200,48 +200,28 @@ def bundling(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    from config import embedded
-
-    # Told to stop, it still takes its database away.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.environ |= {
-            "REMIT_STATE_DIR": name,
-            "SECRET_KEY": "benchmark",
-            "LEDGER_KEY": "benchmark",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": embedded.start(folder),
-        }
+    with own_database() as folder:
+        query(
+            "CREATE TABLE floor AS SELECT a.*, p.salt, p.body FROM audit_action a, "
+            "audit_payload p; ALTER TABLE floor DROP COLUMN id; "
+            "ALTER TABLE floor ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        )
+        stop = threading.Event()
+        sealer = threading.Thread(target=seal, args=[stop])
+        sealer.start()
         try:
-            import django
-            from django.core.management import call_command
-
-            django.setup()
-            call_command("migrate", verbosity=0)
-            query(
-                "CREATE TABLE floor AS SELECT a.*, p.salt, p.body FROM audit_action a, "
-                "audit_payload p; ALTER TABLE floor DROP COLUMN id; "
-                "ALTER TABLE floor ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-            )
-            stop = threading.Event()
-            sealer = threading.Thread(target=seal, args=[stop])
-            sealer.start()
-            try:
-                found: dict[str, Any] = {"writers": writing()}
-                while query("SELECT count(*) FROM audit_action") != query(
-                    "SELECT count(*) FROM audit_leaf"
-                ):
-                    time.sleep(0.2)
-            finally:
-                stop.set()
-                sealer.join()
-            middle, high = query(LAG)[0][0]
-            found["seal_lag_s"] = {"p50": round(middle, 2), "p99": round(high, 2)}
-            found |= bundling(folder)
-            print(json.dumps(found))
+            found: dict[str, Any] = {"writers": writing()}
+            while query("SELECT count(*) FROM audit_action") != query(
+                "SELECT count(*) FROM audit_leaf"
+            ):
+                time.sleep(0.2)
         finally:
-            embedded.remove(folder)
+            stop.set()
+            sealer.join()
+        middle, high = query(LAG)[0][0]
+        found["seal_lag_s"] = {"p50": round(middle, 2), "p99": round(high, 2)}
+        found |= bundling(folder)
+        print(json.dumps(found))
 
 
 if __name__ == "__main__":

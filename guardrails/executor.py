@@ -11,14 +11,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 from weakref import WeakValueDictionary
 
 from django.db import connections
-from django.db.models import Q
 from django.utils import timezone
 
 from audit import ledger
@@ -31,7 +30,7 @@ from guardrails.counts import Use
 from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
 from integrations import reads, writes
 from integrations.contracts import AccountRef, Operation
-from integrations.exceptions import Changed, ProviderError
+from integrations.exceptions import ProviderError
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
@@ -47,6 +46,23 @@ class Confirmation:
     approval_id: UUID
     decided_by: str
     digest: str
+
+    def as_word(self) -> dict[str, str]:
+        """As a hold keeps it."""
+        return {
+            "approval_id": str(self.approval_id),
+            "decided_by": self.decided_by,
+            "digest": self.digest,
+        }
+
+    @classmethod
+    def of_word(cls, word: Mapping[str, str]) -> Self:
+        """What a hold kept."""
+        return cls(
+            approval_id=UUID(word["approval_id"]),
+            decided_by=word["decided_by"],
+            digest=word["digest"],
+        )
 
 
 def execute(request: ActionRequest, confirmation: Confirmation | None = None) -> ActionResult:
@@ -112,7 +128,8 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
     if judgement.policy is not None:
         versions.keep(judgement.policy, tenant_id=request.account.organisation_id)
     if hold is None and _is_to_hold(judgement, confirmation):
-        return _hold(request, judgement, confirmation, is_recorded=held)
+        word = confirmation.as_word() if confirmation else {}
+        return holds.begin(request, judgement, word=word, is_recorded=held)
     return _carry_out(request, judgement, confirmation, attempt_no)
 
 
@@ -158,44 +175,6 @@ def _is_to_hold(judgement: Judgement, confirmation: Confirmation | None) -> bool
     if confirmation is None:
         return judgement.decision.verdict == "allow"
     return confirmation.digest == judgement.digest
-
-
-def _hold(
-    request: ActionRequest,
-    judgement: Judgement,
-    confirmation: Confirmation | None,
-    *,
-    is_recorded: bool,
-) -> ActionResult:
-    """Keeps the action until its time has come. A switch that is thrown in this moment either
-    finds the hold, or is found here."""
-    now = timezone.now()
-    until = now + timedelta(seconds=judgement.decision.hold_seconds)
-    word = confirmation and {
-        "approval_id": str(confirmation.approval_id),
-        "decided_by": confirmation.decided_by,
-        "digest": confirmation.digest,
-    }
-    if not is_recorded:
-        entry = entries.held(
-            request,
-            judgement,
-            until=until,
-            told=holds.until_when(until, now=now),
-            approval_id=word["approval_id"] if word else "",
-            approved_by=word["decided_by"] if word else "",
-            now=now,
-        )
-        ledger.append(entry)
-    hold = holds.keep(
-        request, description=judgement.description, until=until, confirmation=word or {}
-    )
-    if not selectors.still_permitted(
-        account_id=request.account.id, rule_id=judgement.decision.rule_id
-    ):
-        holds.recall_all(Q(id=hold.id))
-        hold.refresh_from_db()
-    return holds.result(hold) or results.result(recorded(request.action_id)[-1])
 
 
 def _refuse(request: ActionRequest, judgement: Judgement, attempt_no: int) -> ActionResult:
@@ -312,14 +291,7 @@ def _settle(
     if uncertain and attempt.attempt_no < MAX_ATTEMPTS:
         _close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
         return None
-    return _close(attempt, status="failed", reason=_failure(error), error_code=code)
-
-
-def _failure(error: ProviderError | None) -> str:
-    """The reason of a call that came to nothing."""
-    if error is None or error.retryable:
-        return "provider_unavailable"
-    return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
+    return _close(attempt, status="failed", reason=results.failure(error), error_code=code)
 
 
 def _operation(account: AccountRef, key: str) -> Operation | None:
@@ -335,16 +307,10 @@ def _succeeded(attempt: Entry, answer: Any, *, latency_ms: int | None = None) ->
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result, **_version_of(answer)},
+        payload={"result": result, **results.version_of(answer)},
         artifacts=artifacts,
         latency_ms=latency_ms,
     )
-
-
-def _version_of(answer: Any) -> dict[str, int]:
-    """The version the object has now, where the provider says so."""
-    version = answer.get("version") if isinstance(answer, Mapping) else None
-    return {"version": version} if isinstance(version, int) else {}
 
 
 def _close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:

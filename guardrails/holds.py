@@ -5,9 +5,9 @@ So after a recall is acknowledged no provider call begins.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -16,8 +16,9 @@ from django.utils import timezone
 from audit import ledger
 from audit.contracts import ActorType
 from audit.selectors import recorded
-from guardrails import entries, usage
+from guardrails import entries, results, selectors, usage
 from guardrails.contracts import ActionRequest, ActionResult, HoldCard, Origin
+from guardrails.judgement import Judgement
 from guardrails.models import Hold
 from guardrails.reasons import sentence
 
@@ -35,31 +36,36 @@ class TooLate(Exception):
     """The hold was released before. The message says when."""
 
 
-def keep(
+def begin(
     request: ActionRequest,
+    judgement: Judgement,
     *,
-    description: str,
-    until: datetime,
-    confirmation: dict[str, str],
-) -> Hold:
-    """The action's hold, made if it is not there."""
-    account, origin = request.account, request.origin
-    hold, _ = Hold.objects.get_or_create(
-        action_id=request.action_id,
-        defaults={
-            "organisation_id": account.organisation_id,
-            "account_id": account.id,
-            "external_user_id": account.external_user_id,
-            "turn_id": origin.turn_id,
-            "action_type": request.action_type,
-            "arguments": dict(request.arguments),
-            "origin": asdict(origin),
-            "confirmation": confirmation,
-            "description": description,
-            "until": until,
-        },
-    )
-    return hold
+    word: Mapping[str, str],
+    is_recorded: bool,
+) -> ActionResult:
+    """Keeps a permitted action until its time has come, and says so in the ledger unless that
+    `is_recorded`. `word` is what a person said to it, if they were asked. A switch that is
+    thrown in this moment either finds the hold, or is found here."""
+    now = timezone.now()
+    until = now + timedelta(seconds=judgement.decision.hold_seconds)
+    if not is_recorded:
+        entry = entries.held(
+            request,
+            judgement,
+            until=until,
+            told=until_when(until, now=now),
+            approval_id=word.get("approval_id", ""),
+            approved_by=word.get("decided_by", ""),
+            now=now,
+        )
+        ledger.append(entry)
+    hold = keep(request, description=judgement.description, until=until, word=word)
+    if not selectors.still_permitted(
+        account_id=request.account.id, rule_id=judgement.decision.rule_id
+    ):
+        recall_all(Q(id=hold.id))
+        hold.refresh_from_db()
+    return result(hold) or results.result(recorded(request.action_id)[-1])
 
 
 def of(action_id: UUID) -> Hold | None:
@@ -159,6 +165,33 @@ def request_of(row: Hold) -> ActionRequest:
         arguments=row.arguments,
         origin=Origin(**row.origin),
     )
+
+
+def keep(
+    request: ActionRequest,
+    *,
+    description: str,
+    until: datetime,
+    word: Mapping[str, str],
+) -> Hold:
+    """The action's hold, made if it is not there."""
+    account, origin = request.account, request.origin
+    hold, _ = Hold.objects.get_or_create(
+        action_id=request.action_id,
+        defaults={
+            "organisation_id": account.organisation_id,
+            "account_id": account.id,
+            "external_user_id": account.external_user_id,
+            "turn_id": origin.turn_id,
+            "action_type": request.action_type,
+            "arguments": dict(request.arguments),
+            "origin": asdict(origin),
+            "confirmation": dict(word),
+            "description": description,
+            "until": until,
+        },
+    )
+    return hold
 
 
 def _rows(organisation_id: UUID, external_user_id: str | None) -> QuerySet[Hold]:

@@ -49,13 +49,7 @@ def release(hold_id: UUID) -> ActionResult | None:
     word = row.confirmation
     result = execute(
         holds.request_of(row),
-        Confirmation(
-            approval_id=UUID(word["approval_id"]),
-            decided_by=word["decided_by"],
-            digest=word["digest"],
-        )
-        if word
-        else None,
+        Confirmation.of_word(word) if word else None,
     )
     if result.reason == "outcome_unknown":
         return result  # recovery asks the provider, and this is tried again

@@ -1,6 +1,7 @@
 """What the ledger tells the executor: how far an action got, and what became of it."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from audit.contracts import Entry, Recorded, Status
@@ -9,6 +10,7 @@ from guardrails.actions.base import Outcome
 from guardrails.contracts import ActionRequest, ActionResult, ResultStatus
 from guardrails.entries import INTERRUPTED, fingerprint
 from guardrails.reasons import sentence
+from integrations.exceptions import Changed, ProviderError
 
 RESULT_OF: Mapping[Status, ResultStatus] = {
     "succeeded": "succeeded",
@@ -78,3 +80,16 @@ def outcome(attempt: Entry, answer: object) -> Outcome:
     except registry.InvalidArguments:
         return {}, ()  # the payload was erased
     return action.outcome(arguments, answer)
+
+
+def failure(error: ProviderError | None) -> str:
+    """The reason of a call that came to nothing."""
+    if error is None or error.retryable:
+        return "provider_unavailable"
+    return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
+
+
+def version_of(answer: Any) -> dict[str, int]:
+    """The version the object has now, where the provider says so."""
+    version = answer.get("version") if isinstance(answer, Mapping) else None
+    return {"version": version} if isinstance(version, int) else {}
