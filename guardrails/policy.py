@@ -24,6 +24,7 @@ from guardrails.checks.undoing import COMMANDED, undoing
 from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Check, Decision, bare
 from guardrails.facts import Facts
+from guardrails.provenance import own_words
 from guardrails.snapshot import PERMITTING, PolicySnapshot, Rule
 
 
@@ -45,7 +46,8 @@ def decide(
     `facts` None means that they were not read: then the verdict is at best a refusal with
     `facts_unavailable`. `now` must know its zone.
     """
-    case = Case(request=request, policy=policy, facts=facts, now=now)
+    words = own_words(request.origin.user_words)
+    case = Case(request=request, policy=policy, facts=facts, now=now, words=words)
     is_undoing = bool(request.origin.undoes)
     steps = undoing(case) if is_undoing else chain(_examine(case), rates(case))
     for reason, check in steps:
@@ -74,15 +76,14 @@ def _examine(case: Case) -> Iterator[Step]:
         yield "unknown_action", bare("action", False)
         return
     case.limits = policy.limits(action.name)
-    forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
-    yield "forbidden_by_ceiling", bare("ceiling", not forbidden)
+    modes = [limit.mode for limit in case.limits]
+    yield "forbidden_by_ceiling", bare("ceiling", PERMITTING.issuperset(modes))
     rule = case.rule = policy.rule(action.name, action.resource_type)
     if rule is None or not rule.enabled or rule.mode not in PERMITTING:
         yield "not_permitted", bare("permission", False)
         return
     yield "not_permitted", bare("permission", True)
-    drafts = "draft_only" in (rule.mode, *(limit.mode for limit in case.limits))
-    yield "draft_only", bare("drafts", not drafts)
+    yield "draft_only", bare("drafts", "draft_only" not in (rule.mode, *modes))
     try:
         arguments = registry.parse(action, request.arguments)
     except registry.InvalidArguments as error:
@@ -104,7 +105,7 @@ def _examine(case: Case) -> Iterator[Step]:
     case.take_effect(action.effects(arguments, facts))
     yield from scope(case, action, facts)
     look_up(case, action, facts)
-    case.sources = sources(case, action, arguments, facts)
+    case.trace(sources(case, action, arguments, facts))
     case.relations = relations(case, facts)
     yield from targets(case, action, facts)
     yield from _conditions(case, rule, facts)

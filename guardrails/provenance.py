@@ -45,6 +45,9 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }
+UNKNOWN: frozenset[Provenance] = frozenset({"X"})
+EMPTY: tuple[Any, ...] = (None, "", [], (), {})
+NESTED = (list, tuple, Mapping)
 QUOTED = re.compile(r"\s*[>|\uff1e]")
 ANNOUNCED = re.compile(
     r"\s*(?:-{2,}.*(?:original|forwarded|message)|on .{5,200} wrote:\s*$)", re.IGNORECASE
@@ -117,16 +120,14 @@ def trace(
     paths the caller's look-ups found for a source; what the user typed is found here. `edited`
     are the paths that a person filled in by hand, which counts whatever began it."""
     permitted = SOURCES[trigger]
+    counting = [one for one in proved.items() if one[1] and one[0] in permitted]
+    heard = words if "U" in permitted else ""
     found: dict[str, frozenset[Provenance]] = {}
     for path, value in _values(arguments):
-        if not value:
-            continue
-        sources: set[Provenance] = {
-            source for source, paths in proved.items() if path in paths and source in permitted
-        }
-        if path in edited or ("U" in permitted and typed(value, words)):
-            sources.add("U")
-        found[path] = frozenset({*sources, "X"})
+        sources: list[Provenance] = [source for source, paths in counting if path in paths]
+        if path in edited or (heard and typed(value, heard)):
+            sources.append("U")
+        found[path] = frozenset(("X", *sources)) if sources else UNKNOWN
     return found
 
 
@@ -139,16 +140,18 @@ def strongest(sources: Set[Provenance]) -> Provenance:
 
 
 def _values(arguments: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every single value with its path, numbers and truth values as text."""
+    """Every single value that says something with its path, numbers and truth values as text."""
     if isinstance(arguments, Mapping):
         prefix = f"{path}." if path else ""
         within = [(f"{prefix}{name}", value) for name, value in arguments.items()]
     else:
         within = [(f"{path}[{index}]", value) for index, value in enumerate(arguments)]
     for place, value in within:
+        if value in EMPTY:
+            continue
         if isinstance(value, str):
             yield place, value
-        elif isinstance(value, Mapping | list | tuple):
+        elif isinstance(value, NESTED):
             yield from _values(value, place)
-        elif value is not None:
+        else:
             yield place, str(value)

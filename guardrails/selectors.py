@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from guardrails import conditions, registry
@@ -46,7 +47,9 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
     rules: dict[UUID, list[Rule]] = defaultdict(list)
     options: dict[UUID, list[Option]] = defaultdict(list)
     paused = {account.id for account in by_id.values() if account.paused}
-    for row in AllowedAction.objects.filter(account__in=by_id).values(
+    # Unordered: the order of rows means nothing, and an ordered query would join accounts.
+    permitted = AllowedAction.objects.filter(account__in=by_id).order_by()
+    for row in permitted.values(
         "id",
         "account_id",
         "action_type",
@@ -71,13 +74,13 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
         )
         if row["account__paused"] or row["account__organisation__paused"]:
             paused.add(row["account_id"])
-    listed = AllowedActionOption.objects.filter(account__in=by_id)
+    listed = AllowedActionOption.objects.filter(account__in=by_id).order_by()
     for account_id, key, group_id, cardinality, *rest in listed.values_list(
-        "account_id", "id", "group_id", "group__cardinality", *OPTION_FIELDS
+        "account_id", Cast("id", TextField()), "group_id", "group__cardinality", *OPTION_FIELDS
     ):
         options[account_id].append(
             Option(
-                id=str(key),
+                id=key,
                 group_id=str(group_id or ""),
                 single=cardinality == TargetGroup.Cardinality.SINGLE,
                 **dict(zip(OPTION_FIELDS, rest, strict=True)),
@@ -106,7 +109,7 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
 def _ceiling(accounts: Iterable[AccountRef]) -> dict[UUID, list[Limit]]:
     found: dict[UUID, list[Limit]] = defaultdict(list)
     organisations = {account.organisation_id for account in accounts}
-    for row in CeilingRule.objects.filter(organisation__in=organisations):
+    for row in CeilingRule.objects.filter(organisation__in=organisations).order_by():
         found[row.organisation_id].append(
             Limit(
                 id=str(row.id),
@@ -122,7 +125,7 @@ def _ceiling(accounts: Iterable[AccountRef]) -> dict[UUID, list[Limit]]:
 def _switches(accounts: Iterable[AccountRef]) -> list[KillSwitch]:
     organisations = {account.organisation_id for account in accounts}
     reach = Q(organisation=None) | Q(organisation__in=organisations)
-    return list(KillSwitch.objects.filter(reach, lifted_at=None))
+    return list(KillSwitch.objects.filter(reach, lifted_at=None).order_by())
 
 
 def is_stopped(*, account_id: UUID, action_type: str) -> bool:

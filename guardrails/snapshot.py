@@ -1,14 +1,13 @@
 """One account's policy as a value, and its digest. Pure."""
 
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 from uuid import UUID
 
-from audit.chain import canonical_bytes
+from audit.chain import canonical, canonical_bytes, encode_flat
 from guardrails.conditions import Condition, RateCondition, Unreadable, read_all
 from guardrails.conditions.recipient import Recipient
 from guardrails.targets import Target, domain_of
@@ -186,7 +185,7 @@ class PolicySnapshot:
             "rules": _sorted(
                 _row(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
             ),
-            "options": sorted(map(vars, self.options), key=plain_bytes),
+            "options": sorted(map(vars, self.options), key=lambda row: tuple(row.values())),
             "ceiling": _sorted(
                 _row(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
             ),
@@ -194,9 +193,21 @@ class PolicySnapshot:
         }
 
     @cached_property
+    def canonical(self) -> str:
+        """`content` as canonical JSON."""
+        content = self.content()
+        # Targets are texts and truth values alone, which the standard library's encoder writes
+        # canonically too and many times quicker; an account can have hundreds of them.
+        options = encode_flat(content["options"])
+        texts = {name: canonical(part) for name, part in content.items() if name != "options"}
+        pairs = sorted({**texts, "options": options}.items())
+        members = [f'"{name}":{text}' for name, text in pairs]
+        return f"{{{','.join(members)}}}"
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical policy; equal for equal policies."""
-        return hashlib.sha256(canonical_bytes(self.content())).hexdigest()
+        return hashlib.sha256(self.canonical.encode()).hexdigest()
 
 
 def read(content: Mapping[str, Any]) -> PolicySnapshot:
@@ -229,12 +240,6 @@ def _row(value: Rule | Limit) -> dict[str, Any]:
 def _raw(conditions: Iterable[Condition | Unreadable]) -> list[Any]:
     # In their order: of several that fail, the first is the reason.
     return [one.model_dump(mode="json") for one in conditions]
-
-
-def plain_bytes(row: Mapping[str, str | bool]) -> bytes:
-    """`canonical_bytes` of a row that holds texts and truth values alone: many times quicker,
-    and an account can have hundreds of targets."""
-    return json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:

@@ -4,15 +4,13 @@ import json
 from uuid import UUID
 
 from audit import policies
-from audit.chain import canonical_bytes
 from guardrails import snapshot
 from guardrails.snapshot import PolicySnapshot
 
 
 def keep(policy: PolicySnapshot, *, tenant_id: UUID) -> None:
     """Store the policy under its digest in the ledger, if it is not there."""
-    body = canonical_bytes(policy.content()).decode()
-    policies.keep(tenant_id=tenant_id, digest=policy.digest, body=body)
+    policies.keep(tenant_id=tenant_id, digest=policy.digest, body=policy.canonical)
 
 
 def policy(digest: str, *, tenant_id: UUID) -> PolicySnapshot | None:

@@ -26,9 +26,7 @@ def reasons_to_ask(case: Case) -> list[str]:
         found.append("The organisation's ceiling says so.")
     if case.request.origin.tighten:
         found.append("The agent wants to be sure.")
-    found += [
-        effect.sentence for effect in case.effects if effect.kind in ("destructive", "concealing")
-    ]
+    found += [effect.sentence for effect in case.effects if effect.kind != "egress"]
     found += [
         f"Nobody typed or listed “{target.value}” itself ({target.path})."
         for target in case.targets
@@ -49,12 +47,11 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
     conditions = case.rule.conditions if case.rule else ()
     if any(isinstance(one, WrittenBy) and one.written_by == "anyone" for one in conditions):
         return
+    written = [
+        (action.class_at(path), path) for path, code in case.provenance.items() if code != "U"
+    ]
     for kind, sentence in WRITTEN.items():
-        paths = [
-            path
-            for path, code in case.provenance.items()
-            if action.class_at(path) == kind and code != "U"
-        ]
+        paths = [path for one, path in written if one == kind]
         if paths:
             yield f"{sentence} ({', '.join(paths)})."
 

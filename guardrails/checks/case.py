@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Literal
 
 from guardrails import registry
@@ -12,7 +11,7 @@ from guardrails.conditions.recipient import Recipient
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
-from guardrails.provenance import Provenance, Relation, own_words, strongest
+from guardrails.provenance import Provenance, Relation, strongest
 from guardrails.reasons import sentence
 from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
@@ -44,7 +43,9 @@ class Case:
     listed: dict[str, Option] = field(default_factory=dict)  # by path
     authenticated: frozenset[str] = frozenset()  # paths
     in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
+    words: str = ""  # what the user typed themselves in this request
     sources: dict[str, frozenset[Provenance]] = field(default_factory=dict)  # by path
+    provenance: dict[str, Provenance] = field(default_factory=dict)  # what is told, by path
     relations: dict[str, frozenset[Relation]] = field(default_factory=dict)  # of receivers, by path
     opened: set[str] = field(default_factory=set)  # paths of receivers let in though not listed
     rivals: tuple[Option, ...] = ()
@@ -52,22 +53,17 @@ class Case:
     def aim(self, named: tuple[Target, ...], implied: tuple[Target, ...]) -> None:
         """Sets what the action reaches: by its arguments, and by facts alone."""
         self.targets, self.implied = named + implied, implied
-        self.receivers = tuple(target for target in self.targets if target.is_receiver)
+        self.receivers = tuple([target for target in self.targets if target.is_receiver])
 
     @property
     def openings(self) -> tuple[Recipient, ...]:
         """The conditions of the permission that let receivers in without listing them."""
         return self.rule.openings if self.rule else ()
 
-    @property
-    def provenance(self) -> dict[str, Provenance]:
-        """The code that is told of each value, by path."""
-        return {path: strongest(found) for path, found in self.sources.items()}
-
-    @cached_property
-    def words(self) -> str:
-        """What the user typed themselves in this request."""
-        return own_words(self.request.origin.user_words)
+    def trace(self, sources: dict[str, frozenset[Provenance]]) -> None:
+        """Sets what each value comes from."""
+        self.sources = sources
+        self.provenance = {path: strongest(found) for path, found in sources.items()}
 
     def take_effect(self, effects: tuple[Effect, ...]) -> None:
         """Sets what the action does beyond the account's own eyes."""
@@ -109,6 +105,7 @@ class Case:
     ) -> Decision:
         seconds = 0 if verdict == "refuse" else self.hold_seconds
         hold = f" It is held for {duration(seconds)} first." if seconds else ""
+        options = {option.id: option.group_id for option in self.listed.values()}
         return Decision(
             verdict=verdict,
             reason=reason,
@@ -116,10 +113,8 @@ class Case:
             checks=tuple(self.checks),
             policy_digest=self.policy.digest,
             rule_id=self.rule.id if self.rule else "",
-            option_ids=tuple(dict.fromkeys([option.id for option in self.listed.values()])),
-            target_group_id=next(
-                (option.group_id for option in self.listed.values() if option.group_id), ""
-            ),
+            option_ids=tuple(options),
+            target_group_id=next(filter(None, options.values()), ""),
             effects=self.effects,
             side_effects=tuple([effect.sentence for effect in self.effects]) + self._taken_off(),
             hold_seconds=seconds,
@@ -129,8 +124,9 @@ class Case:
 
     def _taken_off(self) -> tuple[str, ...]:
         """The labels that a single-choice group gives up, in words."""
-        email = self.facts.email if self.facts and self.rivals else None
-        present = email.labels if email else ()
+        if not self.rivals or self.facts is None or self.facts.email is None:
+            return ()
+        present = self.facts.email.labels
         return tuple(
             f"Takes off the label {visible(rival.name)}."
             for rival in self.rivals
@@ -139,5 +135,7 @@ class Case:
 
     def _removals(self) -> tuple[str, ...]:
         """The labels to take off: the group's others, as far as the provider has them."""
-        known = (self.facts.labels if self.facts and self.rivals else None) or {}
+        if not self.rivals or self.facts is None:
+            return ()
+        known = self.facts.labels or {}
         return tuple(rival.external_id for rival in self.rivals if rival.external_id in known)

@@ -16,13 +16,14 @@ def sources(
     """All that each argument, and each target that no argument names, comes from."""
     origin = case.request.origin
     edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
-    values = dict(case.arguments) | {target.path: target.value for target in case.implied}
-    object_path, object_id = action.object_field or "", action.object_id(arguments) or ""
-    item = {object_path} if object_path else set()
+    values = {**case.arguments, **{target.path: target.value for target in case.implied}}
+    object_id = action.object_id(arguments) or ""
+    item = {action.object_field} if action.object_field else set()
+    written = facts.corresponded or {}
     by_id = provenance.typed(object_id, case.words)
     proved: Mapping[Provenance, Set[str]] = {
         "A": {path for path, option in case.listed.items() if option.kind != "recipient_domain"},
-        "D": {one.path for one in case.receivers if _written_to(facts, one.value)},
+        "D": {one.path for one in case.receivers if written.get(one.value, 0) > 0},
         # In a chat the model chooses the mail that is answered, unless the user typed its id.
         "T": (case.authenticated if case.from_content or by_id else frozenset())
         | (item if case.from_content else set()),
@@ -64,7 +65,3 @@ def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:
             known.add("own_domain")
         found[target.path] = frozenset(known)
     return found
-
-
-def _written_to(facts: Facts, address: str) -> bool:
-    return (facts.corresponded or {}).get(address, 0) > 0

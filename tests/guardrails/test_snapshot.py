@@ -10,9 +10,12 @@ from tests.guardrails.values import option, policy_of, rule
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@given(st.dictionaries(st.sampled_from(["id", "kind", "name", "source"]), TEXT | st.booleans()))
-def test_the_quick_form_of_plain_rows_is_the_canonical_one(row: dict[str, str | bool]) -> None:
-    assert snapshot.plain_bytes(row) == canonical_bytes(row)
+@given(st.lists(st.tuples(TEXT, TEXT, st.booleans())))
+def test_the_quick_form_of_targets_is_the_canonical_one(rows: list[tuple[str, str, bool]]) -> None:
+    policy = policy_of(
+        *(option("classify", "label", key, name=name, single=one) for key, name, one in rows)
+    )
+    assert policy.canonical.encode() == canonical_bytes(policy.content())
 
 
 def test_equal_policies_have_one_digest_in_any_order() -> None:
