@@ -21,7 +21,8 @@ from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from audit import admin_filters, ids, selectors, timeline
-from audit.bundle.contents import Bundle, NothingSealed, Period
+from audit.bundle.contents import Bundle
+from audit.bundle.period import NothingSealed, Period
 from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export

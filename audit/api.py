@@ -20,7 +20,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from audit import feed, ocsf, selectors
-from audit.bundle.contents import Bundle, NothingSealed, Period
+from audit.bundle.contents import Bundle
+from audit.bundle.period import NothingSealed, Period
 from audit.contracts import Filters, Status
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export

@@ -172,7 +172,8 @@ def writing() -> dict[str, Any]:
 def bundling(folder: Path) -> dict[str, Any]:
     """Of the tenant with the most rows: make a bundle, then verify it in a fresh process."""
     from audit.bundle import verify
-    from audit.bundle.contents import Bundle, Period
+    from audit.bundle.contents import Bundle
+    from audit.bundle.period import Period
 
     ((tenant_id, rows, key),) = query(
         "SELECT tenant_id, size, verifier_key FROM audit_checkpoint ORDER BY size DESC LIMIT 1"

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connections, transaction
 
 from audit import erasure, ids, selectors
-from audit.bundle.contents import NothingSealed
+from audit.bundle.period import NothingSealed
 from audit.contracts import Filters
 from audit.erasure import Scope
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload

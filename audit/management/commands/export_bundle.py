@@ -7,7 +7,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit import selectors
-from audit.bundle.contents import Bundle, NothingSealed, Period
+from audit.bundle.contents import Bundle
+from audit.bundle.period import NothingSealed, Period
 from audit.management.commands.export_ledger import moment
 
 
@@ -47,6 +48,6 @@ class Command(BaseCommand):
                 f"The bundle {output} was not written whole: {error.strerror}."
             ) from error
         self.stdout.write(
-            f"{bundle.counts['ledger']} rows are in {output}. Check it with:\n"
+            f"{bundle.archive.counts['ledger']} rows are in {output}. Check it with:\n"
             f"  python verify.py {output} {bundle.newest.verifier_key}"
         )

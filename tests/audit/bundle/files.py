@@ -9,7 +9,8 @@ from uuid import UUID
 
 from audit import chain, ledger, merkle, notes, policies
 from audit.bundle import verify
-from audit.bundle.contents import Bundle, Period
+from audit.bundle.contents import Bundle
+from audit.bundle.period import Period
 from audit.notes import Signer
 from tests.audit import sealed
 from tests.audit.entries import append_action, entry

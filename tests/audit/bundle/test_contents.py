@@ -11,8 +11,9 @@ from django.db import connections
 from django.test.utils import CaptureQueriesContext
 
 from audit import selectors
-from audit.bundle import contents
-from audit.bundle.contents import Bundle, NothingSealed, Period
+from audit.bundle import archive, contents, rows
+from audit.bundle.contents import Bundle
+from audit.bundle.period import NothingSealed, Period
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
@@ -96,7 +97,7 @@ def test_a_bundle_is_recorded_when_it_starts_and_when_it_ends(tenant_id: UUID) -
 def test_a_bundle_that_nobody_reads_on_is_recorded_as_failed(
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contents, "CHUNK", 1)
+    monkeypatch.setattr(archive, "CHUNK", 1)
     bundle = Bundle(period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="x")
     chunks = iter(bundle)
     next(chunks)
@@ -106,12 +107,12 @@ def test_a_bundle_that_nobody_reads_on_is_recorded_as_failed(
 
 def test_rows_are_read_page_by_page(tenant_id: UUID, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = bundles.unpack(bundles.make(tenant_id))
-    monkeypatch.setattr(contents, "PAGE", 5)
+    monkeypatch.setattr(rows, "PAGE", 5)
     with CaptureQueriesContext(connections["ledger"]) as queries:
         paged = bundles.unpack(bundles.make(tenant_id))
     for part in ("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl"):
         assert paged[part] == whole[part]
-    assert sum("row_to_json" in query["sql"] for query in queries) == 4
+    assert sum("row_to_json(line)::text" in query["sql"] for query in queries) == 4
 
 
 def test_nothing_sealed_is_said_and_nothing_recorded(tmp_path: Path) -> None:
