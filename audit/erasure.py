@@ -102,7 +102,7 @@ def redaction(
         trigger="operator",
         payload={"rows": ids, "reason": reason},
     )
-    *columns, salt, body, _, _, _, _, _, _ = ledger.parameters(entry)
+    *columns, _, salt, body, _, _, _, _, _, _, _ = ledger.parameters(entry)
     return chain.stored(dict(zip(SUPPLIED, columns, strict=True))), salt, body
 
 

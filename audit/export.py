@@ -8,6 +8,7 @@ is for reading and never evidence: cells that a spreadsheet would run are neutra
 import csv
 import hashlib
 import io
+import json
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -158,9 +159,10 @@ def record(
 
 def exported(row: ExecutedAgentAction) -> dict[str, Any]:
     """A row as it is exported: with its payload and salt, its commitment can be checked."""
-    content = selectors.body(row) or dict.fromkeys(CONTENT)
+    opened = selectors.opened(row)
+    content = json.loads(opened[1]) if opened else dict.fromkeys(CONTENT)
     line = {name: getattr(row, name) for name in COLUMNS} | content
-    line["salt"] = bytes(row.content.salt).hex() if row.content else None
+    line["salt"] = opened[0].hex() if opened else None
     plain: dict[str, Any] = chain.storable(line)
     return plain
 

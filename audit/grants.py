@@ -18,10 +18,15 @@ STAMPED = {
     "audit_artifact": ("id",),
     "audit_checkpoint": ("id", "signed_at"),
     "audit_policy": ("recorded_at",),
+    "audit_data_key": ("made_at",),
 }
-# Which of the ledger's tables each role inserts into; these may read all of it.
+# Which of the ledger's tables each role inserts into; these may read all of it but the data
+# keys, which only those who write them need.
 INSERTS = {
-    "app": ("audit_action", "audit_payload", "audit_artifact", "audit_policy"),
+    "app": (
+        *("audit_action", "audit_payload", "audit_artifact", "audit_policy"),
+        "audit_data_key",
+    ),
     "sealer": ("audit_leaf", "audit_checkpoint"),
     "export": (),
 }
@@ -35,6 +40,7 @@ OWNED = (
 )
 # Erasure has to find the rows, but never reads what they are about.
 PRIVACY_READS = ("audit_action", "audit_payload (row_id, action_id, tenant_id)")
+KEYS = "audit_data_key"
 ROLES = (*INSERTS, "privacy", "owner")
 NAME = re.compile("[a-z_][a-z0-9_]{0,40}")
 
@@ -192,7 +198,8 @@ def ledger_rights(prefix: str, tables: list[str], columns: dict[str, list[str]])
     everybody = ", ".join(prefix + role for role in ROLES if role != "owner")
     found = [f"REVOKE ALL ON {', '.join(tables)} FROM PUBLIC, {everybody}"]
     for role, inserted in INSERTS.items():
-        found.append(f"GRANT SELECT ON {', '.join(columns)} TO {prefix}{role}")
+        read = [table for table in columns if table != KEYS or table in inserted]
+        found.append(f"GRANT SELECT ON {', '.join(read)} TO {prefix}{role}")
         for table in inserted:
             given = [name for name in columns[table] if name not in STAMPED.get(table, ())]
             names = ", ".join(f'"{name}"' for name in given)

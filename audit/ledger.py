@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from psycopg import Cursor, errors
 
-from audit import chain
+from audit import chain, vault
 from audit.contracts import Entry
 from audit.ids import moment
 from audit.keys import tenant_key
@@ -26,11 +26,12 @@ in_order = itemgetter(*SUPPLIED)
 APPEND = f"""
 WITH entry AS (
     INSERT INTO audit_action ({", ".join(f'"{name}"' for name in SUPPLIED)})
-    VALUES ({", ".join(["%s"] * len(SUPPLIED))})
+    SELECT {", ".join(["%s"] * len(SUPPLIED))}
+    WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS NOT NULL)
     RETURNING id, tenant_id, action_id, attempt_no
 ), payload AS (
-    INSERT INTO audit_payload (row_id, action_id, tenant_id, salt, body)
-    SELECT id, action_id, tenant_id, %s, %s FROM entry
+    INSERT INTO audit_payload (row_id, action_id, tenant_id, salt, body, box)
+    SELECT id, action_id, tenant_id, %s, %s, %s FROM entry
 ), artifacts AS (
     INSERT INTO audit_artifact (row_id, tenant_id, action_id, attempt_no,
                                 ordinal, kind, provider, external_id, url_key, digest)
@@ -59,6 +60,10 @@ class NoMonth(LedgerError):
     clock that made the id is wrong by months."""
 
 
+class Ended(LedgerError):
+    """The organisation's ledger has ended: its data key is destroyed."""
+
+
 class LedgerUnavailable(LedgerError):
     """The database could not be reached or broke off. A retry can help; where the
     connection broke off, `selectors.recorded` says whether the row is there."""
@@ -69,12 +74,12 @@ def append(entry: Entry) -> int:
 
     It is committed on the ledger's own connection: a transaction on `default` that rolls
     back leaves it in place. Text that the database cannot hold is stored visibly escaped.
-    Raises InsideTransaction, AlreadyRecorded, NoMonth, LedgerUnavailable; ValueError for an id that
-    is not version 7 or a time without zone; TypeError for a payload that is not plain data.
+    Raises InsideTransaction, AlreadyRecorded, NoMonth, Ended, LedgerUnavailable; ValueError for
+    an id that is not version 7 or a time without zone; TypeError for a payload that is not plain
+    data.
     """
     if entry.action_id.version != 7:
         raise ValueError("An action id is a UUID version 7: use audit.ids.uuid7().")
-    values = parameters(entry)
     connection = connections[LEDGER]
     if connection.in_atomic_block:
         raise InsideTransaction(
@@ -82,9 +87,7 @@ def append(entry: Entry) -> int:
             f"rolled back: leave the atomic block on {LEDGER!r} first."
         )
     try:
-        with prepared(connection) as cursor:
-            cursor.execute(APPEND, values)
-            return int(cursor.fetchone()[0])
+        return commit(entry, connection)
     except DatabaseError as error:
         if isinstance(error.__cause__, errors.UniqueViolation):
             raise AlreadyRecorded(
@@ -102,6 +105,24 @@ def append(entry: Entry) -> int:
     except InterfaceError as error:
         connection.close()
         raise LedgerUnavailable("The ledger's database connection is broken.") from error
+
+
+def commit(entry: Entry, connection: BaseDatabaseWrapper) -> int:
+    try:
+        vault.keys.writing(entry.tenant_id)
+        values = parameters(entry)
+        with prepared(connection) as cursor:
+            cursor.execute(APPEND, values)
+            appended = cursor.fetchone()
+        if appended is None:  # the key that this process still had is destroyed
+            vault.keys.forget(entry.tenant_id)
+            vault.keys.writing(entry.tenant_id)
+            raise LedgerUnavailable("The organisation's data key was made anew. Try again.")
+    except vault.KeyDestroyed as error:
+        raise Ended(str(error)) from error
+    except vault.WrongVaultKey as error:
+        raise LedgerUnavailable(str(error)) from error
+    return int(appended[0])
 
 
 def prepared(connection: BaseDatabaseWrapper) -> CursorWrapper:
@@ -128,26 +149,36 @@ def parameters(entry: Entry) -> list[Any]:
         "resource_id": resource_id,
         "target_id": target_id,
     }
-    body, salt = chain.stored(content), secrets.token_bytes(chain.SALT_BYTES)
+    body, salt = chain.stored(content).encode(), secrets.token_bytes(chain.SALT_BYTES)
     given = vars(entry)
     row = {name: clean(given[name]) for name in PLAIN} | {
         "schema_version": SCHEMA_VERSION,
         "resource_key": chain.keyed(key, resource_id),
         "target_key": chain.keyed(key, target_id),
-        "payload_commitment": chain.payload_commitment(salt, body.encode()),
+        "payload_commitment": chain.payload_commitment(salt, body),
         "artifacts_digest": chain.artifacts_digest(digests),
     }
     row["envelope_mac"] = chain.envelope_mac(key, envelope(row))
     made = [{name: clean(value) for name, value in vars(one).items()} for one in entry.artifacts]
     return [
         *in_order(row),
-        salt,
-        body,
+        entry.tenant_id,
+        *payload(entry, salt, body, row["payload_commitment"]),
         list(range(1, len(made) + 1)),
         *([item[name] for item in made] for name in ("kind", "provider", "external_id")),
         [chain.keyed(key, item["url"]) for item in made],
         digests,
     ]
+
+
+def payload(
+    entry: Entry, salt: bytes, body: bytes, commitment: str
+) -> tuple[bytes | None, str | None, bytes | None]:
+    """Salt and body in the clear, or the box that holds them."""
+    if vault.is_plain(phase=entry.phase, action_type=entry.action_type):
+        return salt, body.decode(), None
+    place = vault.Place(entry.tenant_id, entry.action_id, entry.attempt_no, entry.phase, commitment)
+    return None, None, vault.encrypt(salt, body, place=place)
 
 
 def clean(value: Any) -> Any:

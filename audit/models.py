@@ -111,7 +111,8 @@ class ExecutedAgentAction(AppendOnlyModel):
 
 
 class LedgerPayload(AppendOnlyModel):
-    """What a row's commitment is about: the only part that may be erased one day."""
+    """What a row's commitment is about: the only part that may be erased. Salt and body are in
+    the clear or in a box; `audit.selectors.opened` reads both."""
 
     row = models.OneToOneField(
         ExecutedAgentAction,
@@ -122,8 +123,9 @@ class LedgerPayload(AppendOnlyModel):
     )
     action_id = models.UUIDField(help_text="As in the row: it chooses the month.")
     tenant_id = models.UUIDField()
-    salt = models.BinaryField()
-    body = models.TextField()
+    salt = models.BinaryField(null=True)
+    body = models.TextField(null=True)  # noqa: DJ001  # null: it is in the box
+    box = models.BinaryField(null=True)
 
     class Meta:
         managed = False

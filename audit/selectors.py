@@ -20,7 +20,7 @@ from django.db.models import (
     Value,
 )
 
-from audit import ids
+from audit import ids, vault
 from audit.contracts import LEDGER_TENANT, ActionPage, Artifact, Filters, Recorded
 from audit.models import ExecutedAgentAction
 from audit.routing import LEDGER
@@ -239,7 +239,22 @@ def value(row: ExecutedAgentAction) -> Recorded:
 
 def body(row: ExecutedAgentAction) -> dict[str, Any] | None:
     """What the payload of `row` holds; None when it was erased."""
+    plain = opened(row)
+    if plain is None:
+        return None
+    content: dict[str, Any] = json.loads(plain[1])
+    return content
+
+
+def opened(row: ExecutedAgentAction) -> tuple[bytes, str] | None:
+    """Salt and body of the payload of `row`; None when it was erased, by itself or with the
+    organisation's key. Raises audit.vault.Unreadable for one that is not this row's."""
     if row.content is None:
         return None
-    content: dict[str, Any] = json.loads(row.content.body)
-    return content
+    salt, body, box = row.content.salt, row.content.body, row.content.box
+    if salt is not None and body is not None:
+        return bytes(salt), body
+    place = vault.Place(
+        row.tenant_id, row.action_id, row.attempt_no, row.phase, row.payload_commitment
+    )
+    return vault.decrypt(bytes(box or b""), place=place)

@@ -1,9 +1,10 @@
 """May a process start that writes the ledger? Asked by web, task cluster and sealer."""
 
+from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
-from audit import grants, guards, months
+from audit import grants, guards, months, vault
 
 
 def refusals() -> list[str]:
@@ -12,9 +13,20 @@ def refusals() -> list[str]:
     try:
         if not months.installed():
             return ["The ledger's tables are missing. Make them with: manage.py migrate"]
-        return [*guards.problems(), *grants.problems(), *missing_months()]
+        return [*guards.problems(), *grants.problems(), *missing_months(), *another_vault_key()]
     except DatabaseError as error:
         return [f"The ledger's database does not answer: {str(error).strip()}"]
+
+
+def another_vault_key() -> list[str]:
+    """The sealer has no need of the key, and may not have it."""
+    if settings.PROCESS == "sealer":
+        return []
+    try:
+        vault.try_key()
+    except vault.WrongVaultKey as error:
+        return [str(error)]
+    return []
 
 
 def missing_months() -> list[str]:

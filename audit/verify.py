@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, prefetch_related_objects
 
-from audit import chain, guards, seal_checks, selectors
+from audit import chain, guards, seal_checks, selectors, vault
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
 
@@ -124,8 +124,15 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
         yield "Its artifacts are not those that were appended."
     if row.content is None:
         return
-    body = row.content.body.encode()
-    if chain.payload_commitment(bytes(row.content.salt), body) != row.payload_commitment:
+    try:
+        opened = selectors.opened(row)
+    except vault.Unreadable:
+        yield "Its payload is not the one that was appended."
+        return
+    if opened is None:
+        yield "Its payload cannot be read: the organisation's data key is gone."
+        return
+    if chain.payload_commitment(opened[0], opened[1].encode()) != row.payload_commitment:
         yield "Its payload is not the one that was appended."
         return
     if not row.artifacts_digest:

@@ -76,9 +76,9 @@ def bare(tenant_id: UUID) -> Act:
     from audit.models import SUPPLIED
 
     session = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
-    values = [ledger.parameters(entry)[: len(SUPPLIED) + 2] for entry in entries(tenant_id)]
-    names = ", ".join(f'"{name}"' for name in (*SUPPLIED, "salt", "body"))
-    marks = ", ".join(["%s"] * (len(SUPPLIED) + 2))
+    names = ", ".join(f'"{name}"' for name in (*SUPPLIED, "key_of", "salt", "body", "box"))
+    marks = ", ".join(["%s"] * (len(SUPPLIED) + 4))
+    values = [ledger.parameters(entry)[: len(SUPPLIED) + 4] for entry in entries(tenant_id)]
     insert = f"INSERT INTO floor ({names}) VALUES ({marks})"
 
     def act() -> None:
@@ -203,7 +203,8 @@ def bundling(folder: Path) -> dict[str, Any]:
 def main() -> None:
     with own_database() as folder:
         query(
-            "CREATE TABLE floor AS SELECT a.*, p.salt, p.body FROM audit_action a, "
+            "CREATE TABLE floor AS SELECT a.*, a.tenant_id AS key_of, p.salt, p.body, p.box "
+            "FROM audit_action a, "
             "audit_payload p; ALTER TABLE floor DROP COLUMN id; "
             "ALTER TABLE floor ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
         )

@@ -49,6 +49,9 @@ def secret(name: str) -> str:
 SECRET_KEY = secret("SECRET_KEY")
 # Keys the digests of provider ids in the ledger. It never changes: old rows need it.
 LEDGER_KEY = secret("LEDGER_KEY")
+# Wraps the keys that payloads are encrypted with; LEDGER_KEY does where it is not set. It has
+# a setting of its own because it can be changed, and LEDGER_KEY cannot.
+LEDGER_VAULT_KEY = env.str("LEDGER_VAULT_KEY", default="")
 # Signs the ledger's checkpoints. Only `manage.py seal_ledger` needs it and says when it is
 # missing; in production no other process should have it.
 LEDGER_SIGNING_KEY = env.str("LEDGER_SIGNING_KEY", default="")

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import connections
 
-from audit import chain
+from audit import chain, vault
 from audit.lines import LINE
 from audit.routing import LEDGER
 
@@ -22,9 +22,10 @@ WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)
 ORDER BY l.leaf_index
 """
 LINES = f"SELECT {LINE} {AT_PLACES.format(join='')}"
-PAYLOADS = "SELECT p.row_id, p.salt, p.body " + AT_PLACES.format(
-    join="JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id"
-)
+PAYLOADS = (
+    "SELECT p.row_id, p.salt, p.body, p.box, a.tenant_id, a.action_id, a.attempt_no, a.phase, "
+    "a.payload_commitment"
+) + AT_PLACES.format(join="JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id")
 # In alphabetical order, as canonical JSON has them.
 ARTIFACT = """(SELECT row_to_json(line) FROM (
     SELECT f.digest, f.external_id, f.kind, f.ordinal, f.provider, f.row_id, f.url_key) AS line)"""
@@ -87,6 +88,15 @@ class SealedRows:
             yield chunk
 
 
-def payload_line(row_id: int, salt: Any, body: str) -> str:
-    """As canonical JSON."""
+def payload_line(row_id: int, salt: Any, body: str, box: Any, *place: Any) -> str:
+    """As canonical JSON; nothing when the organisation's data key is gone. A payload that is
+    not its row's is empty in itself, so that a verifier names it."""
+    if box is not None:
+        try:
+            opened = vault.decrypt(bytes(box), place=vault.Place(*place))
+        except vault.Unreadable:
+            opened = b"", ""
+        if opened is None:
+            return ""
+        salt, body = opened
     return f'{{"body":{encode_basestring(body)},"row_id":{row_id},"salt":"{bytes(salt).hex()}"}}\n'

@@ -1,11 +1,14 @@
 """Ledger entries for tests. The ledger keeps its rows between tests, so every test uses
 tenants of its own."""
 
+import os
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from audit import ledger
+import psycopg
+
+from audit import ledger, vault
 from audit.contracts import Artifact, Entry
 from audit.ids import uuid7
 
@@ -36,3 +39,11 @@ def append_action(*, tenant_id: UUID, status: str = "succeeded", **changes: Any)
     if status != "pending":
         ledger.append(entry(**same, phase="outcome", status=status, artifacts=(DRAFT,)))
     return action_id
+
+
+def append_by(session: psycopg.Connection[Any], wanted: Entry) -> None:
+    """Append to another database, where this is the organisation's first row."""
+    wrapped = vault.wrapped(wanted.tenant_id, os.urandom(vault.KEY_BYTES))
+    vault.keys.keep(wanted.tenant_id, wrapped)
+    session.execute(vault.MAKE, [wanted.tenant_id, wrapped])
+    session.execute(ledger.APPEND, ledger.parameters(wanted))

@@ -15,7 +15,7 @@ from django.utils import timezone
 from audit import erasure, grants, ids, ledger
 from audit.months import Month
 from tests.audit.databases import fresh_database, manage, url
-from tests.audit.entries import DRAFT, entry
+from tests.audit.entries import DRAFT, append_by, entry
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,7 +66,7 @@ def separate(django_db_setup: None) -> Iterator[Separate]:
 
 def append(session: Session) -> None:
     wanted = entry(phase="outcome", status="succeeded", artifacts=(DRAFT,))
-    session.execute(ledger.APPEND, ledger.parameters(wanted))
+    append_by(session, wanted)
 
 
 def redact(session: Session) -> None:
@@ -93,7 +93,7 @@ def stamp(column: str, value: str) -> Callable[[Session], None]:
         named = ledger.APPEND.replace(first, f"{first}{column}, ")
         overriding = "OVERRIDING SYSTEM VALUE" if column == "id" else ""
         session.execute(
-            named.replace("    VALUES (", f"    {overriding} VALUES ({value}, ", 1),
+            named.replace("    SELECT ", f"    {overriding} SELECT {value}, ", 1),
             ledger.parameters(entry()),
         )
 
@@ -121,6 +121,8 @@ NEVER = {
             "VALUES (", "VALUES (now(), "
         )
     ),
+    "change a data key": sql("UPDATE audit_data_key SET wrapped = NULL"),
+    "delete a data key": sql("DELETE FROM audit_data_key"),
     "update": sql("UPDATE audit_action SET status = 'failed'"),
     "update a month": sql(f"UPDATE {MONTH} SET status = 'failed'"),
     "delete": sql("DELETE FROM audit_action"),
@@ -143,6 +145,7 @@ NEVER = {
     "become the owner": sql(f"SET ROLE {PREFIX}owner"),
 }
 WORK = {
+    "read data keys": sql("SELECT * FROM audit_data_key"),
     "append": append,
     "read": read,
     "leaf": sql(LEAF),
@@ -151,7 +154,7 @@ WORK = {
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
-    "app": {"append", "read", "make months"},
+    "app": {"append", "read", "read data keys", "make months"},
     "sealer": {"read", "leaf", "checkpoint"},
     "export": {"read"},
     "privacy": {"redact"},
@@ -182,9 +185,9 @@ def test_the_application_cannot_date_an_action_far_back_or_ahead(
 ) -> None:
     at = ids.floor(datetime(year, 1, 1, tzinfo=UTC))
     with separate.session("app") as session, pytest.raises(psycopg.errors.CheckViolation):
-        session.execute(ledger.APPEND, ledger.parameters(entry(action_id=at)))
+        append_by(session, entry(action_id=at))
     with separate.session("app") as session, pytest.raises(psycopg.errors.CheckViolation):
-        session.execute(ledger.APPEND, ledger.parameters(entry(action_id=uuid4())))
+        append_by(session, entry(action_id=uuid4()))
 
 
 def test_a_month_made_later_by_the_application_is_the_owners_and_guarded(

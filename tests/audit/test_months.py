@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
@@ -11,12 +12,13 @@ from django.core.management import call_command
 from django.db import ProgrammingError, connections, transaction
 from django.utils import timezone
 
-from audit import guards, ids, ledger, months, selectors
-from audit.models import Leaf
+from audit import guards, ids, ledger, months, selectors, vault
+from audit.contracts import Entry
+from audit.models import SUPPLIED, Leaf
 from audit.months import Month
 from tests.audit import sealed
 from tests.audit.databases import fresh_database, manage
-from tests.audit.entries import DRAFT, append_action, entry
+from tests.audit.entries import DRAFT, append_action, append_by, entry
 from tests.audit.tampering import Undo
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -147,17 +149,28 @@ def test_the_command_says_what_there_is(
     assert capsys.readouterr().out.startswith("Made none. The ledger's last month is 20")
 
 
+def unencrypted(wanted: Entry, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What an append gave the database before payloads were encrypted."""
+    with monkeypatch.context() as patched:
+        patched.setattr(vault, "is_plain", lambda **_: True)
+        values = ledger.parameters(wanted)
+    _, salt, body, _, *artifacts = values[len(SUPPLIED) :]
+    return [*values[: len(SUPPLIED)], salt, body, *artifacts]
+
+
 @pytest.mark.slow
-def test_rows_from_before_the_months_are_kept_as_they_were() -> None:
+def test_rows_from_before_the_months_are_kept_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A ledger of the version before is migrated: same rows, same ids, same proofs."""
     wanted = [
         entry(tenant_id=uuid4(), action_id=at(Month(date(2026, month, 1)))) for month in (3, 9)
     ]
     outcome = replace(wanted[1], phase="outcome", status="succeeded", artifacts=(DRAFT,))
     append = ledger.APPEND.replace(
-        "(row_id, action_id, tenant_id, salt, body)\n    SELECT id, action_id, tenant_id",
+        "(row_id, action_id, tenant_id, salt, body, box)\n    SELECT id, action_id, tenant_id, %s",
         "(row_id, tenant_id, salt, body)\n    SELECT id, tenant_id",
-    )
+    ).replace("WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS", "--")
     everything = (
         "SELECT id, action_id, phase, xact::text, recorded_at, envelope_mac "
         "FROM audit_action ORDER BY id"
@@ -166,7 +179,7 @@ def test_rows_from_before_the_months_are_kept_as_they_were() -> None:
         assert manage("migrate", "audit", "0003", database=database).returncode == 0
         with psycopg.connect(database, autocommit=True) as session:
             for one in (*wanted, outcome):
-                session.execute(append, ledger.parameters(one))
+                session.execute(append, unencrypted(one, monkeypatch))
             before = session.execute(everything).fetchall()
             session.execute(
                 "INSERT INTO audit_leaf (row_id, tenant_id, leaf_index, xact, hash) "
@@ -180,7 +193,7 @@ def test_rows_from_before_the_months_are_kept_as_they_were() -> None:
             assert session.execute("SELECT count(*) FROM audit_action_2026_09").fetchone() == (2,)
             leaves = "SELECT count(*) FROM audit_leaf JOIN audit_action a USING (action_id)"
             assert session.execute(f"{leaves} WHERE a.id = row_id").fetchone() == (3,)
-            session.execute(ledger.APPEND, ledger.parameters(entry()))
+            append_by(session, entry())
             assert session.execute("SELECT max(id) FROM audit_action").fetchone() == (4,)
         said = manage("verify_ledger", database=database).stdout
         assert "Its columns are not what was appended" not in said

@@ -1,9 +1,11 @@
 import pytest
 from django.db import OperationalError, connections, transaction
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
-from audit import months, start
+from audit import ledger, months, start
 from audit.months import Month
+from tests.audit.entries import entry
 from tests.audit.tampering import Undo
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -62,3 +64,12 @@ def test_a_database_that_is_away_refuses(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(months, "installed", away)
     assert start.refusals() == ["The ledger's database does not answer: connection refused"]
+
+
+def test_another_vault_key_refuses_all_but_the_sealer(settings: Settings) -> None:
+    ledger.append(entry())
+    settings.LEDGER_VAULT_KEY = "another one"
+    (sentence,) = start.refusals()
+    assert sentence.startswith("The data key of the organisation ")
+    settings.PROCESS = "sealer"
+    assert start.refusals() == []

@@ -339,7 +339,11 @@ def test_an_older_state_is_found_by_whoever_kept_a_newer_checkpoint(
     [
         ("UPDATE audit_action SET status = 'failed' WHERE id = %s", "not what was sealed"),
         ("DELETE FROM audit_action WHERE id = %s", "The lines end at place 1"),
-        ("UPDATE audit_payload SET body = '{}' WHERE row_id = %s", "payload is not the one"),
+        (
+            "UPDATE audit_payload SET box = NULL, salt = '', body = '{}' WHERE row_id = %s",
+            "payload is not the one",
+        ),
+        ("UPDATE audit_payload SET box = '' WHERE row_id = %s", "payload is not the one"),
         ("DELETE FROM audit_payload WHERE row_id = %s", "payload is missing"),
         ("UPDATE audit_artifact SET external_id = 'x' WHERE row_id = %s", "artifacts are not"),
         ("DELETE FROM audit_artifact WHERE row_id = %s", "artifacts are not"),

@@ -1,0 +1,189 @@
+"""Payloads under lock: each organisation's are encrypted with a data key of its own.
+
+AES-256-GCM. The data key is random and kept wrapped (AES key wrap, RFC 3394) in
+`audit_data_key`; what wraps it is derived from the setting LEDGER_VAULT_KEY, for each
+organisation another. Destroying the data key makes every copy of the payloads unreadable,
+those in backups too. Commitments are over salt and plain body, so proofs need no key.
+
+An encrypted payload is bound to its row: put under another one it does not open.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.keywrap import (
+    InvalidUnwrap,
+    aes_key_unwrap,
+    aes_key_wrap,
+)
+from django.conf import settings
+from django.db import connections
+
+from audit.chain import SALT_BYTES
+from audit.routing import LEDGER
+
+KEY_BYTES = 32
+NONCE_BYTES = 12
+WRAPPING = b"remit ledger data key 1\0"
+# The database itself reads or keeps these rows' payloads, also when the data key is gone.
+# They hold ids, counts and the reason given, and can't be erased.
+PLAIN_PHASE = "redaction"
+PLAIN_ACTIONS = ("ledger.hold",)
+
+MAKE = """
+INSERT INTO audit_data_key (tenant_id, wrapped) VALUES (%s, %s) ON CONFLICT DO NOTHING
+"""
+NEWEST = """
+SELECT tenant_id, wrapped FROM audit_data_key WHERE wrapped IS NOT NULL
+ORDER BY made_at DESC LIMIT 1
+"""
+READ = "SELECT wrapped FROM audit_data_key WHERE tenant_id = %s"
+
+
+class Unreadable(Exception):
+    """The payload does not open: it is not the one that was stored with its row."""
+
+
+class WrongVaultKey(Exception):
+    """A data key does not open with LEDGER_VAULT_KEY: it was wrapped with another one."""
+
+
+class KeyDestroyed(Exception):
+    """The organisation's data key was destroyed: nothing can be stored for it any more."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The row that a payload belongs to."""
+
+    tenant_id: UUID
+    action_id: UUID
+    attempt_no: int
+    phase: str
+    payload_commitment: str
+
+    def __bytes__(self) -> bytes:
+        rest = f"{self.attempt_no} {self.phase} {self.payload_commitment}"
+        return self.tenant_id.bytes + self.action_id.bytes + rest.encode()
+
+
+class DataKeys:
+    """The organisations' data keys, kept for `seconds` each so that a destroyed one is not
+    used for long. Threads share them."""
+
+    def __init__(
+        self, *, seconds: float = 60.0, size: int = 1024, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self.seconds, self.size, self.clock = seconds, size, clock
+        self.kept: dict[UUID, tuple[AESGCM | None, float]] = {}
+
+    def reading(self, tenant_id: UUID) -> AESGCM | None:
+        """None when the organisation's key is destroyed or missing."""
+        found = self.kept.get(tenant_id)
+        if found and found[1] > self.clock():
+            return found[0]
+        return self.keep(tenant_id, stored(tenant_id))
+
+    def writing(self, tenant_id: UUID) -> AESGCM:
+        """The organisation's key; made with its first row. Raises KeyDestroyed."""
+        found = self.kept.get(tenant_id)
+        if found and found[0] and found[1] > self.clock():
+            return found[0]
+        key = self.keep(tenant_id, stored(tenant_id) or made(tenant_id))
+        if key is None:
+            raise KeyDestroyed(
+                f"The ledger of the organisation {tenant_id} has ended: its data key was "
+                "destroyed, and nothing can be recorded for it."
+            )
+        return key
+
+    def keep(self, tenant_id: UUID, wrapped: bytes | None) -> AESGCM | None:
+        key = unwrapped(tenant_id, wrapped) if wrapped else None
+        if len(self.kept) >= self.size:
+            self.kept.clear()  # each is read again when it is needed
+        self.kept[tenant_id] = key, self.clock() + self.seconds
+        return key
+
+    def forget(self, tenant_id: UUID) -> None:
+        self.kept.pop(tenant_id, None)
+
+
+keys = DataKeys()
+
+
+def stored(tenant_id: UUID) -> bytes | None:
+    """The wrapped data key; None when it is destroyed or was never made."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(READ, [tenant_id])
+        row = cursor.fetchone()
+    return bytes(row[0]) if row and row[0] is not None else None
+
+
+def made(tenant_id: UUID) -> bytes | None:
+    """The data key of an organisation that had none; None when it had one that is destroyed.
+    Of two processes that make one at once the first counts."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(MAKE, [tenant_id, wrapped(tenant_id, secrets.token_bytes(KEY_BYTES))])
+    return stored(tenant_id)
+
+
+def try_key() -> None:
+    """Raises WrongVaultKey when the newest data key does not open."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(NEWEST)
+        row = cursor.fetchone()
+    if row:
+        unwrapped(row[0], bytes(row[1]))
+
+
+def wrapped(tenant_id: UUID, key: bytes) -> bytes:
+    return aes_key_wrap(wrapping_key(tenant_id), key)
+
+
+def unwrapped(tenant_id: UUID, wrapped: bytes) -> AESGCM:
+    try:
+        return AESGCM(aes_key_unwrap(wrapping_key(tenant_id), wrapped))
+    except InvalidUnwrap as error:
+        raise WrongVaultKey(
+            f"The data key of the organisation {tenant_id} does not open: LEDGER_VAULT_KEY (or "
+            "LEDGER_KEY, where that is not set) is another one than when it was made. Set that one."
+        ) from error
+
+
+def wrapping_key(tenant_id: UUID) -> bytes:
+    secret = (settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY).encode()
+    about = WRAPPING + tenant_id.bytes
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=about).derive(secret)
+
+
+def is_plain(*, phase: str, action_type: str) -> bool:
+    """Whether payloads of such rows are stored as they are."""
+    return phase == PLAIN_PHASE or action_type in PLAIN_ACTIONS
+
+
+def encrypt(salt: bytes, body: bytes, *, place: Place) -> bytes:
+    """The box that holds a payload's salt and body. Raises KeyDestroyed, WrongVaultKey."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    return nonce + keys.writing(place.tenant_id).encrypt(nonce, salt + body, bytes(place))
+
+
+def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
+    """Salt and body of a payload; None when the organisation's key is destroyed or missing.
+
+    Raises Unreadable for what was not stored with this row, and WrongVaultKey.
+    """
+    key = keys.reading(place.tenant_id)
+    if key is None:
+        return None
+    try:
+        plain = key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], bytes(place))
+        return plain[:SALT_BYTES], plain[SALT_BYTES:].decode()
+    except (InvalidTag, ValueError) as error:
+        raise Unreadable("The payload is not the one that was stored with its row.") from error
