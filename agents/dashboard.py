@@ -20,7 +20,7 @@ from agents.models import Turn
 from audit import timeline
 from audit.sealing import sealing
 from audit.selectors import counts_by_status
-from guardrails import selectors
+from guardrails import incidents, selectors
 from integrations.models import Delivery, Organisation
 from knowledge.models import SyncSource
 
@@ -67,6 +67,7 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
         "plot": plot(hourly, now=now),
         "actions": action_rows(organisation, since),
         "sealing": sealing(organisation.id),
+        "incidents": incidents.open_count(organisation.id, now=now),
         "waiting": [
             {
                 "description": timeline.reveal(card.description),
@@ -198,6 +199,11 @@ def _page(title: str, icon: str, view: str) -> Page:
     return Page("guardrails", "allowedaction", title, icon, view=view)
 
 
+def _proof(title: str, icon: str, view: str) -> Page:
+    """A page about the ledger as a whole, for those who may see it."""
+    return Page("audit", "executedagentaction", title, icon, view=view)
+
+
 SIDEBAR = (
     (
         "Inbox",
@@ -230,7 +236,13 @@ SIDEBAR = (
             _page("History", "history", "admin:guardrails_policy_history"),
         ),
     ),
-    ("Proof", (Page("audit", "executedagentaction", "Ledger", "verified"),)),
+    (
+        "Proof",
+        (
+            Page("audit", "executedagentaction", "Ledger", "verified"),
+            _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
+        ),
+    ),
     (
         "Data",
         (

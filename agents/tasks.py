@@ -11,8 +11,8 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from agents import learning, reactions, turns
-from guardrails import deadlines, holds, recovery, releases, switches, usage
-from integrations.models import Account
+from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
+from integrations.models import Account, Organisation
 from knowledge.tasks import requeue_abandoned_syncs
 
 log = logging.getLogger(__name__)
@@ -50,6 +50,21 @@ def learn_account(account_id: str) -> None:
         now = timezone.now()
         learning.propose_repeated(row.ref(), now=now)
         learning.look_again(row.ref(), now=now)
+
+
+def reconcile() -> None:
+    """Queue the comparison of providers and ledger where it is due. Looks every day."""
+    now = timezone.now()
+    due = [row for row in Organisation.objects.all() if reconciliation.is_due(row.id, now=now)]
+    with transaction.atomic():
+        for organisation in due:
+            async_task(reconcile_organisation, str(organisation.id))
+
+
+def reconcile_organisation(organisation_id: str) -> None:
+    row, now = Organisation.objects.filter(id=UUID(organisation_id)).first(), timezone.now()
+    if row is not None and reconciliation.is_due(row.id, now=now):
+        reconciliation.reconcile(row, now=now)
 
 
 def sweep() -> None:

@@ -130,6 +130,22 @@ class Recorded:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Attempted:
+    """One action that went to a provider, and what the ledger says became of it: `status` is
+    that of the row `row_id`. `is_resolved` says that a later row tells more about it."""
+
+    action_id: UUID
+    account_id: UUID | None
+    action_type: str
+    idempotency_key: str
+    resource_key: str
+    status: Status
+    row_id: int
+    began_at: datetime
+    is_resolved: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Filters:
     """Which actions of one tenant. `status` and the rest are those of the action's latest
     phase; `since` (inclusive) and `until` (exclusive) are about when the action was asked

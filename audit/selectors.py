@@ -127,6 +127,22 @@ def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
     return dict(rows.values_list("status").annotate(number=Count("id")).order_by("status"))
 
 
+def about_ledger(
+    tenant_id: UUID,
+    *action_types: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 100,
+) -> tuple[Recorded, ...]:
+    """Rows about the ledger itself (`ledger.…`) of these types, newest action first, by an
+    index that holds nothing else."""
+    rows = with_payload().filter(
+        tenant_id=tenant_id, action_type__in=action_types, action_type__startswith="ledger."
+    )
+    rows = between(rows, since=since, until=until)
+    return values(rows.order_by("-action_id", "-id")[:limit])
+
+
 def matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
     """The latest phase of each action that matches. With `snapshot` (the text of a
     pg_snapshot) the ledger is looked at as it was then."""

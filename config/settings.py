@@ -199,6 +199,7 @@ TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)
 HISTORY_MAX_BYTES = env.int("HISTORY_MAX_BYTES", default=200_000)
 APPROVAL_HOURS = env.int("APPROVAL_HOURS", default=0)  # 0: approvals never expire
 PATTERN_DAYS = env.int("PATTERN_DAYS", default=180)  # then a person renews a learned pattern
+RECONCILE_DAYS = env.int("RECONCILE_DAYS", default=7)  # between runs; 0: by hand alone
 APPROVAL_ESCALATE_HOURS = env.int("APPROVAL_ESCALATE_HOURS", default=0)  # 0: by hand alone
 MAX_OPEN_ASKS_PER_TURN = env.int("MAX_OPEN_ASKS_PER_TURN", default=10)
 MAX_OPEN_ASKS_PER_ACCOUNT = env.int("MAX_OPEN_ASKS_PER_ACCOUNT", default=100)

@@ -62,6 +62,9 @@ REASONS: tuple[Reason, ...] = (
     Reason("interrupted", "Interrupted before the provider did anything."),
     Reason("approved", "A person said yes."),
     Reason("unresolved", "Nobody could find out whether the provider did this: have a look."),
+    Reason("found_done", "The provider's history says that this was done."),
+    Reason("found_not_done", "The provider's history says that this was not done."),
+    Reason("looked_into", "A person looked into this."),
     Reason("outcome_unknown", "The provider may have done this; Remit keeps asking."),
 )
 SENTENCES = {reason.code: reason.sentence for reason in REASONS}

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 Source = Literal["gmail", "gdrive", "calendar", "jira"]
 ContentType = Literal["email", "document", "event", "issue"]
@@ -208,8 +208,23 @@ class Operation(BaseModel):
     performed_at: datetime
 
 
+class Change(BaseModel):
+    """One entry of a provider's history: what was changed, when, and by whom: through our
+    client id or by somebody else. `key` is our idempotency key where the provider knows one."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Text = Field(min_length=1, max_length=200)
+    kind: Text = Field(max_length=60)
+    change: Text = Field(max_length=60)
+    object_id: Text = Field(max_length=500)
+    by: Literal["client", "other"]
+    key: Text | None = Field(default=None, max_length=255)
+    at: AwareDatetime
+
+
 AnyItem = Email | Document | Event | Issue
-T = TypeVar("T", bound=ProviderObject, covariant=True)
+T = TypeVar("T", bound=ProviderObject | Change, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from integrations.contracts import (
     AnyItem,
+    Change,
     Correspondence,
     Document,
     Draft,
@@ -46,6 +47,13 @@ class Reader(Protocol):
     def correspondence(self, address: str) -> Correspondence: ...
     def operation(self, idempotency_key: str) -> Operation | None:
         """What the provider performed under this key; None when it performed nothing."""
+        ...
+
+    def history(
+        self, *, source: str, since: datetime, cursor: str | None, limit: int
+    ) -> Page[Change]:
+        """What was changed at this source since then, oldest first. Raises NotFound where the
+        provider keeps no history."""
         ...
 
 

@@ -7,6 +7,7 @@ from integrations import http
 from integrations.contracts import (
     AccountRef,
     AnyItem,
+    Change,
     Correspondence,
     Document,
     Draft,
@@ -140,3 +141,15 @@ class DataServiceReader:
         except NotFound:
             return None
         return parse(Operation, data)
+
+    def history(
+        self, *, source: str, since: datetime, cursor: str | None, limit: int
+    ) -> Page[Change]:
+        data = self._get(
+            "/history", source=source, since=since.isoformat(), cursor=cursor, limit=limit
+        )
+        items = self._items(data, Change)
+        following = data.get("next_cursor")
+        if following is not None and not isinstance(following, str):
+            raise Malformed("“next_cursor” is not text")
+        return Page(items=items, next_cursor=following)

@@ -8,7 +8,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
 from guardrails import naming
-from guardrails.admin import policy
+from guardrails.admin import ledger_pages, policy
 from guardrails.admin.authors import author
 from guardrails.admin.base import PolicyAdmin, kinds
 from guardrails.admin.conditions_form import WithConditions
@@ -53,7 +53,11 @@ class AllowedActionAdmin(DraftAdmin):
     search_fields = ("account__external_user_id", "account__display_name", "action_type")
 
     def get_urls(self) -> list[URLPattern]:
-        return [*policy.urls(self.admin_site), *super().get_urls()]
+        return [
+            *policy.urls(self.admin_site),
+            *ledger_pages.urls(self.admin_site),
+            *super().get_urls(),
+        ]
 
     @display(description="Mode", label=MODE_COLOURS)  # type: ignore[untyped-decorator]
     def mode(self, row: AllowedAction) -> str:

@@ -14,4 +14,7 @@ CONNECTOR = Connector(
     list_items=lambda reader, since, cursor, limit: reader.events(
         since=since, cursor=cursor, limit=limit
     ),
+    history=lambda reader, since, cursor, limit: reader.history(
+        source="calendar", since=since, cursor=cursor, limit=limit
+    ),
 )

@@ -14,4 +14,7 @@ CONNECTOR = Connector(
     list_items=lambda reader, since, cursor, limit: reader.emails(
         since=since, cursor=cursor, limit=limit
     ),
+    history=lambda reader, since, cursor, limit: reader.history(
+        source="gmail", since=since, cursor=cursor, limit=limit
+    ),
 )

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from integrations.sandbox.data_service import (
     audiences,
     cursors,
+    history,
     objects,
     office,
     operations,
@@ -19,6 +20,7 @@ from integrations.sandbox.data_service import (
 from integrations.sandbox.data_service.errors import Refusal, invalid_body
 from integrations.sandbox.data_service.faults import FaultSettings
 from integrations.sandbox.data_service.operations import parsed_json
+from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.serving import body_of, room
 from integrations.sandbox.data_service.store import Store
 from integrations.sandbox.data_service.values import EMAIL, KINDS, Kind, Value
@@ -109,9 +111,12 @@ async def post_items(request: Request) -> Response:
         user = places.user(here.store, id=request.path_params["user_id"])
         kind = _kind(request)
         for fields in intake.items:
-            added += objects.add(
+            stored, is_new = objects.add(
                 here.store, user_id=user.id, kind=kind, fields=fields, notify=intake.notify
-            )[1]
+            )
+            if is_new:
+                _note(here.store, user, kind, "created", history.address(stored))
+            added += is_new
     here.delivery.wake()
     return JSONResponse({"added": added, "unchanged": len(intake.items) - added})
 
@@ -123,14 +128,11 @@ async def patch_item(request: Request) -> Response:
     if not isinstance(fields, dict):
         raise Refusal(422, "invalid_body", "body: give an object.")
     with here.store.transaction():
-        user = places.user(here.store, id=request.path_params["user_id"])
+        user, kind = places.user(here.store, id=request.path_params["user_id"]), _kind(request)
         changed = objects.change(
-            here.store,
-            user_id=user.id,
-            kind=_kind(request),
-            id=request.path_params["id"],
-            fields=fields,
+            here.store, user_id=user.id, kind=kind, id=request.path_params["id"], fields=fields
         )
+        _note(here.store, user, kind, "changed", history.address(changed))
     here.delivery.wake()
     return JSONResponse(changed)
 
@@ -139,10 +141,9 @@ async def delete_item(request: Request) -> Response:
     """Removes an object as if it had been removed elsewhere."""
     here = room(request)
     with here.store.transaction():
-        user = places.user(here.store, id=request.path_params["user_id"])
-        objects.remove(
-            here.store, user_id=user.id, kind=_kind(request), id=request.path_params["id"]
-        )
+        user, kind = places.user(here.store, id=request.path_params["user_id"]), _kind(request)
+        objects.remove(here.store, user_id=user.id, kind=kind, id=request.path_params["id"])
+        _note(here.store, user, kind, "deleted", request.path_params["id"])
     here.delivery.wake()
     return Response(status_code=204)
 
@@ -154,6 +155,7 @@ async def deliver(request: Request) -> Response:
         user = places.user(here.store, id=request.path_params["user_id"])
         fields = office.incoming(name=request.path_params["name"], user=user)
         email, _ = objects.add(here.store, user_id=user.id, kind=EMAIL, fields=fields)
+        _note(here.store, user, EMAIL, "created", email["id"])
     here.delivery.wake()
     return JSONResponse(email, status_code=201)
 
@@ -161,7 +163,7 @@ async def deliver(request: Request) -> Response:
 async def get_history(request: Request) -> Response:
     store = room(request).store
     user = places.user(store, id=request.path_params["user_id"])
-    return JSONResponse({"items": operations.history(store, user_id=user.id)})
+    return JSONResponse({"items": operations.performed(store, user_id=user.id)})
 
 
 async def reset(request: Request) -> Response:
@@ -187,6 +189,11 @@ async def _body(request: Request, model: type[V]) -> V:
         return model.model_validate_json(raw)
     except ValidationError as error:
         raise invalid_body(error) from error
+
+
+def _note(store: Store, user: User, kind: Kind, change: str, object_id: str) -> None:
+    """What came about behind the client's back is in the history too, marked so."""
+    history.note(store, user_id=user.id, kind=kind, change=change, object_id=object_id)
 
 
 def _kind(request: Request) -> Kind:

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from integrations.sandbox.data_service import objects, places
+from integrations.sandbox.data_service import history, objects, places
 from integrations.sandbox.data_service.errors import Refusal, invalid_body
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.store import JsonObject, Store
@@ -40,13 +40,22 @@ class Perform(Protocol[AnyBody]):
 
 @dataclass(frozen=True, kw_only=True)
 class Write(Generic[B]):
-    """One write of the contract; `path` follows /users/{user_id}."""
+    """One write of the contract; `path` follows /users/{user_id}, `kind` is of its object."""
 
     method: str
     path: str
     body: type[B]
     perform: Perform[B]
-    kind: Kind | None = None  # of the object it changes
+    kind: Kind
+
+    @property
+    def change(self) -> str:
+        """What it does to its object, as the history says it."""
+        if self.method == "DELETE":
+            return "deleted"
+        if self.path.endswith(("/send", "/forward")):
+            return "sent"
+        return "changed" if "{id}" in self.path else "created"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +94,16 @@ def perform_once(
             outcome = earlier or write.perform(store, user=user, target=target, body=body)
             if earlier is None:
                 _keep(store, call=call, content=content, fingerprint=fingerprint, outcome=outcome)
+                made = write.change in ("created", "sent") and outcome.content
+                history.note(
+                    store,
+                    user_id=user.id,
+                    kind=write.kind,
+                    change=write.change,
+                    object_id=history.address(made) if made else target,
+                    key=call.key,
+                    by_client=True,
+                )
             _journal(
                 store,
                 call=call,
@@ -119,7 +138,7 @@ def operation(store: Store, *, user_id: str, key: str) -> JsonObject:
     }
 
 
-def history(store: Store, *, user_id: str) -> list[JsonObject]:
+def performed(store: Store, *, user_id: str) -> list[JsonObject]:
     """Every write performed for this user through the contract, oldest first."""
     rows = store.rows("SELECT * FROM operations WHERE user_id = ? ORDER BY id", (user_id,))
     return [
@@ -176,7 +195,7 @@ def _check_key(key: str | None) -> None:
 
 
 def _check_version(store: Store, *, write: Write[Any], call: Call, target: str) -> None:
-    if call.version is None or write.kind is None:
+    if call.version is None or not target:
         return
     present = objects.find(store, user_id=call.user_id, kind=write.kind, id=target)["version"]
     if call.version != str(present):

@@ -7,7 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from integrations.sandbox.data_service import audiences, cursors, objects, operations, places
+from integrations.sandbox.data_service import (
+    audiences,
+    cursors,
+    history,
+    objects,
+    operations,
+    places,
+)
 from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.serving import answer_read, room
@@ -19,11 +26,13 @@ from integrations.sandbox.data_service.values import (
     EMAIL,
     EVENT,
     ISSUE,
+    KINDS,
     Kind,
 )
 
 USUAL_LIMIT = 100
 LARGEST_LIMIT = 500
+SOURCES = tuple(kind.source for kind in KINDS if kind.source)
 PAGING = frozenset({"since", "limit", "cursor"})
 
 Read = Callable[[Request, Store, User], JsonObject]
@@ -156,6 +165,23 @@ def _correspondence(request: Request, store: Store, user: User) -> JsonObject:
     }
 
 
+def _history(request: Request, store: Store, user: User) -> JsonObject:
+    source, since = request.query_params.get("source", ""), _since(request)
+    if source not in SOURCES:
+        raise Refusal(400, "bad_parameter", f"source: give one of {', '.join(SOURCES)}.")
+    secret, cursor = room(request).settings.key, request.query_params.get("cursor")
+    scope = {"user": user.id, "history": source, "since": since}
+    found = history.after(
+        store,
+        user_id=user.id,
+        source=source,
+        since=since,
+        position=cursors.decode(store, secret=secret, scope=scope, cursor=cursor) if cursor else 0,
+        limit=_limit(request),
+    )
+    return _answer(store, found.items, found.next_position, secret=secret, scope=scope)
+
+
 def _operation(request: Request, store: Store, user: User) -> JsonObject:
     return operations.operation(store, user_id=user.id, key=request.path_params["id"])
 
@@ -182,9 +208,19 @@ def _page(
         since=since,
         keep=keep,
     )
-    going_on = found.next_position
+    return _answer(store, found.items, found.next_position, secret=secret, scope=scope)
+
+
+def _answer(
+    store: Store,
+    items: list[JsonObject],
+    going_on: int | None,
+    *,
+    secret: str,
+    scope: Mapping[str, object],
+) -> JsonObject:
     return {
-        "items": found.items,
+        "items": items,
         "next_cursor": None
         if going_on is None
         else cursors.encode(store, secret=secret, scope=scope, position=going_on),
@@ -241,4 +277,5 @@ ROUTES = (
     _route("/drafts/{id}", _one(DRAFT)),
     _route("/correspondence", _correspondence, "address"),
     _route("/operations/{id:path}", _operation),
+    _route("/history", _history, *PAGING, "source"),
 )

@@ -10,8 +10,26 @@ from integrations.sandbox.data_service.settings import SettingsError
 
 JsonObject = dict[str, Any]
 
-SCHEMA_VERSION = 1
-SCHEMA = """
+SCHEMA_VERSION = 2
+HISTORY = """
+CREATE TABLE history (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL, source TEXT NOT NULL,
+    kind TEXT NOT NULL, change TEXT NOT NULL, object_id TEXT NOT NULL, done_by TEXT NOT NULL,
+    key TEXT, at TEXT NOT NULL
+);
+CREATE INDEX history_source ON history (user_id, source, id);
+"""
+# States of version 1 know what was done under a key, and not what others did.
+FROM_VERSION_1 = f"""{HISTORY}
+INSERT INTO history (user_id, source, kind, change, object_id, done_by, key, at)
+SELECT user_id,
+       CASE WHEN path LIKE '%/jira/%' THEN 'jira' WHEN path LIKE '%/calendar/%' THEN 'calendar'
+            WHEN path LIKE '%/documents%' THEN 'gdrive' ELSE 'gmail' END,
+       'unknown', 'changed', coalesce(json_extract(response, '$.id'), path), 'client', key,
+       performed_at
+FROM operations ORDER BY id;
+"""  # noqa: S608 - the text above
+SCHEMA = f"""{HISTORY}
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 CREATE TABLE options (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE users (id TEXT PRIMARY KEY, address TEXT NOT NULL, name TEXT NOT NULL);
@@ -70,6 +88,7 @@ EMPTIED_BY_RESET = (
     "objects",
     "correspondence",
     "operations",
+    "history",
     "calls",
     "webhooks",
 )
@@ -106,6 +125,10 @@ class Store:
         if version == 0:
             self._connection.executescript(
                 f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            )
+        elif version == 1:
+            self._connection.executescript(
+                f"BEGIN; {FROM_VERSION_1} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
             )
         elif version != SCHEMA_VERSION:
             raise sqlite3.DatabaseError("another version wrote it; delete it and start again")

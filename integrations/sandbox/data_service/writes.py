@@ -21,7 +21,7 @@ KIND_OF_ROOM = {
 
 
 def _write(method: str, path: str, body: type[Any], perform: Perform[Any]) -> Write[Any]:
-    kind = KIND_OF_ROOM[path.split("/")[1]] if "{id}" in path else None
+    kind = KIND_OF_ROOM[path.split("/")[1]]
     return Write(method=method, path=path, body=body, perform=perform, kind=kind)
 
 
