@@ -1,0 +1,55 @@
+import io
+
+import httpx
+import pytest
+from django.core.management import CommandError, call_command
+from django_q.models import OrmQ
+
+from agents import tasks
+from audit.selectors import about_ledger
+from guardrails.reconciliation import SUMMARY
+from tests.guardrails.office import Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("reconcile_ledger", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_it_says_that_all_agrees(office: Office) -> None:
+    slug = office.organisation.slug
+    told = run("--organisation", slug, "--days", "3")
+    assert told == f"{slug}: 4 of 4 accounts compared, 0 effects: provider and ledger agree.\n"
+
+
+def test_a_disagreement_ends_it_with_an_error(office: Office) -> None:
+    email_id = office.receive()
+    httpx.post(
+        f"{office.sandbox.url}/users/{office.user_id}/emails/{email_id}/archive",
+        headers=office.sandbox.headers,
+        verify=False,
+    ).raise_for_status()
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="disagree: 1 incidents"):
+        call_command("reconcile_ledger", "--organisation", office.organisation.slug, stdout=out)
+    assert f"INCIDENT {office.user_id} gmail: email {email_id} changed at" in out.getvalue()
+
+
+@pytest.mark.parametrize("arguments", [("--days", "0"), ("--organisation", "none")])
+def test_what_is_not_there_is_refused(office: Office, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError):
+        run(*arguments)
+    assert about_ledger(office.organisation.id, SUMMARY) == ()
+
+
+def test_the_schedule_runs_it_once_when_it_is_due(office: Office) -> None:
+    for _ in range(2):
+        tasks.reconcile()
+        OrmQ.objects.all().delete()
+        tasks.reconcile_organisation(str(office.organisation.id))
+    assert len(about_ledger(office.organisation.id, SUMMARY)) == 1
+    tasks.reconcile()
+    assert OrmQ.objects.count() == 0
