@@ -10,6 +10,6 @@ CREATE INDEX audit_action_about ON audit_action (tenant_id, action_type, action_
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0005_erasure")]
+    dependencies = [("audit", "0006_vault")]
 
     operations = [migrations.RunSQL(INDEX, "DROP INDEX audit_action_about;")]
