@@ -5,6 +5,8 @@ the rows and the reason, in the same transaction; the database allows it no othe
 themselves never change, so whatever was sealed or exported before still verifies.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,10 +16,10 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from psycopg import errors
 
-from audit import chain, events, ledger, selectors
+from audit import events, ledger, selectors, vault
 from audit.contracts import Entry
 from audit.ids import uuid7
-from audit.models import SUPPLIED, ExecutedAgentAction, LedgerPayload
+from audit.models import ExecutedAgentAction, LedgerPayload
 from audit.routing import LEDGER
 
 ACTION_TYPE = "ledger.redaction"
@@ -47,7 +49,7 @@ def rows(scope: Scope) -> selectors.Rows:
     found: selectors.Rows = (
         ExecutedAgentAction.objects.filter(Exists(payload), tenant_id=scope.tenant_id)
         .exclude(phase="redaction")
-        .exclude(action_type=HOLD)
+        .exclude(action_type__in=vault.PLAIN_ACTIONS)
     )
     if scope.action_id:
         found = found.filter(action_id=scope.action_id)
@@ -77,9 +79,17 @@ def erase(scope: Scope, *, reason: str, actor_id: str) -> tuple[UUID, int]:
 
 
 def redact(ids: list[int], **said: Any) -> None:
+    with unless_held() as cursor:
+        cursor.execute(REDACT, redaction(ids, **said))
+
+
+@contextmanager
+def unless_held() -> Iterator[Any]:
+    """A cursor in a transaction of its own. Raises Held where the database refuses because
+    of a hold; nothing happened then."""
     try:
         with transaction.atomic(using=LEDGER), connections[LEDGER].cursor() as cursor:
-            cursor.execute(REDACT, redaction(ids, **said))
+            yield cursor
     except DatabaseError as error:
         if isinstance(error.__cause__, errors.InsufficientPrivilege) and "hold" in str(error):
             raise Held(str(error).splitlines()[0]) from error
@@ -102,8 +112,7 @@ def redaction(
         trigger="operator",
         payload={"rows": ids, "reason": reason},
     )
-    *columns, _, salt, body, _, _, _, _, _, _, _ = ledger.parameters(entry)
-    return chain.stored(dict(zip(SUPPLIED, columns, strict=True))), salt, body
+    return ledger.in_the_clear(entry)
 
 
 def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> UUID:

@@ -19,7 +19,6 @@ STAMPED = {
     "audit_checkpoint": ("id", "signed_at"),
     "audit_policy": ("recorded_at",),
     "audit_data_key": ("made_at",),
-    "audit_signing_key": ("number", "named_at"),
 }
 # Which of the ledger's tables each role inserts into; these may read all of it but the data
 # keys, which only those who write them need.
@@ -27,17 +26,16 @@ INSERTS = {
     "app": (
         *("audit_action", "audit_payload", "audit_artifact", "audit_policy"),
         "audit_data_key",
-        "audit_signing_key",  # a rotation; what the key before has not signed counts for nothing
     ),
-    "sealer": ("audit_leaf", "audit_checkpoint", "audit_signing_key"),
+    "sealer": ("audit_leaf", "audit_checkpoint"),
     "export": (),
 }
 FUNCTIONS = {
     "app": ("audit_make_months_ahead(integer)",),
-    "privacy": ("audit_redact(jsonb, bytea, text)",),
+    "privacy": ("audit_redact(jsonb, bytea, text)", "audit_end(jsonb, bytea, text)"),
 }
 OWNED = (
-    *("audit_refuse()", "audit_refuse_unless_redacted()"),
+    *("audit_refuse()", "audit_refuse_unless_redacted()", "audit_refuse_unless_ended()"),
     *("audit_month_floor(date)", "audit_make_month(date)"),
 )
 # Erasure has to find the rows, but never reads what they are about.

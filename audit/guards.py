@@ -8,8 +8,7 @@ from audit.routing import LEDGER
 
 TABLES = (
     *("audit_action", "audit_payload", "audit_artifact"),
-    *("audit_leaf", "audit_checkpoint", "audit_policy"),
-    *("audit_data_key", "audit_signing_key"),
+    *("audit_leaf", "audit_checkpoint", "audit_policy", "audit_data_key"),
 )
 # Kind of trigger, as bits of pg_trigger.tgtype.
 ROW, BEFORE, DELETE, UPDATE, TRUNCATE = 1, 2, 8, 16, 32
@@ -18,8 +17,9 @@ KINDS = {"keep": ROW | BEFORE | UPDATE | DELETE, "keep_all": BEFORE | TRUNCATE}
 SOURCES = {
     "audit_refuse": "4a06dbf2278e57cec51b5d372bc0f8e302c02597c879ca232eda4dabe9724fac",
     "audit_refuse_unless_redacted": (
-        "c7e6a6ab517121b478c51e5433971847151ed6f12aacf9265f59019290de31a4"
+        "ab8e54ca493820f1ff28db15a9915a6214f348ebdd630cb3f3a6090a1ccb3fd8"
     ),
+    "audit_refuse_unless_ended": "f8ae51aa8147a9b8e995de06b88a7702358a9632a43b063fb02a6a506188f390",
 }
 
 # The ledger's tables that were made so far, and their months.
@@ -79,9 +79,13 @@ def problem(
 
 
 def wanted_function(trigger: str) -> str:
-    """Payloads and artifacts may be erased, together with the row that says so."""
-    erasable = ("audit_payload_keep", "audit_artifact_keep")
-    return "audit_refuse_unless_redacted" if trigger in erasable else "audit_refuse"
+    """Payloads and artifacts may be erased, and data keys destroyed, together with the row
+    that says so."""
+    return {
+        "audit_payload_keep": "audit_refuse_unless_redacted",
+        "audit_artifact_keep": "audit_refuse_unless_redacted",
+        "audit_data_key_keep": "audit_refuse_unless_ended",
+    }.get(trigger, "audit_refuse")
 
 
 def installed() -> bool:

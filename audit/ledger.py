@@ -171,6 +171,14 @@ def parameters(entry: Entry) -> list[Any]:
     ]
 
 
+def in_the_clear(entry: Entry) -> tuple[str, bytes, str]:
+    """What the database's own functions append: the row as JSON, and salt and body of its
+    payload. Only for the kinds of rows whose payload is not encrypted."""
+    values = parameters(entry)
+    columns, (_, salt, body) = values[: len(SUPPLIED)], values[len(SUPPLIED) :][:3]
+    return chain.stored(dict(zip(SUPPLIED, columns, strict=True))), salt, body
+
+
 def payload(
     entry: Entry, salt: bytes, body: bytes, commitment: str
 ) -> tuple[bytes | None, str | None, bytes | None]:

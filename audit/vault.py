@@ -35,7 +35,7 @@ WRAPPING = b"remit ledger data key 1\0"
 # The database itself reads or keeps these rows' payloads, also when the data key is gone.
 # They hold ids, counts and the reason given, and can't be erased.
 PLAIN_PHASE = "redaction"
-PLAIN_ACTIONS = ("ledger.hold",)
+PLAIN_ACTIONS = ("ledger.hold", "ledger.end", "ledger.retention")
 
 MAKE = """
 INSERT INTO audit_data_key (tenant_id, wrapped) VALUES (%s, %s) ON CONFLICT DO NOTHING

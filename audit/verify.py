@@ -13,9 +13,11 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, prefetch_related_objects
 
-from audit import chain, guards, seal_checks, selectors, vault
+from audit import chain, end, guards, seal_checks, selectors, vault
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
+
+KEY_IS_GONE = "Its payload cannot be read: the data key is gone and no recorded end says why."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,7 @@ class Verification:
 
     tenant_id: UUID | None = None
     erased: set[int] = field(default_factory=set)
+    ended: set[UUID] = field(default_factory=set)
     rows: int = 0
     actions: int = 0
     open_attempts: list[tuple[int, UUID, datetime]] = field(default_factory=list)
@@ -56,6 +59,8 @@ class Verification:
         if self.tenant_id:
             rows = rows.filter(tenant_id=self.tenant_id)
         self.erased = redacted(rows)
+        ends = rows.filter(action_type=end.ACTION_TYPE, status="succeeded")
+        self.ended = set(ends.values_list("tenant_id", flat=True))
         in_order = concatenated.from_iterable(map(with_artifacts, selectors.pages(rows)))
         for _, group in groupby(in_order, key=lambda row: (row.tenant_id, row.action_id)):
             phases = list(group)
@@ -69,7 +74,11 @@ class Verification:
     def of_action(self, phases: list[ExecutedAgentAction]) -> Iterator[Finding]:
         attempts: dict[int, ExecutedAgentAction] = {}
         for row in phases:
-            sentences = list(altered(row))
+            sentences = [
+                sentence
+                for sentence in altered(row)
+                if sentence != KEY_IS_GONE or row.tenant_id not in self.ended
+            ]
             if row.content is None and row.id not in self.erased:
                 sentences.append("Its payload is missing and no redaction says why.")
             if row.phase == "outcome" and attempts.pop(row.attempt_no, None) is None:
@@ -127,10 +136,9 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
     try:
         opened = selectors.opened(row)
     except vault.Unreadable:
-        yield "Its payload is not the one that was appended."
-        return
+        opened = b"", ""
     if opened is None:
-        yield "Its payload cannot be read: the organisation's data key is gone."
+        yield KEY_IS_GONE
         return
     if chain.payload_commitment(opened[0], opened[1].encode()) != row.payload_commitment:
         yield "Its payload is not the one that was appended."

@@ -1,7 +1,6 @@
 """Sealing in tests. A transaction elsewhere on the server holds the sealer up, so a tenant is
 sealed until all its rows are."""
 
-import base64
 import time
 from uuid import UUID
 
@@ -9,9 +8,7 @@ from audit import seals
 from audit.models import ExecutedAgentAction, Leaf
 from audit.notes import Signer
 
-SEED = b"a signing key for tests, 32 byte"
-SIGNER = Signer(SEED)
-SIGNING_KEY = base64.b64encode(SEED).decode()
+SIGNER = Signer(b"a signing key for tests, 32 byte")
 SECONDS = 60.0
 
 

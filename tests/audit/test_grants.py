@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from audit import erasure, grants, ids, ledger
+from audit import end, erasure, grants, ids, ledger
 from audit.months import Month
 from tests.audit.databases import fresh_database, manage, url
 from tests.audit.entries import DRAFT, append_by, entry
@@ -80,8 +80,20 @@ def redact(session: Session) -> None:
     session.execute(erasure.REDACT, erasure.redaction([row_id], tenant_id=tenant_id, **said))
 
 
+def end_one(session: Session) -> None:
+    found = session.execute(
+        "SELECT tenant_id FROM audit_action a WHERE NOT EXISTS (SELECT FROM audit_action e "
+        "WHERE e.tenant_id = a.tenant_id AND e.action_type = 'ledger.end') LIMIT 1"
+    ).fetchone()
+    assert found
+    said = entry(
+        tenant_id=found[0], phase="control", status="succeeded", action_type=end.ACTION_TYPE
+    )
+    session.execute(end.END, ledger.in_the_clear(said))
+
+
 def read(session: Session) -> None:
-    for table in ("action", "payload", "artifact", "leaf", "checkpoint", "policy", "signing_key"):
+    for table in ("action", "payload", "artifact", "leaf", "checkpoint", "policy"):
         session.execute(f"SELECT * FROM audit_{table}")
 
 
@@ -112,9 +124,6 @@ CHECKPOINT = (
     "INSERT INTO audit_checkpoint (tenant_id, size, root, frontier, note, verifier_key) "
     "VALUES (gen_random_uuid(), 1, sha256(''), ARRAY[sha256('')], '', '')"
 )
-SIGNING_KEY = (
-    "INSERT INTO audit_signing_key (public, statement) VALUES (sha256(random()::text::bytea), 'x')"
-)
 NEVER = {
     "set recorded_at": stamp("recorded_at", "now() - interval '1 day'"),
     "set xact": stamp("xact", "'3'"),
@@ -126,9 +135,6 @@ NEVER = {
     ),
     "change a data key": sql("UPDATE audit_data_key SET wrapped = NULL"),
     "delete a data key": sql("DELETE FROM audit_data_key"),
-    "stamp a signing key": sql(
-        SIGNING_KEY.replace("(public", "(named_at, public").replace("VALUES (", "VALUES (now(), ")
-    ),
     "update": sql("UPDATE audit_action SET status = 'failed'"),
     "update a month": sql(f"UPDATE {MONTH} SET status = 'failed'"),
     "delete": sql("DELETE FROM audit_action"),
@@ -156,15 +162,15 @@ WORK = {
     "read": read,
     "leaf": sql(LEAF),
     "checkpoint": sql(CHECKPOINT),
-    "signing key": sql(SIGNING_KEY),
     "redact": redact,
+    "end an organisation": end_one,
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
-    "app": {"append", "read", "read data keys", "make months", "signing key"},
-    "sealer": {"read", "leaf", "checkpoint", "signing key"},
+    "app": {"append", "read", "read data keys", "make months"},
+    "sealer": {"read", "leaf", "checkpoint"},
     "export": {"read"},
-    "privacy": {"redact"},
+    "privacy": {"redact", "end an organisation"},
 }
 
 

@@ -168,7 +168,8 @@ def test_contents_are_gone_with_the_key_and_verification_asks_why(
             ({}, ()),
         ]
         found = [finding.sentence for finding in Verification(tenant_id=tenant_id)]
-    assert found == ["Its payload cannot be read: the organisation's data key is gone."] * 2
+    sentence = "Its payload cannot be read: the data key is gone and no recorded end says why."
+    assert found == [sentence] * 2
     fresh_keys.forget(tenant_id)
     assert list(Verification(tenant_id=tenant_id)) == []
 

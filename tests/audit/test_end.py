@@ -1,0 +1,250 @@
+"""An organisation's end: a bundle of everything, then its key is destroyed and nothing runs."""
+
+from io import StringIO
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import ProgrammingError, connections, transaction
+
+from audit import end, erasure, ids, ledger, selectors, vault
+from audit.bundle.contents import Bundle
+from audit.bundle.period import Period
+from audit.contracts import LEDGER_TENANT, Entry
+from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
+from audit.verify import Verification
+from tests.audit import sealed
+from tests.audit.bundle import files as bundles
+from tests.audit.entries import append_action, entry
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+WHY = {"reason": "contract 7 ended", "actor_id": "command:olga"}
+
+
+@pytest.fixture
+def tenant_id() -> UUID:
+    """An organisation with an action of two rows and the bundle of both, 1 row open."""
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, payload={"text": "secret"})
+    append_action(tenant_id=tenant_id, status="pending")
+    sealed.seal(tenant_id)
+    return tenant_id
+
+
+def destroyed(tenant_id: UUID) -> bool:
+    return vault.stored(tenant_id) is None
+
+
+def contents(tenant_id: UUID) -> list[str]:
+    kept = LedgerPayload.objects.filter(tenant_id=tenant_id).select_related("row")
+    return [payload.row.action_type for payload in kept.order_by("row_id")]
+
+
+def test_the_end_destroys_the_key_and_erases_every_row(tenant_id: UUID, tmp_path: Path) -> None:
+    final = bundles.make(tenant_id)
+    before = end.state(tenant_id)
+    assert (before.rows, before.contents, before.open_attempts) == (5, 5, 1)
+    assert before.refusals == []
+
+    assert end.end(tenant_id, **WHY) == 5
+
+    assert destroyed(tenant_id)
+    assert contents(tenant_id) == ["ledger.end", "ledger.redaction"]
+    assert not ActionArtifact.objects.filter(tenant_id=tenant_id).exists()
+    said = ExecutedAgentAction.objects.get(tenant_id=tenant_id, action_type="ledger.end")
+    (row,) = selectors.recorded(said.action_id)
+    assert (row.actor_id, row.status) == ("command:olga", "succeeded")
+    assert row.payload["reason"] == "contract 7 ended"
+    assert row.payload["bundle"] == str(before.bundle)
+    assert list(Verification(tenant_id=tenant_id)) == []
+    assert bundles.check(tmp_path, final, sealed.key(tenant_id)) == 0
+
+
+def test_its_last_rows_are_sealed_and_no_bundle_is_made_any_more(tenant_id: UUID) -> None:
+    bundles.make(tenant_id)
+    end.end(tenant_id, **WHY)
+    sealed.seal(tenant_id)
+    assert list(Verification(tenant_id=tenant_id)) == []
+    with pytest.raises(ledger.Ended):  # an export is recorded, and nothing can be
+        bundles.make(tenant_id)
+
+
+@pytest.mark.parametrize("phase", ["attempt", "control", "blocked"])
+def test_nothing_is_appended_afterwards(tenant_id: UUID, phase: str) -> None:
+    bundles.make(tenant_id)
+    end.end(tenant_id, **WHY)
+    status = {"attempt": "pending", "control": "waiting", "blocked": "blocked"}[phase]
+    late = entry(tenant_id=tenant_id, phase=phase, status=status)
+    for _ in range(2):
+        with pytest.raises(ledger.Ended, match="has ended: its data key was destroyed"):
+            ledger.append(late)
+    with pytest.raises(ledger.Ended):
+        erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+    assert selectors.recorded(late.action_id) == ()
+
+
+def test_another_worker_that_has_the_key_appends_nothing_either(
+    tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundles.make(tenant_id)
+    worker = vault.DataKeys()
+    worker.writing(tenant_id)
+    end.end(tenant_id, **WHY)
+    monkeypatch.setattr(vault, "keys", worker)
+    late = entry(tenant_id=tenant_id)
+    with pytest.raises(ledger.Ended):
+        ledger.append(late)
+    assert selectors.recorded(late.action_id) == ()
+    assert worker.reading(tenant_id) is None
+
+
+def test_without_a_bundle_of_every_row_it_is_refused(tenant_id: UUID) -> None:
+    with pytest.raises(end.CannotEnd, match="No bundle holds all of its rows"):
+        end.end(tenant_id, **WHY)
+    bundles.make(tenant_id)
+    append_action(tenant_id=tenant_id)
+    with pytest.raises(end.CannotEnd, match="No bundle holds all of its rows"):
+        end.end(tenant_id, **WHY)
+    sealed.seal(tenant_id)
+    bundles.make(tenant_id, since=ids.moment(ids.uuid7()))
+    assert end.state(tenant_id).bundle is None
+    assert not destroyed(tenant_id)
+    assert len(contents(tenant_id)) == 9
+
+
+def test_a_bundle_that_was_not_read_to_its_end_does_not_count(tenant_id: UUID) -> None:
+    chunks = iter(
+        Bundle(period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="operator:olga")
+    )
+    next(chunks)
+    chunks.close()
+    assert end.state(tenant_id).bundle is None
+
+
+@pytest.mark.parametrize("held", ["", "maya"])
+def test_a_hold_keeps_the_key(tenant_id: UUID, held: str) -> None:
+    erasure.hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
+    sealed.seal(tenant_id)
+    bundles.make(tenant_id)
+    with pytest.raises(end.CannotEnd, match="1 legal holds are in force"):
+        end.end(tenant_id, **WHY)
+    found = end.state(tenant_id)
+    with pytest.raises(erasure.Held, match="A legal hold keeps the data key"):
+        end.destroy_key(found, **WHY)
+    assert not destroyed(tenant_id)
+    assert not end.has_ended(tenant_id)
+
+
+def test_after_a_crash_in_between_calling_again_erases_the_rest(
+    tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundles.make(tenant_id)
+    with monkeypatch.context() as patched:
+        patched.setattr(erasure, "erase", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            end.end(tenant_id, **WHY)
+    assert destroyed(tenant_id)
+    action = ExecutedAgentAction.objects.filter(tenant_id=tenant_id).earliest("id").action_id
+    assert [row.payload for row in selectors.recorded(action)] == [{}, {}]
+    assert list(Verification(tenant_id=tenant_id)) == []  # the recorded end says why
+    assert end.end(tenant_id, **WHY) == 5
+    assert contents(tenant_id) == ["ledger.end", "ledger.redaction"]
+
+
+def end_row(tenant_id: UUID, **changes: object) -> Entry:
+    values = {"phase": "control", "status": "succeeded", "action_type": "ledger.end"} | changes
+    return entry(tenant_id=tenant_id, **values)
+
+
+def end_and(statement: str, tenant_id: UUID, *, other: UUID) -> None:
+    with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
+        cursor.execute(end.END, ledger.in_the_clear(end_row(other)))
+        cursor.execute(statement, [tenant_id])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_data_key SET wrapped = NULL WHERE tenant_id = %s",
+        "DELETE FROM audit_data_key WHERE tenant_id = %s",
+        "UPDATE audit_data_key SET wrapped = substr(wrapped || wrapped, 2, 40) "
+        "WHERE tenant_id = %s",
+    ],
+)
+def test_the_database_destroys_no_key_without_the_row_that_says_so(
+    tenant_id: UUID, statement: str
+) -> None:
+    ledger.append(end_row(tenant_id))  # of another transaction
+    with (
+        pytest.raises(ProgrammingError, match="The ledger only inserts"),
+        connections["ledger"].cursor() as cursor,
+    ):
+        cursor.execute(statement, [tenant_id])
+    other = uuid4()
+    ledger.append(entry(tenant_id=other))
+    with pytest.raises(ProgrammingError, match="The ledger only inserts"):
+        end_and(statement, tenant_id, other=other)
+    assert not destroyed(tenant_id)
+    assert not destroyed(other)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        end_row(LEDGER_TENANT),
+        end_row(UUID(int=5), action_type="ledger.hold"),
+        end_row(UUID(int=5), status="recorded"),
+    ],
+)
+def test_no_other_row_destroys_a_key(row: Entry) -> None:
+    ledger.append(entry(tenant_id=row.tenant_id))
+    with connections["ledger"].cursor() as cursor, pytest.raises(ProgrammingError):
+        cursor.execute(end.END, ledger.in_the_clear(row))
+    assert not destroyed(row.tenant_id)
+    assert selectors.recorded(row.action_id) == ()
+
+
+def test_what_records_the_end_cannot_be_erased(tenant_id: UUID) -> None:
+    bundles.make(tenant_id)
+    end.end(tenant_id, **WHY)
+    row = ExecutedAgentAction.objects.get(tenant_id=tenant_id, action_type="ledger.end")
+    with pytest.raises(ProgrammingError, match="The ledger only inserts"):
+        erasure.redact([row.id], tenant_id=tenant_id, action_id=ids.uuid7(), **WHY)
+
+
+def test_one_organisations_end_leaves_the_others_alone(tenant_id: UUID) -> None:
+    other = uuid4()
+    kept = append_action(tenant_id=other, payload={"text": "kept"})
+    bundles.make(tenant_id)
+    end.end(tenant_id, **WHY)
+    assert [row.payload for row in selectors.recorded(kept)] == [{"text": "kept"}] * 2
+    append_action(tenant_id=other)
+
+
+def run(tenant_id: UUID, *options: str) -> str:
+    said = StringIO()
+    call_command("end_ledger", f"--tenant={tenant_id}", "--reason=over", *options, stdout=said)
+    return said.getvalue()
+
+
+def test_the_command_says_first_and_ends_when_the_id_is_typed(tenant_id: UUID) -> None:
+    said = run(tenant_id)
+    assert "No bundle holds all of its rows." in said
+    assert said.endswith("Nothing was changed: add --confirm with the organisation's id.\n")
+    bundles.make(tenant_id)
+    assert run(tenant_id).startswith("5 rows, 5 with contents to erase. The bundle ")
+    with pytest.raises(CommandError, match="is not the organisation's id"):
+        run(tenant_id, f"--confirm={uuid4()}")
+    assert not destroyed(tenant_id)
+    assert "has ended: 5 rows' contents erased." in run(tenant_id, f"--confirm={tenant_id}")
+    assert run(tenant_id).startswith("It has ended already.")
+
+
+def test_the_command_refuses_under_a_hold_and_for_a_stranger(tenant_id: UUID) -> None:
+    erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+    with pytest.raises(CommandError, match=r"1 legal holds are in force\. .* Nothing was changed"):
+        run(tenant_id, f"--confirm={tenant_id}")
+    other = uuid4()
+    with pytest.raises(CommandError, match="knows no such organisation"):
+        run(other, f"--confirm={other}")
