@@ -7,11 +7,15 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 
 from guardrails import changes, conditions
 from guardrails.admin.authors import author
 from guardrails.admin.findings import tell
+from guardrails.text import visible
 
 
 def kinds(raw: Any) -> str:
@@ -30,6 +34,20 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     def recording(self, ids: Sequence[UUID], request: HttpRequest) -> AbstractContextManager[None]:
         """Whatever becomes of these rows meanwhile is in the history of policy."""
         return changes.recording(self.model, ids, author=author(request))
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Sequence[Any]:
+        """Who may only look sees conditions in words, not as they are stored."""
+        found: Sequence[Any] = super().get_fields(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return found
+        return [self.in_words if name == "conditions" else name for name in found]
+
+    @display(description="Only if")  # type: ignore[untyped-decorator]
+    def in_words(self, row: Any) -> str:
+        """One line for each condition."""
+        told = [visible(one.sentence) for one in conditions.read_all(row.conditions)]
+        lines = ((f"{one[0].upper()}{one[1:]}.",) for one in told)
+        return format_html_join(mark_safe("<br>"), "{}", lines) or "always"
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         with self.recording([obj.pk], request):

@@ -270,6 +270,29 @@ def test_an_operator_rejects(office: Office, client: Client, waiting: Approval) 
     assert office.calls() == []
 
 
+def test_who_may_only_look_reads_conditions_in_words(office: Office) -> None:
+    pattern = LearnedPattern.objects.create(
+        account=office.mailbox, name="News", sender_domain="news.example"
+    )
+    PatternAction.objects.create(
+        pattern=pattern, action_type="classify", arguments={"label_id": "label_fyi"}
+    )
+    conditions = [{"kind": "sender", "domains": ["company.com"]}]
+    row = office.permit("archive", conditions=conditions)
+    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
+    for name in ("view_allowedaction", "view_learnedpattern", "view_patternaction"):
+        onlooker.user_permissions.add(Permission.objects.get(codename=name))
+    watching = Client()
+    watching.force_login(onlooker)
+
+    text = page(watching, "allowedaction_change", row.pk)
+    assert "The mail is from somebody at company.com." in text
+    assert "&quot;kind&quot;" not in text
+    text = page(watching, "learnedpattern_change", pattern.pk)
+    assert "label_fyi" in text
+    assert "&quot;label_id&quot;" not in text
+
+
 @pytest.mark.parametrize("data", [{"word": "maybe"}, {}, {"word": "confirm", "digest": ""}])
 def test_an_unclear_word_decides_nothing(
     client: Client, waiting: Approval, data: dict[str, Any]
