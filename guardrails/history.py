@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from audit import selectors, timeline
 from audit.contracts import Filters, Recorded
-from guardrails import conditions
+from guardrails import conditions, registry
 from guardrails.changes import ACTION_TYPE
 from guardrails.text import visible
 
@@ -23,6 +24,8 @@ KINDS = {
     "killswitch": "switch",
     "shadowpolicy": "shadow policy",
 }
+
+UNTOLD = ("id", "account_id", "organisation_id", "digest")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +89,11 @@ def _changed(row: Recorded) -> Changed:
 def differences(
     old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
 ) -> Iterator[FieldChange]:
-    """What differs, field by field; ids are left out, and empty fields of a new row."""
+    """What differs, field by field; ids and digests are left out, and empty fields of a new
+    row."""
     for name in dict.fromkeys([*(old or {}), *(new or {})]):
         before, after = (side.get(name) if side else None for side in (old, new))
-        if before == after or name == "id" or (old is None and after in (None, "", [])):
+        if before == after or name in UNTOLD or (old is None and after in (None, "", [])):
             continue
         yield FieldChange(
             name=name.removesuffix("_id").replace("_", " "),
@@ -100,6 +104,20 @@ def differences(
 
 def _conditions(raw: Any) -> str:
     return visible("; ".join(one.sentence for one in conditions.read_all(raw)) or "none")
+
+
+def _actions(raw: Any) -> str:
+    """What a pattern does, as (action type, arguments)."""
+    told = []
+    for name, arguments in raw or ():
+        action = registry.BY_NAME.get(name)
+        values = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in arguments.items())
+        told.append(f"{action.title if action else name}{f' ({values})' if values else ''}")
+    return visible("; ".join(told) or "none")
+
+
+def _moment(raw: Any) -> str:
+    return timeline.moment(datetime.fromisoformat(raw)) if raw else "empty"
 
 
 def _policy(raw: Any) -> str:
@@ -119,4 +137,10 @@ def as_text(value: Any) -> str:
     return visible(text)
 
 
-WORDS: Mapping[str, Callable[[Any], str]] = {"conditions": _conditions, "content": _policy}
+WORDS: Mapping[str, Callable[[Any], str]] = {
+    "actions": _actions,
+    "approved_at": _moment,
+    "conditions": _conditions,
+    "content": _policy,
+    "expires_at": _moment,
+}

@@ -53,11 +53,15 @@ def history_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         if chosen
         else history.HistoryPage(changes=(), before=None)
     )
+    wanted = {one.account_id for one in found.changes if one.account_id}
+    accounts = Account.objects.filter(organisation=chosen, pk__in=wanted)
+    names = {one.pk: str(one) for one in accounts}
     context |= {
         "title": "History of policy",
         "organisations": organisations,
         "organisation": chosen,
-        "account": Account.objects.filter(pk=account).first() if account else None,
-        "page": found,
+        "account": account,
+        "changes": [(one, one.account_id and names.get(one.account_id)) for one in found.changes],
+        "before": found.before,
     }
     return TemplateResponse(request, "guardrails/history.html", context)

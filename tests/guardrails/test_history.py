@@ -47,6 +47,19 @@ def test_a_new_row_tells_what_it_says_and_no_more() -> None:
     assert [one.after for one in differences(new, None)] == [None] * 4
 
 
+def test_actions_and_times_of_a_pattern_are_told_in_words() -> None:
+    new = {
+        "account_id": "00000000-0000-4000-8000-000000000001",
+        "actions": [["classify", {"label_id": "label_fyi"}], ["archive", {}]],
+        "digest": "aa",
+        "expires_at": "2026-11-21T21:45:32.401041+01:00",
+    }
+    assert [(one.name, one.after) for one in differences(None, new)] == [
+        ("actions", "Label a mail (label id label_fyi); Archive a mail"),
+        ("expires at", "2026-11-21 20:45:32 UTC"),
+    ]
+
+
 def test_the_page_shows_the_history_of_one_organisation_as_plain_text(office: Office) -> None:
     rename(office, HOSTILE)
     olga = User.objects.create_superuser("olga", password="x")
@@ -54,6 +67,7 @@ def test_the_page_shows_the_history_of_one_organisation_as_plain_text(office: Of
     assert "&lt;script&gt;alert(1)&lt;/script&gt;⟨U+202E⟩" in text
     assert HOSTILE not in text
     assert "through admin" in text
+    assert f"For {office.mailbox}".replace("'", "&#x27;") in text
 
 
 def test_the_page_is_for_those_who_may_see_permissions(office: Office) -> None:
