@@ -199,6 +199,22 @@ class Checkpoint(AppendOnlyModel):
         return f"{self.size} rows sealed"
 
 
+class SigningKey(AppendOnlyModel):
+    """A key that signs checkpoints; `audit.signing_keys` says which of them count."""
+
+    number = models.BigAutoField(primary_key=True)
+    public = models.BinaryField()
+    statement = models.TextField(help_text="The note that names it; empty for the first key.")
+    named_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_signing_key"
+
+    def __str__(self) -> str:
+        return f"signing key {self.number}"
+
+
 class LedgerPolicy(AppendOnlyModel):
     """One account's whole policy as it was when it decided; the digest is that of `body`,
     which is canonical JSON. Written once by `audit.policies`."""

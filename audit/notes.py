@@ -9,9 +9,12 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from audit.chain import timestamp
 
 ED25519 = b"\x01"
 DASH = "\u2014"
@@ -29,8 +32,31 @@ class Tree:
     size: int
     root: bytes
 
+    @property
+    def name(self) -> str:
+        """That of the keys that sign it."""
+        return self.origin
+
     def text(self) -> str:
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotation:
+    """That the key `new` signs after the key `old`, from `at` on. `name` is `rotations_name`.
+
+    Both keys sign it, as in The Update Framework: the old one vouches for the new one, whose
+    holder shows that they have it.
+    """
+
+    name: str
+    old: bytes
+    new: bytes
+    at: datetime
+
+    def text(self) -> str:
+        old, new = (base64.b64encode(public).decode() for public in (self.old, self.new))
+        return f"{self.name}\n{old}\n{new}\n{timestamp(self.at)}\n"
 
 
 class Signer:
@@ -45,24 +71,34 @@ class Signer:
         encoded = base64.b64encode(ED25519 + self.public).decode()
         return f"{origin}+{key_id(origin, self.public).hex()}+{encoded}"
 
-    def sign(self, tree: Tree) -> str:
-        text = tree.text()
-        signed = key_id(tree.origin, self.public) + self._key.sign(text.encode())
-        return f"{text}\n{DASH} {tree.origin} {base64.b64encode(signed).decode()}\n"
+    def sign(self, said: Tree | Rotation) -> str:
+        return f"{said.text()}\n{self.signature(said)}"
+
+    def signature(self, said: Tree | Rotation) -> str:
+        """The line that this key adds to a note."""
+        signed = key_id(said.name, self.public) + self._key.sign(said.text().encode())
+        return f"{DASH} {said.name} {base64.b64encode(signed).decode()}\n"
 
 
-def signer(encoded: str) -> Signer:
-    """The signer of LEDGER_SIGNING_KEY. Raises ValueError with a sentence."""
+def signers(encoded: str) -> tuple[Signer, ...]:
+    """Those of LEDGER_SIGNING_KEY: the key in use and, around a rotation, the other one behind
+    a comma. Raises ValueError with a sentence."""
     try:
-        seed = base64.b64decode(encoded, validate=True)
+        seeds = [base64.b64decode(one.strip(), validate=True) for one in encoded.split(",")]
     except binascii.Error:
-        seed = b""
-    if len(seed) != 32:
+        seeds = [b""]
+    if any(len(seed) != 32 for seed in seeds) or len(seeds) > 2:
         raise ValueError(
-            "LEDGER_SIGNING_KEY must be the base64 of 32 random bytes. Make one with: "
-            "openssl rand -base64 32"
+            "LEDGER_SIGNING_KEY must be the base64 of 32 random bytes; two of them, with a comma "
+            "between, while the key is changed. Make one with: openssl rand -base64 32"
         )
-    return Signer(seed)
+    return tuple(map(Signer, seeds))
+
+
+def rotations_name(ledger: str) -> str:
+    """The name under which the keys of the ledger with this origin sign rotations. No tenant
+    has it, so a rotation is never taken for a checkpoint."""
+    return f"{ledger}/keys"
 
 
 def key_id(name: str, public: bytes) -> bytes:
@@ -88,11 +124,28 @@ def read(note: str, *, verifier_key: str) -> Tree:
     return Tree(origin=origin, size=int(size), root=base64.b64decode(root))
 
 
+def read_rotation(note: str, *, name: str) -> Rotation:
+    """What `note` says, if both of its keys signed it. Raises NotANote."""
+    text, _, signatures = note.partition("\n\n")
+    lines = [line.split(" ") for line in signatures.splitlines()]
+    try:
+        said, *keys, at = text.split("\n")
+        old, new = (base64.b64decode(key, validate=True) for key in keys)
+        rotation = Rotation(name=said, old=old, new=new, at=datetime.fromisoformat(at))
+        signed = [signature for dash, signer, signature in lines if (dash, signer) == (DASH, name)]
+    except ValueError as error:
+        raise NotANote("This is no rotation of the ledger's key.") from error
+    for public in (old, new):
+        if said != name or not any(verified(one, text, name, public) for one in signed):
+            raise NotANote("The rotation is not signed by both of its keys.")
+    return rotation
+
+
 def verified(signature: str, text: str, name: str, public: bytes) -> bool:
     try:
         signed = base64.b64decode(signature, validate=True)
         Ed25519PublicKey.from_public_bytes(public).verify(signed[4:], f"{text}\n".encode())
-    except (binascii.Error, InvalidSignature):
+    except (ValueError, InvalidSignature):
         return False
     return signed[:4] == key_id(name, public)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import connections
 
-from audit import notes
+from audit import notes, signing_keys
 from audit.lines import LEAF_HASH
 from audit.merkle import Frontier
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
@@ -42,8 +42,11 @@ def tenants() -> list[UUID]:
 
 def problems(tenant_id: UUID | None) -> Iterator[Sentence]:
     """What does not fit, each with its row where it has one. None: of every tenant."""
+    if strays := signing_keys.keys().strays:
+        yield f"{strays} signing keys were named without the word of the key before.", None
+    keys = set[bytes]()
     for one in [tenant_id] if tenant_id else tenants():
-        yield from of_tenant(one)
+        yield from of_tenant(one, keys)
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(SLIPPED_IN, [tenant_id, tenant_id])
         rows = cursor.fetchall()
@@ -51,8 +54,9 @@ def problems(tenant_id: UUID | None) -> Iterator[Sentence]:
         yield "It was slipped in below rows that are sealed.", row_id
 
 
-def of_tenant(tenant_id: UUID) -> Iterator[Sentence]:
-    """Reads page by page, so that memory stays flat; what is sealed meanwhile is looked at."""
+def of_tenant(tenant_id: UUID, keys: set[bytes]) -> Iterator[Sentence]:
+    """Reads page by page, so that memory stays flat; what is sealed meanwhile is looked at.
+    `keys` are those known to count, to which newer ones are added."""
     newest = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("-size").first()
     tree, checkpoints = Frontier(), following(tenant_id, 0)
     expected = next(checkpoints, None)
@@ -67,7 +71,7 @@ def of_tenant(tenant_id: UUID) -> Iterator[Sentence]:
                 yield "Its columns are not what was sealed.", row_id
             tree.append(bytes(leaf))
             if expected and expected.size == tree.size:
-                yield from of_checkpoint(expected, tree)
+                yield from of_checkpoint(expected, tree, keys)
                 expected = next(checkpoints, None)
     if newest and tree.size < newest.size:
         yield f"The leaves of {tenant_id} end at {tree.size}, its checkpoints later.", None
@@ -90,7 +94,7 @@ def following(tenant_id: UUID, size: int) -> Iterator[Checkpoint]:
         size = page[-1].size
 
 
-def of_checkpoint(checkpoint: Checkpoint, tree: Frontier) -> Iterator[Sentence]:
+def of_checkpoint(checkpoint: Checkpoint, tree: Frontier, keys: set[bytes]) -> Iterator[Sentence]:
     named = f"The checkpoint of {checkpoint.tenant_id} with {checkpoint.size} rows"
     if bytes(checkpoint.root) != tree.root() or list(map(bytes, checkpoint.frontier)) != tree.nodes:
         yield f"{named} does not fit the leaves.", None
@@ -102,3 +106,8 @@ def of_checkpoint(checkpoint: Checkpoint, tree: Frontier) -> Iterator[Sentence]:
     tenant = said.origin.rpartition("/")[2]
     if (tenant, said.size, said.root) != (str(checkpoint.tenant_id), tree.size, tree.root()):
         yield f"{named}: its note says something else.", None
+    public = notes.read_key(checkpoint.verifier_key)[1]
+    if public not in keys:
+        keys.update(signing_keys.keys().publics)
+    if public not in keys:
+        yield f"{named} is signed by a key that the ledger does not name.", None

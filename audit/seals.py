@@ -22,6 +22,7 @@ from audit.lines import LEAF_HASH
 from audit.merkle import Frontier
 from audit.notes import Signer, Tree
 from audit.routing import LEDGER
+from audit.signing_keys import CannotSeal, confirm
 
 LOCK = 0x5EA1
 BATCH = 20_000
@@ -70,10 +71,6 @@ VALUES (%s, %s, %s, %s, %s, %s)
 """
 
 
-class CannotSeal(Exception):
-    """The ledger cannot be sealed as it stands. The message says why and what to do."""
-
-
 def origin(tenant_id: UUID) -> str:
     """The name of a tenant's ledger in its checkpoints."""
     return f"{settings.LEDGER_ORIGIN}/{tenant_id}"
@@ -93,7 +90,8 @@ def seal(*, signer: Signer, batch: int = BATCH, out_of_order: bool = False) -> i
     order is settled or, `out_of_order`, all that are visible. Returns how many; None while
     another sealer is at work.
 
-    Raises CannotSeal when this database's transactions are older than what is sealed.
+    Raises CannotSeal when this database's transactions are older than what is sealed, and
+    when the ledger names another key than this signer's.
     """
     with transaction.atomic(using=LEDGER), connections[LEDGER].cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
@@ -114,6 +112,7 @@ def seal(*, signer: Signer, batch: int = BATCH, out_of_order: bool = False) -> i
             cursor.execute(ROWS, [*last, batch])
         rows = cursor.fetchall()
         if rows:
+            confirm(cursor, signer)
             extend(cursor, rows, signer)
     return len(rows)
 

@@ -125,7 +125,7 @@ def seal(stop: threading.Event) -> None:
     from audit.management.commands.seal_ledger import tick
     from audit.notes import Signer
 
-    tick(Signer(bytes(32)), stop=stop)
+    tick([Signer(bytes(32))], stop=stop)
 
 
 def query(statement: str) -> list[Any]:

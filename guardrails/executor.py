@@ -124,6 +124,9 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
         return asks.waiting_result(request)
     attempt_no = last.attempt_no + 1 if last else 1
     judgement = judge(request, claim=partial(_count, request, confirmation))
+    postponed = holds.postponed(hold, judgement) if hold else None
+    if postponed is not None:
+        return postponed
     judgement = shadow.beside(request, judgement)
     if judgement.policy is not None:
         versions.keep(judgement.policy, tenant_id=request.account.organisation_id)

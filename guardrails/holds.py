@@ -26,6 +26,9 @@ log = logging.getLogger(__name__)
 State = Hold.State
 MAX_CARDS = 200
 SWITCH = "switch"
+AWAY = "facts_unavailable"
+# How long a provider may be away when a hold's time has come, before that refuses it for good.
+PATIENCE = timedelta(hours=24)
 
 
 class HoldNotFound(Exception):
@@ -127,6 +130,24 @@ def result(hold: Hold) -> ActionResult | None:
         sentence=until_when(hold.until, now=timezone.now()) if is_held else sentence("recalled"),
         hold_id=hold.id,
         held_until=hold.until if is_held else None,
+    )
+
+
+def postponed(hold: Hold, judgement: Judgement) -> ActionResult | None:
+    """The answer for a hold whose time has come while its provider could not be asked: it goes
+    on being held, for a day at most. None where it may not wait."""
+    if judgement.decision.reason != AWAY or timezone.now() > hold.until + PATIENCE:
+        return None
+    return ActionResult(
+        status="held",
+        action_id=hold.action_id,
+        action_type=hold.action_type,
+        description=hold.description,
+        arguments=hold.arguments,
+        reason=AWAY,
+        sentence=sentence(AWAY),
+        hold_id=hold.id,
+        held_until=hold.until,
     )
 
 

@@ -34,16 +34,16 @@ def finish_released(*, older_than: datetime, limit: int = 100) -> int:
 
 def release(hold_id: UUID) -> ActionResult | None:
     """Carry out one held action, as far as the policy still permits it. None when it was
-    recalled, has an end, or its time has not come. Running it twice changes nothing."""
+    recalled, has an end, or its time has not come. Running it twice changes nothing.
+
+    While its provider is away it goes back to being held: it can be recalled, and is tried
+    again until a day after its time.
+    """
     now = timezone.now()
-    Hold.objects.filter(id=hold_id, state=State.HELD, until__lte=now).update(
-        state=State.RELEASED, decided_at=now, decided_by=CLOCK
-    )
-    row = (
-        Hold.objects.select_related("account__organisation")
-        .filter(id=hold_id, state=State.RELEASED, finished_at=None)
-        .first()
-    )
+    mine = Hold.objects.filter(id=hold_id, state=State.RELEASED, finished_at=None, decided_at=now)
+    if not _claim(hold_id, now):
+        return None
+    row = mine.select_related("account__organisation").first()
     if row is None:
         return None
     word = row.confirmation
@@ -53,6 +53,10 @@ def release(hold_id: UUID) -> ActionResult | None:
     )
     if result.reason == "outcome_unknown":
         return result  # recovery asks the provider, and this is tried again
+    if result.status == "held":
+        # Not when another process has taken it over: that one may be about to call.
+        mine.update(state=State.HELD, decided_at=None, decided_by="", outcome=result.sentence)
+        return result
     if result.status == "refused":
         usage.give_back(row.action_id)
     Hold.objects.filter(id=hold_id, finished_at=None).update(
@@ -61,6 +65,16 @@ def release(hold_id: UUID) -> ActionResult | None:
         outcome=result.sentence,
     )
     return result
+
+
+def _claim(hold_id: UUID, now: datetime) -> bool:
+    """Marks the hold as released by this very call, also one that a dead process left."""
+    rows = Hold.objects.filter(id=hold_id)
+    claimed = {"state": State.RELEASED, "decided_at": now, "decided_by": CLOCK}
+    return bool(
+        rows.filter(state=State.HELD, until__lte=now).update(**claimed)
+        or rows.filter(state=State.RELEASED, finished_at=None).update(decided_at=now)
+    )
 
 
 def _survived(hold_id: UUID) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from agents import journal
 from agents.contracts import ToolResult, failure
@@ -30,34 +31,65 @@ def act(
     reason: str = "",
 ) -> ActionResult:
     """Hand one action request to the guardrails and keep what came of it."""
-    action = BY_NAME.get(action_type)
-    # An action that nobody knows, or that this turn has no account for, is still refused and
-    # recorded by the guardrails: under the user's first account.
-    account = (action and context.person.account(action.source)) or context.person.accounts[0]
     result = executor.execute(
-        ActionRequest(
+        _request(
+            context,
+            action_type,
+            params,
             action_id=context.action_id(number),
-            account=account,
-            action_type=action_type,
-            arguments=params,
-            origin=Origin(
-                trigger=context.trigger,  # type: ignore[arg-type]  # set by turns and reactions
-                turn_id=str(context.lease.turn_id),
-                call_id=str(context.call.id),
-                agent=context.agent,
-                model=context.model,
-                pattern_id=context.pattern_id,
-                actor=context.principal,
-                user_words=context.user_words,
-                item_source_id=context.mail.email_id if context.mail else "",
-                thread_id=context.mail.thread_id if context.mail else "",
-                tighten=tighten,
-                reason=reason,
-            ),
+            tighten=tighten,
+            reason=reason,
         )
     )
     journal.add_action(context.lease, shown(result))
     return result
+
+
+def record_malformed(context: ToolContext) -> None:
+    """Have the guardrails refuse, and so record, a call that no tool could take: of a name that
+    nobody knows, or with arguments that an acting tool cannot read.
+
+    The row's action type says that it was a tool's name: no action has such a name, so whatever
+    a model calls it, nothing is carried out.
+    """
+    name = visible(context.call.name, limit=50).replace("\n", " ")
+    said = {"tool": context.call.name, "arguments": context.call.arguments}
+    executor.execute(_request(context, f"tool:{name}", said, action_id=context.action_id(0)))
+
+
+def _request(
+    context: ToolContext,
+    action_type: str,
+    params: Mapping[str, Any],
+    *,
+    action_id: UUID,
+    tighten: bool = False,
+    reason: str = "",
+) -> ActionRequest:
+    action = BY_NAME.get(action_type)
+    # An action that nobody knows, or that this turn has no account for, is still refused and
+    # recorded by the guardrails: under the user's first account.
+    account = (action and context.person.account(action.source)) or context.person.accounts[0]
+    return ActionRequest(
+        action_id=action_id,
+        account=account,
+        action_type=action_type,
+        arguments=params,
+        origin=Origin(
+            trigger=context.trigger,  # type: ignore[arg-type]  # set by turns and reactions
+            turn_id=str(context.lease.turn_id),
+            call_id=str(context.call.id),
+            agent=context.agent,
+            model=context.model,
+            pattern_id=context.pattern_id,
+            actor=context.principal,
+            user_words=context.user_words,
+            item_source_id=context.mail.email_id if context.mail else "",
+            thread_id=context.mail.thread_id if context.mail else "",
+            tighten=tighten,
+            reason=reason,
+        ),
+    )
 
 
 def shown(result: ActionResult) -> dict[str, Any]:

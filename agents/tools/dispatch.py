@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from agents import journal
 from agents.contracts import CallRecord, ErrorCode, ToolResult, failure
 from agents.journal import LeaseLost
+from agents.tools import acting
 from agents.tools.base import Arguments, Tool, ToolContext
 from integrations import strict_json
 from integrations.exceptions import ProviderError
@@ -88,17 +89,15 @@ def answer(
     """The result of one call. What goes wrong becomes a short typed result; the exception's
     text stays in the log."""
     tool = tools.get(call.name)
-    if tool is None:
-        return failure(
-            "NOT_FOUND",
-            "There is no such tool.",
-            recoverable=True,
-            suggested_action=f"Use one of: {', '.join(sorted(tools))}.",
-        )
-    arguments = parse(call, tool)
-    if isinstance(arguments, ToolResult):
-        return arguments
     try:
+        if tool is None:
+            acting.record_malformed(context)
+            return _no_such_tool(tools)
+        arguments = parse(call, tool)
+        if isinstance(arguments, ToolResult):
+            if tool.acts:
+                acting.record_malformed(context)
+            return arguments
         return tool.run(context, arguments)
     except LeaseLost:
         raise
@@ -110,6 +109,15 @@ def answer(
     except Exception:
         log.exception("tool.failed", extra={"tool": call.name, "call": str(call.id)})
         return failure("EXECUTION_FAILED", "The tool broke. It is in the log.")
+
+
+def _no_such_tool(tools: Mapping[str, Tool[Arguments]]) -> ToolResult:
+    return failure(
+        "NOT_FOUND",
+        "There is no such tool.",
+        recoverable=True,
+        suggested_action=f"Use one of: {', '.join(sorted(tools))}.",
+    )
 
 
 def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:

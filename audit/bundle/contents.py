@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from audit import chain, export, selectors
+from audit import chain, export, selectors, signing_keys
 from audit.bundle.archive import Archive
 from audit.bundle.period import Period, beginning, ending, explained
 from audit.bundle.rows import SealedRows
@@ -41,6 +41,7 @@ class Bundle:
         self.actor_id = actor_id
         _, self.generated_at = selectors.snapshot()
         self.newest = explained(ending(period))
+        self.rotations = signing_keys.keys().rotations  # read after it: its key is among them
         earlier = beginning(period)
         self.first = Frontier()
         if earlier and earlier.size < self.newest.size:
@@ -60,7 +61,7 @@ class Bundle:
         rows = SealedRows(self.period.tenant_id, range(self.first.size, self.newest.size))
         for name in ("README.txt", "verify.py"):
             yield name, iter([(FOLDER / name).read_bytes()])
-        yield "keys.json", iter([line({"keys": self.keys()})])
+        yield "keys.json", iter([line({"keys": self.keys(), "rotations": self.rotations})])
         yield "checkpoint.note", iter([self.newest.note.encode()])
         yield "checkpoints.jsonl", (line({"note": note}) for note in self.stops())
         yield "ledger.jsonl", rows.lines()

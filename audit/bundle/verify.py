@@ -1,11 +1,12 @@
 """Is a ledger bundle what was sealed, whole and unaltered? Needs Python 3.11 and nothing else.
 
-    python verify.py BUNDLE.zip KEY [CHECKPOINT ...]
+    python verify.py BUNDLE.zip KEY[@TIME] [CHECKPOINT ...]
 
 KEY is the ledger's public key (origin+id+base64, or a file that holds it), CHECKPOINT a file
-with a checkpoint that you received earlier. Take KEY and this program from where you trust
-them, not from the bundle. Nothing is sent anywhere. One line for each finding; exit code 0
-when the bundle is sound, 1 when it is not.
+with a checkpoint that you received earlier. Keys that KEY named as its successors count too;
+with @TIME (such as @2026-11-21) KEY itself counts for nothing that was recorded later. Take KEY
+and this program from where you trust them, not from the bundle. Nothing is sent anywhere. One
+line for each finding; exit code 0 when the bundle is sound, 1 when it is not.
 """
 
 import base64
@@ -14,7 +15,7 @@ import json
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,29 +74,43 @@ def is_signed(public: bytes, message: bytes, signature: bytes) -> bool:
     return s < Q and not any((a[i] * b[2] - b[i] * a[2]) % P for i in (0, 1))
 
 
-def key_of(text: str) -> tuple[str, bytes, bytes]:
-    """Name, id and public key of a verifier key."""
+def unbase64(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+def key_id(name: str, public: bytes) -> bytes:
+    return hashlib.sha256(f"{name}\n".encode() + b"\1" + public).digest()[:4]
+
+
+def key_of(text: str) -> tuple[str, bytes]:
+    """Name and public key of a verifier key."""
     name, identifier, encoded = text.strip().split("+", 2)
-    public = base64.b64decode(encoded, validate=True)
-    expected = hashlib.sha256(name.encode() + b"\n" + public).digest()[:4]
-    if len(public) != 33 or public[0] != 1 or identifier != expected.hex():
+    public = unbase64(encoded)
+    if len(public) != 33 or public[0] != 1 or identifier != key_id(name, public[1:]).hex():
         raise ValueError("KEY is no whole key of the form origin+id+base64.")
-    return name, expected, public[1:]
+    return name, public[1:]
 
 
-def read_note(note: str, key: tuple[str, bytes, bytes]) -> tuple[int, bytes]:
-    """The size and root that a checkpoint states. Raises ValueError unless the key signed it."""
-    name, identifier, public = key
+def signers(note: str, name: str, keys: Iterable[bytes]) -> tuple[list[str], list[bytes]]:
+    """The lines of a note, and which of the keys signed it under this name."""
     text, _, signatures = note.partition("\n\n")
-    origin, size, root = text.split("\n")
+    found = []
     for line in signatures.splitlines():
         dash, signer, encoded = line.split(" ")
         if (dash, signer) == ("\u2014", name):
-            signature = base64.b64decode(encoded, validate=True)
-            signed = is_signed(public, f"{text}\n".encode(), signature[4:])
-            if signature[:4] == identifier and signed and origin == name:
-                return int(size), base64.b64decode(root, validate=True)
-    raise ValueError("not signed by KEY")
+            signature = unbase64(encoded)
+            likely = [key for key in keys if key_id(name, key) == signature[:4]]
+            found += [k for k in likely if is_signed(k, f"{text}\n".encode(), signature[4:])]
+    return text.split("\n"), found
+
+
+def read_note(note: str, name: str, keys: Iterable[bytes]) -> tuple[int, bytes, bytes]:
+    """The size and root that a checkpoint states, and the one of the keys that signed it.
+    Raises ValueError unless one did."""
+    (origin, size, root), by = signers(note, name, keys)
+    if not by or origin != name:
+        raise ValueError("not signed by KEY")
+    return int(size), unbase64(root), by[0]
 
 
 class Tree:
@@ -143,8 +158,11 @@ def sha256(data: bytes) -> str:
 
 
 class Verification:
-    def __init__(self, archive: zipfile.ZipFile, key: tuple[str, bytes, bytes]) -> None:
-        self.archive, self.key, self.tenant = archive, key, key[0].rpartition("/")[2]
+    def __init__(self, archive: zipfile.ZipFile, key: tuple[str, bytes], until: str) -> None:
+        self.archive, (self.name, self.key), self.until = archive, key, until
+        self.ledger, _, self.tenant = self.name.rpartition("/")
+        # Every key that counts and how KEY leads to it; and those that led to KEY.
+        self.keys, self.earlier, self.by = {self.key: ""}, list[bytes](), self.key
         self.digests, self.stops = dict[str, str](), dict[int, list[tuple[bytes, str]]]()
         self.open, self.times = dict[tuple[str, int], int](), ["", ""]
         self.missing, self.erased, self.policies = set[int](), set[int](), set[str]()
@@ -156,11 +174,13 @@ class Verification:
         if sorted(self.archive.namelist()) != sorted(FILES):
             yield f"The bundle holds other files than it should: {self.archive.namelist()}."
         about = [self.manifest[name] for name in ("format", "origin", "tenant_id")]
-        if about != [FORMAT, self.key[0], self.tenant]:
+        if about != [FORMAT, self.name, self.tenant]:
             yield "The manifest is of another ledger or format."
-        size, root = read_note(self.archive.read("checkpoint.note").decode(), self.key)
+        yield from self.rotations(json.loads(self.archive.read("keys.json"))["rotations"])
+        note = self.archive.read("checkpoint.note").decode()
+        size, root, self.by = read_note(note, self.name, self.keys)
         for line in self.lines("checkpoints.jsonl"):
-            at, expected = read_note(json.loads(line)["note"], self.key)
+            at, expected, _ = read_note(json.loads(line)["note"], self.name, self.known())
             self.stops.setdefault(at, []).append((expected, ""))
         self.stops.setdefault(size, []).append((root, ""))
         for line in self.lines("policies.jsonl"):
@@ -170,13 +190,47 @@ class Verification:
         yield from self.walk()
         if self.tree.size != size or size == self.first:
             yield f"The lines end at place {self.tree.size}, the checkpoint at {size}."
+        if self.until and self.by == self.key and self.times[1] > self.until:
+            yield f"KEY signed rows of {self.times[1]}, and you refuse it after {self.until}."
         for name, digest in self.manifest["files"].items():
             if (self.digests.get(name) or sha256(self.archive.read(name))) != digest:
                 yield f"{name} is not the file that the manifest describes."
 
+    def rotations(self, notes: list[str]) -> Iterator[str]:
+        """Which keys count: each rotation is signed by the key before it and by the new one."""
+        name, chain = f"{self.ledger}/keys", list[bytes]()
+        for number, note in enumerate(notes, start=1):
+            try:
+                lines = note.partition("\n\n")[0].split("\n")
+                said, old, new, at = lines[0], *map(unbase64, lines[1:3]), lines[3]
+                both = {*signers(note, name, (old, new))[1]} == {old, new} and said == name
+            except UNREADABLE:
+                both = False
+            if not both or old == new:
+                yield f"Rotation {number} in keys.json is not signed by both of its keys."
+                break
+            if chain[-1:] not in ([], [old]) or new in chain:
+                yield f"Rotation {number} in keys.json does not follow from the one before it."
+                break
+            if old == self.key and self.until and at > self.until:
+                yield f"KEY named its successor on {at}, and you refuse it after {self.until}."
+                break
+            chain += [new] if chain else [old, new]
+            if old in self.keys:
+                who = key_id(self.name, old).hex()
+                self.keys[new] = f", which key {who} named on {at}{self.keys[old]}"
+        if self.key in chain:
+            self.earlier = chain[: chain.index(self.key)]
+        elif chain:
+            yield "The rotations in keys.json are not about KEY."
+
+    def known(self) -> list[bytes]:
+        """For what only compares: also the keys from before KEY."""
+        return [*self.keys, *self.earlier]
+
     def compare(self, name: str, note: str, size: int) -> Iterator[str]:
         try:
-            at, expected = read_note(note, self.key)
+            at, expected, _ = read_note(note, self.name, self.known())
         except UNREADABLE:
             yield f"{name} is no checkpoint that KEY signed."
             return
@@ -272,10 +326,12 @@ def main(arguments: list[str]) -> int:
         return 2
     count, given = 0, arguments[1]
     try:
-        key = key_of(given if given.count("+") > 1 else Path(given).read_text(encoding="utf-8"))
+        whole = given if given.count("+") > 1 else Path(given).read_text(encoding="utf-8")
+        text, _, refused = whole.strip().partition("@")
+        key = key_of(text)
         older = [(name, Path(name).read_text(encoding="utf-8")) for name in arguments[2:]]
         with zipfile.ZipFile(arguments[0]) as archive:
-            verification = Verification(archive, key)
+            verification = Verification(archive, key, refused)
             for sentence in verification.findings(older):
                 count += 1
                 say("FINDING", sentence)
@@ -287,6 +343,8 @@ def main(arguments: list[str]) -> int:
         return 1
     for (action_id, number), row_id in verification.open.items():
         say("open", f"row {row_id}: attempt {number} of {action_id} has no outcome here.")
+    if how := verification.keys[verification.by]:
+        say("note", f"Signed by key {key_id(key[0], verification.by).hex()}{how}.")
     say("note", f"Asked for: {since or 'the start'} to {until or 'now'}. Rows: {begin} to {end}.")
     if is_cut:
         say("note", "That is before the period's end: a newer checkpoint would show later rows.")

@@ -11,6 +11,7 @@ from django.test import Client
 
 from agents import journal
 from agents.models import Conversation, Message, ToolCall, Turn
+from audit.selectors import actions_of_run
 from integrations import authentication
 from integrations.models import Account, Organisation, ServiceToken
 from integrations.sandbox.offline_model import chat_request, message_order
@@ -147,6 +148,10 @@ def test_every_bad_call_gets_one_typed_result_and_the_run_goes_on(
         "INVALID_INPUT",
         "INVALID_INPUT",
     ]
+    turn = Turn.objects.get()
+    rows = actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id))
+    assert [row.action_type for row in rows] == ["tool:no_such_tool", "tool:execute_action"]
+    assert {row.status for row in rows} == {"blocked"}
 
 
 @pytest.mark.parametrize("model", [[Failure(500)]], indirect=True)

@@ -1,6 +1,7 @@
 """Sealing in tests. A transaction elsewhere on the server holds the sealer up, so a tenant is
 sealed until all its rows are."""
 
+import base64
 import time
 from uuid import UUID
 
@@ -8,7 +9,9 @@ from audit import seals
 from audit.models import ExecutedAgentAction, Leaf
 from audit.notes import Signer
 
-SIGNER = Signer(b"a signing key for tests, 32 byte")
+SEED = b"a signing key for tests, 32 byte"
+SIGNER = Signer(SEED)
+SIGNING_KEY = base64.b64encode(SEED).decode()
 SECONDS = 60.0
 
 

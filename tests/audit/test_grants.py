@@ -93,7 +93,7 @@ def end_one(session: Session) -> None:
 
 
 def read(session: Session) -> None:
-    for table in ("action", "payload", "artifact", "leaf", "checkpoint", "policy"):
+    for table in ("action", "payload", "artifact", "leaf", "checkpoint", "policy", "signing_key"):
         session.execute(f"SELECT * FROM audit_{table}")
 
 
@@ -124,6 +124,9 @@ CHECKPOINT = (
     "INSERT INTO audit_checkpoint (tenant_id, size, root, frontier, note, verifier_key) "
     "VALUES (gen_random_uuid(), 1, sha256(''), ARRAY[sha256('')], '', '')"
 )
+SIGNING_KEY = (
+    "INSERT INTO audit_signing_key (public, statement) VALUES (sha256(random()::text::bytea), 'x')"
+)
 NEVER = {
     "set recorded_at": stamp("recorded_at", "now() - interval '1 day'"),
     "set xact": stamp("xact", "'3'"),
@@ -135,6 +138,9 @@ NEVER = {
     ),
     "change a data key": sql("UPDATE audit_data_key SET wrapped = NULL"),
     "delete a data key": sql("DELETE FROM audit_data_key"),
+    "stamp a signing key": sql(
+        SIGNING_KEY.replace("(public", "(named_at, public").replace("VALUES (", "VALUES (now(), ")
+    ),
     "update": sql("UPDATE audit_action SET status = 'failed'"),
     "update a month": sql(f"UPDATE {MONTH} SET status = 'failed'"),
     "delete": sql("DELETE FROM audit_action"),
@@ -162,13 +168,14 @@ WORK = {
     "read": read,
     "leaf": sql(LEAF),
     "checkpoint": sql(CHECKPOINT),
+    "signing key": sql(SIGNING_KEY),
     "redact": redact,
     "end an organisation": end_one,
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
-    "app": {"append", "read", "read data keys", "make months"},
-    "sealer": {"read", "leaf", "checkpoint"},
+    "app": {"append", "read", "read data keys", "make months", "signing key"},
+    "sealer": {"read", "leaf", "checkpoint", "signing key"},
     "export": {"read"},
     "privacy": {"redact", "end an organisation"},
 }

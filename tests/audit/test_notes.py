@@ -1,4 +1,6 @@
 import base64
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from tests.audit.vectors import VECTORS
 SEED = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
 PUBLIC = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
 SIGNER = notes.Signer(SEED)
+OTHER = notes.Signer(bytes(32))
 TREE = notes.Tree(origin="ledger.example/a", size=3, root=bytes(range(32)))
 KEY = SIGNER.verifier_key(TREE.origin)
 
@@ -24,7 +27,7 @@ def test_a_note_of_another_implementation_verifies() -> None:
     text, signature = example["text"].removesuffix("\n"), example["signature"]
     assert notes.verified(signature, text, name, public)
     assert not notes.verified(signature, f"{text} ", name, public)
-    _, _, public = verify.key_of(example["key"])
+    _, public = verify.key_of(example["key"])
     signed = base64.b64decode(signature)[4:]
     assert verify.is_signed(public, example["text"].encode(), signed)
     assert not verify.is_signed(public, text.encode(), signed)
@@ -71,5 +74,51 @@ def test_a_key_that_was_not_copied_whole_is_refused(key: str) -> None:
 @pytest.mark.parametrize("text", ["", "short", "!" * 44, base64.b64encode(bytes(31)).decode()])
 def test_a_signing_key_of_another_form_is_refused_with_what_to_do(text: str) -> None:
     with pytest.raises(ValueError, match="openssl rand -base64 32"):
-        notes.signer(text)
-    assert notes.signer(base64.b64encode(SEED).decode()).public.hex() == PUBLIC
+        notes.signers(text)
+    encoded, other = (base64.b64encode(seed).decode() for seed in (SEED, bytes(32)))
+    (signer,) = notes.signers(encoded)
+    assert signer.public.hex() == PUBLIC
+    assert [one.public for one in notes.signers(f"{encoded}, {other}")] == [
+        SIGNER.public,
+        OTHER.public,
+    ]
+    with pytest.raises(ValueError, match="two of them, with a comma between"):
+        notes.signers(f"{encoded},{other},{encoded}")
+
+
+def rotation(**changes: Any) -> notes.Rotation:
+    said: dict[str, Any] = {
+        "name": notes.rotations_name("ledger.example"),
+        "old": SIGNER.public,
+        "new": OTHER.public,
+        "at": datetime(2026, 11, 21, 22, tzinfo=UTC),
+    }
+    return notes.Rotation(**said | changes)
+
+
+def test_a_rotation_is_signed_by_both_of_its_keys_and_reads_back() -> None:
+    said = rotation()
+    note = SIGNER.sign(said) + OTHER.signature(said)
+    assert note.startswith("ledger.example/keys\n")
+    assert "\n2026-11-21T22:00:00.000000Z\n\n— ledger.example/keys " in note
+    assert notes.read_rotation(note, name="ledger.example/keys") == said
+    turned = OTHER.sign(said) + SIGNER.signature(said)
+    assert notes.read_rotation(turned, name="ledger.example/keys") == said
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        SIGNER.sign(rotation()),
+        OTHER.sign(rotation()),
+        SIGNER.sign(rotation()) * 2,
+        SIGNER.sign(rotation()) + OTHER.signature(rotation(old=bytes(32))),
+        SIGNER.sign(rotation(new=bytes(32))) + OTHER.signature(rotation(new=bytes(32))),
+        SIGNER.sign(rotation(name="b/keys")) + OTHER.signature(rotation(name="b/keys")),
+        SIGNER.sign(TREE) + OTHER.signature(TREE),
+        "",
+    ],
+)
+def test_a_rotation_that_one_key_did_not_sign_is_refused(note: str) -> None:
+    with pytest.raises(notes.NotANote):
+        notes.read_rotation(note, name="ledger.example/keys")

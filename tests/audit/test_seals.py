@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections, transaction
 from pytest_django.fixtures import Settings
 
-from audit import chain, ledger, lines, merkle, notes, seals
+from audit import chain, ledger, lines, merkle, notes, seals, signing_keys
 from audit.management.commands import seal_ledger
 from audit.models import AppendOnly, Checkpoint, ExecutedAgentAction, Leaf
 from audit.verify import Verification
@@ -177,7 +177,7 @@ def test_the_sealer_looks_back_when_it_starts_and_after_a_stall(
     monkeypatch.setattr(seals, "is_stalled", lambda: stalls.pop(0))
     monkeypatch.setattr(seals, "seal", seal)
     monkeypatch.setattr(seal_ledger, "TICK_SECONDS", 0)
-    seal_ledger.tick(sealed.SIGNER, stop=stop)
+    seal_ledger.tick([sealed.SIGNER], stop=stop)
     assert looked == [True, False, True, True, True, False]
 
 
@@ -223,7 +223,7 @@ def test_a_database_whose_transactions_are_older_than_the_seals_is_refused(tenan
             "VALUES (-1, gen_random_uuid(), %s, 99, '9000000000000', %s)",
             [tenant_id, bytes(32)],
         )
-        with pytest.raises(seals.CannotSeal, match="pg_resetwal"):
+        with pytest.raises(signing_keys.CannotSeal, match="pg_resetwal"):
             seals.seal(signer=sealed.SIGNER)
         transaction.set_rollback(True, using="ledger")
 
@@ -269,7 +269,7 @@ def test_seals_are_never_changed(tenant_id: UUID, table: str, change: str) -> No
 
 
 def test_the_command_seals_what_is_there(tenant_id: UUID, settings: Settings) -> None:
-    settings.LEDGER_SIGNING_KEY = "A" * 43 + "="
+    settings.LEDGER_SIGNING_KEY = sealed.SIGNING_KEY
     append_action(tenant_id=tenant_id)
     said = StringIO()
     call_command("seal_ledger", "--once", stdout=said)
@@ -305,7 +305,7 @@ def test_the_sealer_seals_until_it_is_told_to_stop(
 
 def run(stop: threading.Event) -> None:
     try:
-        seal_ledger.tick(sealed.SIGNER, stop=stop)
+        seal_ledger.tick([sealed.SIGNER], stop=stop)
     finally:
         connections.close_all()
 

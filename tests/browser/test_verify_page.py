@@ -87,6 +87,7 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     from audit import sealing
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles
+    from tests.audit.bundle import rotations
     from tests.audit.bundle import test_verify as program
     from tests.audit.entries import append_action
 
@@ -103,8 +104,11 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     files = bundles.unpack(data)
     program.change_field(files, random.Random(1))
     bundles.sign_again(files, sealed.SIGNER)
+    rotated = bundles.unpack(data)
+    bundles.rotate(rotated, sealed.SIGNER, rotations.SECOND, rotations.THIRD)
     for number, (bundle, notes) in enumerate(
         [
+            (bundles.pack(rotated), (kept,)),
             (data, ()),
             (data, (kept,)),
             (data, ("no note", kept)),
@@ -116,7 +120,12 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     ):
         expected = in_common(in_python(tmp_path, capsys, bundle, key, *notes))
         assert in_common(in_browser(page, bundle, key, *notes)) == expected, number
-        assert expected[-1].startswith("SOUND") == (number < 2), expected
+        assert expected[-1].startswith("SOUND") == (number < 3), expected
+    for refused in ("2026-01-01", "2999-01-01"):
+        for bundle in (data, bundles.pack(rotated)):
+            limited = f"{key}@{refused}"
+            expected = in_common(in_python(tmp_path, capsys, bundle, limited))
+            assert in_common(in_browser(page, bundle, limited)) == expected
 
 
 def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:

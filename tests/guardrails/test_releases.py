@@ -1,5 +1,6 @@
 """Held actions when their time has come: decided again, carried out once."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from audit.selectors import recorded
 from guardrails import executor
 from guardrails.contracts import ActionResult, Origin
 from guardrails.executor import execute
+from guardrails.holds import TooLate, recall
 from guardrails.models import AllowedAction, AllowedActionOption, Approval, Hold
 from guardrails.releases import finish_released, release, release_due
 from integrations.exceptions import Unavailable
@@ -118,13 +120,77 @@ def test_a_release_with_an_unknown_outcome_is_settled_when_the_provider_is_back(
     assert [call["performed"] for call in office.calls()] == [True]
 
 
-def test_a_provider_that_cannot_be_read_refuses(office: Office, held: ActionResult) -> None:
+def test_a_provider_that_is_away_is_tried_again_until_it_is_back(
+    office: Office, held: ActionResult
+) -> None:
+    office.faults(error_rate=1.0)
+    for _ in range(2):
+        assert due() == 1
+    hold = Hold.objects.get()
+    assert (hold.state, hold.decided_at, hold.finished_at) == ("held", None, None)
+    assert hold.outcome == "The provider could not be asked. Try again later."
+    assert phases(held) == [("control", "waiting", "held")]
+    office.faults()
+    assert office.calls() == []
+
+    due()
+
+    assert Hold.objects.get().outcome == "Done."
+    assert phases(held)[-1] == ("outcome", "succeeded", "performed")
+    assert [call["performed"] for call in office.calls()] == [True]
+
+
+def test_while_its_provider_is_away_it_can_be_recalled(office: Office, held: ActionResult) -> None:
     office.faults(error_rate=1.0)
     due()
+    hold = Hold.objects.get()
+    recall(organisation_id=office.organisation.id, hold_id=hold.id, by="operator:olga")
+    office.faults()
+
+    assert (release_due(now=timezone.now()), release(hold.id)) == (0, None)
+    assert Hold.objects.get().state == "recalled"
+    assert phases(held)[-1] == ("control", "denied", "recalled")
+    assert office.calls() == []
+
+
+def test_a_provider_that_stays_away_for_a_day_refuses(office: Office, held: ActionResult) -> None:
+    office.faults(error_rate=1.0)
+    Hold.objects.update(until=timezone.now() - timedelta(days=1, seconds=1))
+    release_due(now=timezone.now())
     office.faults()
     assert Hold.objects.get().state == "refused"
     assert phases(held)[-1] == ("blocked", "blocked", "facts_unavailable")
     assert office.calls() == []
+
+
+def test_a_pause_refuses_although_the_provider_is_away(office: Office, held: ActionResult) -> None:
+    office.faults(error_rate=1.0)
+    Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
+    due()
+    office.faults()
+    assert Hold.objects.get().state == "refused"
+    assert phases(held)[-1] == ("blocked", "blocked", "paused")
+    assert office.calls() == []
+
+
+def test_who_lost_a_release_to_another_process_does_not_hold_it_again(
+    office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one may be calling the provider: a recall must not be promised."""
+
+    def overtaken(*given: Any, **named: Any) -> ActionResult:
+        Hold.objects.update(decided_at=timezone.now())
+        return held
+
+    with monkeypatch.context() as patched:
+        patched.setattr("guardrails.releases.execute", overtaken)
+        due()
+
+    assert Hold.objects.get().state == "released"
+    with pytest.raises(TooLate):
+        recall(
+            organisation_id=office.organisation.id, hold_id=Hold.objects.get().id, by="operator:o"
+        )
 
 
 @pytest.mark.parametrize("after_effect", [True, False])

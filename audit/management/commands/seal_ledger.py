@@ -1,13 +1,14 @@
 import logging
 import signal
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError, connections
 
-from audit import notes, seals
+from audit import notes, seals, signing_keys
 from audit.routing import LEDGER
 
 TICK_SECONDS = 1.0
@@ -31,12 +32,13 @@ class Command(BaseCommand):
                 "Make one with: openssl rand -base64 32"
             )
         try:
-            signer = notes.signer(settings.LEDGER_SIGNING_KEY)
+            signers = notes.signers(settings.LEDGER_SIGNING_KEY)
+            signer = signing_keys.signer_in_force(signers)
             if options["once"]:
                 self.stdout.write(f"Sealed {sum(seals.seal_all(signer=signer))} rows.")
             else:
-                tick(signer, stop=stopped())
-        except (ValueError, seals.CannotSeal) as error:
+                tick(signers, stop=stopped())
+        except (ValueError, signing_keys.CannotSeal) as error:
             raise CommandError(str(error)) from error
 
 
@@ -48,8 +50,9 @@ def stopped() -> threading.Event:
     return event
 
 
-def tick(signer: notes.Signer, *, stop: threading.Event) -> None:
-    """Seal every second until `stop` is set. A database that is away is tried again.
+def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
+    """Seal every second until `stop` is set, with the one of `signers` that the ledger names
+    by then. A database that is away is tried again. Raises CannotSeal.
 
     The first seal looks back, and so does the one after a stall: rows of a transaction that
     ended in between may lie below others that are sealed.
@@ -60,6 +63,7 @@ def tick(signer: notes.Signer, *, stop: threading.Event) -> None:
             stalled = seals.is_stalled()
             if stalled and not look_back:
                 log.warning("seal_ledger.stalled: a transaction that writes stays open")
+            signer = signing_keys.signer_in_force(signers)
             sealed: int | None = 1
             while sealed and not stop.is_set():
                 sealed = seals.seal(signer=signer, out_of_order=look_back or stalled)

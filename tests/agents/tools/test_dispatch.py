@@ -1,3 +1,4 @@
+import json
 import threading
 import uuid
 from dataclasses import replace
@@ -12,6 +13,8 @@ from agents.steps import Ending
 from agents.tools import dispatch
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
+from audit.contracts import Recorded
+from audit.selectors import actions_of_run
 from integrations.contracts import AccountRef
 from integrations.exceptions import Unavailable
 from integrations.llm import Completion, ModelError, RequestedCall
@@ -55,11 +58,13 @@ class Bench:
             organisation_id=organisation.id, external_user_id="maya", accounts=(account,)
         )
 
-    def run(self, *names: str, tools: list[Tool[Any]]) -> list[dict[str, Any]]:
+    def run(
+        self, *names: str, tools: list[Tool[Any]], arguments: str = "{}"
+    ) -> list[dict[str, Any]]:
         """The results of calls of these tools, in the order of the calls."""
         completion = Completion(
             text="",
-            calls=tuple(RequestedCall(id=n, name=n, arguments="{}") for n in names),
+            calls=tuple(RequestedCall(id=n, name=n, arguments=arguments) for n in names),
             model="m",
             finish_reason="tool_calls",
             prompt_tokens=0,
@@ -98,6 +103,44 @@ def bench() -> Bench:
 
 def tool(name: str, run: Any, *, acts: bool = False) -> Tool[Any]:
     return Tool(name=name, description="", arguments=Nothing, run=run, acts=acts)
+
+
+def never(*_: Any) -> ToolResult:
+    raise AssertionError("this tool must not run")
+
+
+@pytest.mark.parametrize("name", ["archive", "tool:archive", "x" * 300, "a\u202e\nb", "\x00"])
+def test_a_tool_that_nobody_knows_is_a_refusal_in_the_ledger(bench: Bench, name: str) -> None:
+    (result,) = bench.run(name, tools=[tool("a", never)])
+
+    assert result["error"]["code"] == "NOT_FOUND"
+    (row,) = ledger_rows(bench)
+    assert (row.phase, row.status, row.decision_reason) == ("blocked", "blocked", "unknown_action")
+    assert row.action_type.startswith("tool:")
+    assert row.action_type.isprintable()
+    assert len(row.action_type) < 100
+    assert (row.account_id, row.run_id) == (bench.person.accounts[0].id, str(bench.lease.turn_id))
+
+
+@pytest.mark.parametrize("arguments", ["{", "[]", '{"a": 1, "a": 2}', '{"surprise": 1}', "NaN"])
+def test_arguments_that_an_acting_tool_cannot_read_are_a_refusal_in_the_ledger(
+    bench: Bench, arguments: str
+) -> None:
+    (result,) = bench.run("do", tools=[tool("do", never, acts=True)], arguments=arguments)
+
+    assert result["error"]["code"] == "INVALID_INPUT"
+    (row,) = ledger_rows(bench)
+    assert (row.action_type, row.decision_reason) == ("tool:do", "unknown_action")
+    assert json.loads(row.payload["proposed"]) == {"tool": "do", "arguments": arguments}
+
+
+def test_what_a_reading_tool_cannot_read_is_no_attempt_to_act(bench: Bench) -> None:
+    bench.run("look", tools=[tool("look", never)], arguments="{")
+    assert ledger_rows(bench) == ()
+
+
+def ledger_rows(bench: Bench) -> tuple[Recorded, ...]:
+    return actions_of_run(tenant_id=bench.person.organisation_id, run_id=str(bench.lease.turn_id))
 
 
 def test_calls_that_read_run_side_by_side(bench: Bench) -> None:

@@ -1,8 +1,10 @@
 """Bundles as the files in them, to look into and to tamper with."""
 
 import io
+import itertools
 import json
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,6 +18,7 @@ from tests.audit import sealed
 from tests.audit.entries import append_action, entry
 
 Files = dict[str, bytes]
+ROTATED = datetime(2026, 11, 20, 22, tzinfo=UTC)
 
 
 def fill(tenant_id: UUID, *, actions: int = 6) -> None:
@@ -80,6 +83,30 @@ def sign_again(files: Files, signer: Signer) -> None:
     note = signer.sign(notes.Tree(origin=origin, size=len(texts), root=tree))
     files["checkpoint.note"], files["checkpoints.jsonl"] = note.encode(), b""
     mend(files, size=len(texts))
+
+
+def rotate(files: Files, *signers: Signer, at: datetime = ROTATED) -> None:
+    """As if each of these had named the next one, the last had signed the checkpoint, and the
+    bundle said so."""
+    origin = json.loads(files["manifest.json"])["origin"]
+    sign_again(files, signers[-1])
+    keys = json.loads(files["keys.json"])
+    keys["keys"] = [signer.verifier_key(origin) for signer in signers]
+    keys["rotations"] = [
+        rotation(origin, old, new, at=at) for old, new in itertools.pairwise(signers)
+    ]
+    put_keys(files, keys)
+
+
+def put_keys(files: Files, keys: dict[str, Any]) -> None:
+    files["keys.json"] = chain.canonical_bytes(keys) + b"\n"
+    mend(files)
+
+
+def rotation(origin: str, old: Signer, new: Signer, *, at: datetime = ROTATED) -> str:
+    name = notes.rotations_name(origin.rpartition("/")[0])
+    said = notes.Rotation(name=name, old=old.public, new=new.public, at=at)
+    return old.sign(said) + new.signature(said)
 
 
 def check(folder: Path, data: bytes, key: str, *older: str) -> int:

@@ -41,36 +41,56 @@ const digestOf = (value) => hex(sha256(encoder.encode(canonical(value))));
 
 // --- keys and signed notes -----------------------------------------------------------------
 
+const keyId = (name, raw) => hex(sha256(encoder.encode(`${name}\n`), Uint8Array.of(1), raw).slice(0, 4));
+
+function importKey(raw) {
+  return crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
+}
+
 async function keyOf(given) {
   const [name, identifier, ...rest] = given.trim().split("+");
   const whole = unbase64(rest.join("+"));
-  const expected = (sha256(encoder.encode(`${name}\n`), whole)).slice(0, 4);
-  if (whole.length !== 33 || whole[0] !== 1 || identifier !== hex(expected)) {
+  const raw = whole.slice(1);
+  if (whole.length !== 33 || whole[0] !== 1 || identifier !== keyId(name, raw)) {
     throw new Broken("KEY is no whole key of the form origin+id+base64.");
   }
-  const key = await crypto.subtle.importKey("raw", whole.slice(1), { name: "Ed25519" }, false, ["verify"]);
-  return { name, identifier: expected, key };
+  return { name, raw, key: await importKey(raw) };
 }
 
-/* The size and root that a checkpoint states. Throws unless the key signed it. */
-async function readNote(note, key) {
+/* The lines of a note, and which of the keys signed it under this name. */
+async function signersOf(note, name, keys) {
   const cut = note.indexOf("\n\n");
   const [said, signatures] = cut < 0 ? [note, ""] : [note.slice(0, cut), note.slice(cut + 2)];
-  const lines = said.split("\n");
-  for (const line of lines.length === 3 ? signatures.split("\n") : []) {
+  const found = [];
+  for (const line of signatures.split("\n").filter(Boolean)) {
     const [dash, signer, encoded, ...more] = line.split(" ");
-    if (dash !== "\u2014" || signer !== key.name || more.length) {
+    if (encoded === undefined || more.length) {
+      throw new Error("no line of a signature");
+    }
+    if (dash !== "\u2014" || signer !== name) {
       continue;
     }
     const signature = unbase64(encoded);
-    const signed = await crypto.subtle.verify(
-      { name: "Ed25519" }, key.key, signature.slice(4), encoder.encode(`${said}\n`),
-    );
-    if (signed && same(signature.slice(0, 4), key.identifier) && lines[0] === key.name && /^\d+$/.test(lines[1])) {
-      return { size: Number(lines[1]), root: unbase64(lines[2]) };
+    for (const raw of keys.filter((key) => keyId(name, key) === hex(signature.slice(0, 4)))) {
+      const signed = await crypto.subtle.verify(
+        { name: "Ed25519" }, await importKey(raw), signature.slice(4), encoder.encode(`${said}\n`),
+      ).catch(() => false);
+      if (signed) {
+        found.push(hex(raw));
+      }
     }
   }
-  throw new Broken("not signed by KEY");
+  return { lines: said.split("\n"), by: found };
+}
+
+/* The size and root that a checkpoint states, and which of the keys signed it. Throws unless
+   one did. */
+async function readNote(note, name, keys) {
+  const { lines: [origin, size, root, ...more], by } = await signersOf(note, name, keys);
+  if (root === undefined || more.length || !by.length || origin !== name || !/^\d+$/.test(size)) {
+    throw new Broken("not signed by KEY");
+  }
+  return { size: Number(size), root: unbase64(root), by: by[0] };
 }
 
 // --- the tree of RFC 6962 ------------------------------------------------------------------
@@ -133,9 +153,13 @@ class Part {
 }
 
 class Verification {
-  static async start(archive, key) {
+  static async start(archive, { name, raw }, until) {
     const one = new Verification();
-    Object.assign(one, { archive, key, tenant: key.name.slice(key.name.lastIndexOf("/") + 1) });
+    const cut = name.lastIndexOf("/");
+    Object.assign(one, { archive, name, key: hex(raw), until, by: hex(raw) });
+    Object.assign(one, { ledger: name.slice(0, cut), tenant: name.slice(cut + 1) });
+    // Every key that counts and how KEY leads to it; and those that led to KEY.
+    Object.assign(one, { keys: new Map([[hex(raw), ""]]), earlier: [] });
     Object.assign(one, { digests: {}, stops: new Map(), open: new Map(), times: ["", ""] });
     Object.assign(one, { missing: new Set(), erased: new Set(), policies: new Set() });
     one.manifest = JSON.parse(text(await archive.read("manifest.json")));
@@ -150,12 +174,15 @@ class Verification {
       yield `The bundle holds other files than it should: [${names}].`;
     }
     const about = [this.manifest.format, this.manifest.origin, this.manifest.tenant_id];
-    if (canonical(about) !== canonical([FORMAT, this.key.name, this.tenant])) {
+    if (canonical(about) !== canonical([FORMAT, this.name, this.tenant])) {
       yield "The manifest is of another ledger or format.";
     }
-    const { size, root } = await readNote(text(await this.archive.read("checkpoint.note")), this.key);
+    yield* this.rotations(JSON.parse(text(await this.archive.read("keys.json"))).rotations);
+    const note = text(await this.archive.read("checkpoint.note"));
+    const { size, root, by } = await readNote(note, this.name, [...this.keys.keys()].map(unhex));
+    this.by = by;
     for await (const line of this.lines("checkpoints.jsonl")) {
-      const stated = await readNote(JSON.parse(text(line)).note, this.key);
+      const stated = await readNote(JSON.parse(text(line)).note, this.name, this.known());
       this.expect(stated.size, stated.root, "");
     }
     this.expect(size, root, "");
@@ -169,11 +196,62 @@ class Verification {
     if (this.tree.size !== size || size === this.first) {
       yield `The lines end at place ${this.tree.size}, the checkpoint at ${size}.`;
     }
+    if (this.until && this.by === this.key && this.times[1] > this.until) {
+      yield `KEY signed rows of ${this.times[1]}, and you refuse it after ${this.until}.`;
+    }
     for (const [name, digest] of Object.entries(this.manifest.files)) {
       if ((this.digests[name] ?? hex(sha256(await this.archive.read(name)))) !== digest) {
         yield `${name} is not the file that the manifest describes.`;
       }
     }
+  }
+
+  /* Which keys count: each rotation is signed by the key before it and by the new one. */
+  async *rotations(notes) {
+    const [name, chain] = [`${this.ledger}/keys`, []];
+    for (const [index, note] of notes.entries()) {
+      const number = index + 1;
+      let [both, old, added, at] = [false];
+      try {
+        const lines = note.split("\n\n")[0].split("\n");
+        const two = [unbase64(lines[1]), unbase64(lines[2])];
+        const { by } = await signersOf(note, name, two);
+        [old, added, at] = [...two.map(hex), lines[3]];
+        both = lines[0] === name && at !== undefined && old !== added && by.includes(old) && by.includes(added);
+      } catch {
+        both = false;
+      }
+      if (!both) {
+        yield `Rotation ${number} in keys.json is not signed by both of its keys.`;
+        break;
+      }
+      if ((chain.length && chain.at(-1) !== old) || chain.includes(added)) {
+        yield `Rotation ${number} in keys.json does not follow from the one before it.`;
+        break;
+      }
+      if (old === this.key && this.until && at > this.until) {
+        yield `KEY named its successor on ${at}, and you refuse it after ${this.until}.`;
+        break;
+      }
+      chain.push(...(chain.length ? [added] : [old, added]));
+      if (this.keys.has(old)) {
+        this.keys.set(added, `, which key ${this.idOf(old)} named on ${at}${this.keys.get(old)}`);
+      }
+    }
+    if (chain.includes(this.key)) {
+      this.earlier = chain.slice(0, chain.indexOf(this.key));
+    } else if (chain.length) {
+      yield "The rotations in keys.json are not about KEY.";
+    }
+  }
+
+  idOf(key) {
+    return keyId(this.name, unhex(key));
+  }
+
+  /* For what only compares: also the keys from before KEY. */
+  known() {
+    return [...this.keys.keys(), ...this.earlier].map(unhex);
   }
 
   expect(size, root, name) {
@@ -183,7 +261,7 @@ class Verification {
   async *compare(name, note, size) {
     let stated;
     try {
-      stated = await readNote(note, this.key);
+      stated = await readNote(note, this.name, this.known());
     } catch {
       yield `${name} is no checkpoint that KEY signed.`;
       return;

@@ -8,8 +8,9 @@ async function verify({ bundle, key, older }, say) {
   let verification;
   let told;
   try {
-    told = await keyOf(key);
-    verification = await Verification.start(await Archive.open(bundle), told);
+    const [whole, until] = key.trim().split("@", 2);
+    told = await keyOf(whole);
+    verification = await Verification.start(await Archive.open(bundle), told, until);
     for await (const sentence of verification.findings(older)) {
       count += 1;
       say("FINDING", sentence);
@@ -22,6 +23,10 @@ async function verify({ bundle, key, older }, say) {
     say("open", `row ${rowId}: attempt ${attempt} has no outcome here.`);
   }
   const { manifest: { since, until }, times: [begin, end], first, tree } = verification;
+  const { by, keys } = verification;
+  if (keys.get(by)) {
+    say("note", `Signed by key ${verification.idOf(by)}${keys.get(by)}.`);
+  }
   say("note", `Asked for: ${since ?? "the start"} to ${until ?? "now"}. Rows: ${begin} to ${end}.`);
   if (until && end < until) {
     say("note", "That is before the period's end: a newer checkpoint would show later rows.");

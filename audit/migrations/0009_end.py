@@ -100,7 +100,7 @@ DROP INDEX audit_action_end;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0007_about_the_ledger")]
+    dependencies = [("audit", "0008_signing_keys")]
 
     operations = [
         migrations.RunSQL(
