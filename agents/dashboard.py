@@ -17,7 +17,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from agents.models import Turn
-from audit import timeline
+from audit import timeline, verifications
 from audit.sealing import sealing
 from audit.selectors import counts_by_status
 from guardrails import incidents, selectors
@@ -67,6 +67,7 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
         "plot": plot(hourly, now=now),
         "actions": action_rows(organisation, since),
         "sealing": sealing(organisation.id),
+        "verified": verifications.last(organisation.id, now=now),
         "incidents": incidents.open_count(organisation.id, now=now),
         "waiting": [
             {

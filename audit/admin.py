@@ -15,12 +15,13 @@ from django.http import (
     HttpResponseRedirect,
 )
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
-from audit import admin_filters, ids, selectors, timeline
+from audit import admin_filters, ids, selectors, timeline, verifications
 from audit.bundle.contents import Bundle
 from audit.bundle.period import NothingSealed, Period
 from audit.contracts import Filters
@@ -201,7 +202,9 @@ class LedgerAdmin(LookOnly):
             for format in FORMATS
         }
         chosen = admin_filters.filters(request.GET)
-        context["sealing"] = sealing(chosen.tenant_id) if chosen else None
+        if chosen:
+            context["sealing"] = sealing(chosen.tenant_id)
+            context["verified"] = verifications.last(chosen.tenant_id, now=timezone.now())
         response: HttpResponse = super().changelist_view(request, context)
         return response
 

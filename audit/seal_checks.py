@@ -1,15 +1,16 @@
 """Do rows, leaves and checkpoints still fit each other? For `manage.py verify_ledger`."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import connections
 
-from audit import notes, signing_keys
+from audit import ids, notes, signing_keys
 from audit.lines import LEAF_HASH
 from audit.merkle import Frontier
-from audit.models import Checkpoint, ExecutedAgentAction, Leaf
+from audit.models import ActionArtifact, Checkpoint, ExecutedAgentAction, Leaf, LedgerPayload
 from audit.routing import LEDGER
 
 PAGE = 5000
@@ -27,38 +28,44 @@ WHERE (a.xact, a.id) < (SELECT l.xact, l.row_id FROM audit_leaf l
                         ORDER BY l.xact DESC, l.row_id DESC LIMIT 1)
   AND NOT EXISTS (SELECT FROM audit_leaf l WHERE l.row_id = a.id)
   AND (%s::uuid IS NULL OR a.tenant_id = %s::uuid)
+  AND (%s::uuid IS NULL OR a.action_id >= %s::uuid)
 ORDER BY a.id
 """
 Sentence = tuple[str, int | None]
 
 
 def tenants() -> list[UUID]:
-    """Every tenant that has a row, a leaf or a checkpoint."""
+    """Every tenant that has a row or a part of one, a leaf or a checkpoint."""
     found: set[UUID] = set()
-    for model in (ExecutedAgentAction, Leaf, Checkpoint):
+    for model in (ExecutedAgentAction, LedgerPayload, ActionArtifact, Leaf, Checkpoint):
         found.update(model.objects.order_by().values_list("tenant_id", flat=True).distinct())
     return sorted(found)
 
 
-def problems(tenant_id: UUID | None) -> Iterator[Sentence]:
-    """What does not fit, each with its row where it has one. None: of every tenant."""
+def problems(tenant_id: UUID | None, *, since: datetime | None = None) -> Iterator[Sentence]:
+    """What does not fit, each with its row where it has one. None: of every tenant. With `since`
+    what was sealed before is believed."""
     if strays := signing_keys.keys().strays:
         yield f"{strays} signing keys were named without the word of the key before.", None
     keys = set[bytes]()
     for one in [tenant_id] if tenant_id else tenants():
-        yield from of_tenant(one, keys)
+        yield from of_tenant(one, keys, since=since)
+    first = ids.floor(since) if since else None
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(SLIPPED_IN, [tenant_id, tenant_id])
+        cursor.execute(SLIPPED_IN, [tenant_id, tenant_id, first, first])
         rows = cursor.fetchall()
     for (row_id,) in rows:
         yield "It was slipped in below rows that are sealed.", row_id
 
 
-def of_tenant(tenant_id: UUID, keys: set[bytes]) -> Iterator[Sentence]:
+def of_tenant(
+    tenant_id: UUID, keys: set[bytes], *, since: datetime | None = None
+) -> Iterator[Sentence]:
     """Reads page by page, so that memory stays flat; what is sealed meanwhile is looked at.
     `keys` are those known to count, to which newer ones are added."""
     newest = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("-size").first()
-    tree, checkpoints = Frontier(), following(tenant_id, 0)
+    tree = believed(tenant_id, since)
+    checkpoints = following(tenant_id, tree.size)
     expected = next(checkpoints, None)
     while page := read(tenant_id, tree.size):
         for place, row_id, leaf, is_there, fits in page:
@@ -78,6 +85,17 @@ def of_tenant(tenant_id: UUID, keys: set[bytes]) -> Iterator[Sentence]:
     covering = Checkpoint.objects.filter(tenant_id=tenant_id, size__gte=tree.size)
     if tree.size and not covering.exists():
         yield f"The leaves of {tenant_id} go on behind its newest checkpoint.", None
+
+
+def believed(tenant_id: UUID, since: datetime | None) -> Frontier:
+    """The tree as it was sealed before `since`; an empty one where that cannot be, so that all
+    of it is looked at."""
+    rows = Checkpoint.objects.filter(tenant_id=tenant_id)
+    known = rows.filter(signed_at__lt=since).order_by("-size").first() if since else None
+    try:
+        return Frontier(known.size, map(bytes, known.frontier)) if known else Frontier()
+    except ValueError:
+        return Frontier()
 
 
 def read(tenant_id: UUID, start: int) -> list[Any]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError
 from django.utils import timezone
 
-from audit import events, months
+from audit import events, months, verifications
 from audit.contracts import LEDGER_TENANT
 from audit.ids import floor
 from audit.models import ExecutedAgentAction
@@ -14,6 +14,7 @@ from audit.models import ExecutedAgentAction
 ALARM = "ledger.months_end"
 BEFORE = timedelta(days=10)
 AGAIN = timedelta(days=1)
+RECENT = timedelta(days=35)
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,24 @@ def keep_months_ahead() -> None:
     except DatabaseError as error:
         log.error("ledger.months_not_made: %s", error)
     warn(months.made()[-1], now=timezone.now())
+
+
+def verify_recent() -> None:
+    """Every night: what was asked for or sealed in the last 35 days. Each result is recorded."""
+    _verify(timezone.now() - RECENT)
+
+
+def verify_everything() -> None:
+    """Every month: the whole ledger."""
+    _verify(None)
+
+
+def _verify(since: datetime | None) -> None:
+    for one in verifications.verify(since=since):
+        if one.findings:
+            log.error(
+                "ledger.does_not_verify tenant=%s findings=%s", one.tenant_id, len(one.findings)
+            )
 
 
 def warn(last: months.Month, *, now: datetime) -> None:

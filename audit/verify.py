@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, prefetch_related_objects
 
-from audit import chain, end, guards, seal_checks, selectors, vault
+from audit import chain, end, guards, ids, seal_checks, selectors, vault
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
 
@@ -42,6 +42,7 @@ class Verification:
     """
 
     tenant_id: UUID | None = None
+    since: datetime | None = None  # only actions asked for since then, and what was sealed since
     erased: set[int] = field(default_factory=set)
     ended: set[UUID] = field(default_factory=set)
     rows: int = 0
@@ -58,6 +59,7 @@ class Verification:
         rows = selectors.with_payload(now)
         if self.tenant_id:
             rows = rows.filter(tenant_id=self.tenant_id)
+        rows = selectors.between(rows, since=self.since, until=None)
         self.erased = redacted(rows)
         ends = rows.filter(action_type=end.ACTION_TYPE, status="succeeded")
         self.ended = set(ends.values_list("tenant_id", flat=True))
@@ -68,7 +70,7 @@ class Verification:
             self.actions += 1
             yield from self.of_action(phases)
         yield from self.orphans()
-        for sentence, row_id in seal_checks.problems(self.tenant_id):
+        for sentence, row_id in seal_checks.problems(self.tenant_id, since=self.since):
             yield Finding(sentence=sentence, row_id=row_id)
 
     def of_action(self, phases: list[ExecutedAgentAction]) -> Iterator[Finding]:
@@ -96,7 +98,9 @@ class Verification:
         row = ExecutedAgentAction.objects.filter(
             action_id=OuterRef("action_id"), id=OuterRef("row_id"), tenant_id=OuterRef("tenant_id")
         )
-        of_tenant = {"tenant_id": self.tenant_id} if self.tenant_id else {}
+        of_tenant: dict[str, object] = {"tenant_id": self.tenant_id} if self.tenant_id else {}
+        if self.since:
+            of_tenant["action_id__gte"] = ids.floor(self.since)
         for name, model in (("payload", LedgerPayload), ("artifact", ActionArtifact)):
             left = model.objects.filter(~Exists(row), **of_tenant).order_by("row_id")
             for row_id in left.values_list("row_id", flat=True).iterator():
