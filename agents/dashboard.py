@@ -251,6 +251,7 @@ SIDEBAR = (
             Page("knowledge", "entity", "Entities", "hub"),
             Page("knowledge", "syncrun", "Syncs", "sync"),
             Page("integrations", "providerresource", "Resources", "link"),
+            Page("integrations", "upstream", "Data services", "cloud"),
         ),
     ),
     (

@@ -168,6 +168,9 @@ DATA_SERVICE_KEYS: dict[str, str] = env.dict("DATA_SERVICE_KEYS", default={})
 WEBHOOK_SECRETS: dict[str, str] = env.dict("WEBHOOK_SECRETS", default={})
 DATA_SERVICE_TIMEOUT_SECONDS = env.float("DATA_SERVICE_TIMEOUT_SECONDS", default=10.0)
 DATA_SERVICE_ATTEMPTS = env.int("DATA_SERVICE_ATTEMPTS", default=4)
+# Requests a second to each data service, of all processes together, and how many at once.
+DATA_SERVICE_RATE = env.float("DATA_SERVICE_RATE", default=100.0)
+DATA_SERVICE_BURST = env.float("DATA_SERVICE_BURST", default=200.0)
 
 # Without a key or a base URL of a real model the offline model answers.
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")

@@ -6,22 +6,42 @@ value is immutable. Field names and meanings: `docs/data-service.md`.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+)
 
 Source = Literal["gmail", "gdrive", "calendar", "jira"]
 ContentType = Literal["email", "document", "event", "issue"]
 
 
-def without_nul(value: object) -> object:
-    """PostgreSQL text cannot hold NUL, and nothing a person wrote needs it."""
-    return value.replace("\x00", "") if isinstance(value, str) else value
+def storable(value: object) -> object:
+    """PostgreSQL text holds neither NUL nor half a surrogate pair, and nobody needs them."""
+    if not isinstance(value, str):
+        return value
+    if not value.isascii():
+        value = value.encode("utf-8", "replace").decode()
+    return value.replace("\x00", "")
 
 
-Text = Annotated[str, BeforeValidator(without_nul)]
+def zoned(value: datetime) -> datetime:
+    """A time without a zone is UTC, as in the contract. Years no calendar reaches are refused."""
+    if not 2 <= value.year <= 9998:
+        raise ValueError("no such year")
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+Text = Annotated[str, BeforeValidator(storable)]
+Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
+Instant = Annotated[datetime, AfterValidator(zoned)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +63,9 @@ class AccountRef:
 class ProviderObject(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
-    id: Text
-    version: int = 0
-    updated_at: datetime | None = None
+    id: Identifier
+    version: int = Field(default=0, ge=0, lt=2**63)
+    updated_at: Instant | None = None
 
 
 class Attachment(BaseModel):
@@ -79,7 +99,7 @@ class Email(ProviderObject):
     subject: Text = ""
     body_text: Text = ""
     body_html: Text | None = None
-    date: datetime
+    date: Instant
     labels: tuple[Text, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     is_read: bool = False
@@ -95,8 +115,8 @@ class Document(ProviderObject):
     content_text: Text = ""
     folder_path: Text = ""
     folder_id: Text | None = None
-    created_at: datetime
-    modified_at: datetime
+    created_at: Instant
+    modified_at: Instant
     size_bytes: int = 0
     shared_with: tuple[Text, ...] = ()
     roles: dict[Text, Text] = {}
@@ -114,8 +134,8 @@ class Attendee(BaseModel):
 class Event(ProviderObject):
     title: Text = ""
     description: Text = ""
-    start: datetime
-    end: datetime
+    start: Instant
+    end: Instant
     location: Text | None = ""
     attendees: tuple[Attendee, ...] = ()
     recurrence: Text | None = None
@@ -133,7 +153,7 @@ class Issue(ProviderObject):
     priority: Text | None = None
     assignee: Text | None = None
     reporter: Text | None = None
-    created_at: datetime
+    created_at: Instant
     labels: tuple[Text, ...] = ()
     components: tuple[Text, ...] = ()
     url: Text = ""
@@ -167,6 +187,15 @@ class Named(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: Text
+    name: Text
+
+
+class Project(BaseModel):
+    """A project of the issue tracker: its key is its identity."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: Text
     name: Text
 
 
@@ -228,9 +257,21 @@ T = TypeVar("T", bound=ProviderObject | Change, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """An item of a page that breaks the contract: its id, as far as it has one, and why."""
+
+    source_id: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Page(Generic[T]):
+    """`remaining` is how many items come after this page, where the provider says so."""
+
     items: tuple[T, ...]
     next_cursor: str | None
+    rejected: tuple[Rejected, ...] = ()
+    remaining: int | None = None
 
 
 class ItemEvent(BaseModel):

@@ -6,12 +6,17 @@ class ProviderError(Exception):
 
     `code` is from a closed list and safe to show and store; the message may hold details
     and belongs in logs. `retryable` says whether the same call may succeed later.
-    `outcome_unknown` says that the call may have had its effect all the same.
+    `outcome_unknown` says that the call may have had its effect all the same, `retry_after`
+    how many seconds to wait before the next try where that is known.
     """
 
     code = "provider_error"
     retryable = False
     outcome_unknown = False
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class NotFound(ProviderError):
@@ -53,6 +58,13 @@ class Unavailable(ProviderError):
     code = "unavailable"
     retryable = True
     outcome_unknown = True
+
+
+class CircuitOpen(Unavailable):
+    """It did not answer again and again, so nothing was sent: later."""
+
+    code = "circuit_open"
+    outcome_unknown = False
 
 
 class Malformed(ProviderError):

@@ -7,7 +7,8 @@ only repeated when it carries an idempotency key.
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -72,11 +73,14 @@ def request(
     body: Mapping[str, Any] | bytes | None = None,
     idempotency_key: str | None = None,
     headers: Mapping[str, str] | None = None,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Any:
     """The decoded JSON answer (None for 204). A body of bytes is JSON already, sent as it is.
+    Each try is made inside a `turn`, which may wait or refuse.
 
     Raises a ProviderError: retryable ones were already retried as often as the settings
-    allow. Writes without an idempotency key are tried once.
+    allow, unless the service asks for a longer wait than MAX_WAIT_SECONDS. Writes without an
+    idempotency key are tried once.
     """
     attempts = (
         settings.DATA_SERVICE_ATTEMPTS if method == "GET" or idempotency_key is not None else 1
@@ -96,7 +100,8 @@ def request(
     for attempt in retrying:
         with attempt:
             try:
-                return _once(upstream, method, path, params, body, sent)
+                with turn():
+                    return _once(upstream, method, path, params, body, sent)
             except exceptions.ProviderError as error:
                 # One attempt that may have acted makes the whole call's outcome unknown,
                 # whatever the attempts after it were told.
@@ -144,10 +149,9 @@ def _failure(response: httpx.Response) -> exceptions.ProviderError:
     if status == 410 and "cursor_expired" in detail:
         return exceptions.CursorExpired(detail)
     kind = ERRORS.get(status, exceptions.Unavailable if status >= 500 else exceptions.Rejected)
-    error = kind(f"{status}: {detail}")
-    if retry_after := _retry_after(response.headers.get("Retry-After")):
-        error.retry_after = retry_after  # type: ignore[attr-defined]  # read by _wait alone
-    return error
+    return kind(
+        f"{status}: {detail}", retry_after=_retry_after(response.headers.get("Retry-After"))
+    )
 
 
 def _retry_after(value: str | None) -> float | None:
@@ -168,7 +172,12 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, exceptions.ProviderError) and error.retryable
+    return (
+        isinstance(error, exceptions.ProviderError)
+        and error.retryable
+        and not isinstance(error, exceptions.CircuitOpen)
+        and (error.retry_after or 0.0) <= MAX_WAIT_SECONDS
+    )
 
 
 _jitter = tenacity.wait_random_exponential(multiplier=0.1, max=MAX_WAIT_SECONDS)
@@ -176,5 +185,6 @@ _jitter = tenacity.wait_random_exponential(multiplier=0.1, max=MAX_WAIT_SECONDS)
 
 def _wait(state: tenacity.RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
-    asked = getattr(error, "retry_after", None)
-    return min(asked, MAX_WAIT_SECONDS) if asked is not None else _jitter(state)
+    asked = error.retry_after if isinstance(error, exceptions.ProviderError) else None
+    # On top of what was asked for: many who were told the same must not come back as one.
+    return _jitter(state) + (asked or 0.0)

@@ -2,7 +2,7 @@
 handles model output can be given a reader and never has a way to a write."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 
 from integrations.contracts import (
@@ -30,7 +30,15 @@ class Reader(Protocol):
     def documents(
         self, *, since: datetime | None, cursor: str | None, limit: int
     ) -> Page[Document]: ...
-    def events(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Event]: ...
+    def events(
+        self,
+        *,
+        since: datetime | None,
+        cursor: str | None,
+        limit: int,
+        start_date: date | None = None,
+        end_date: date | None = None,
+    ) -> Page[Event]: ...
     def issues(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Issue]: ...
     def item(self, *, source: str, source_id: str) -> AnyItem: ...
     def email(self, email_id: str) -> Email: ...

@@ -1,6 +1,6 @@
 """Reads of one account's data at its provider."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, TypeVar
 
 from integrations import http
@@ -19,9 +19,10 @@ from integrations.contracts import (
     Named,
     Operation,
     Page,
+    Project,
     ProviderObject,
 )
-from integrations.data_service import M, parse, segment, upstream
+from integrations.data_service import M, gate, listed, page, parse, segment, upstream
 from integrations.exceptions import Malformed, NotFound
 from integrations.ports import Reader
 
@@ -37,26 +38,25 @@ class DataServiceReader:
     """Reads through the data service. Satisfies `integrations.ports.Reader`."""
 
     def __init__(self, account: AccountRef) -> None:
-        self._upstream = upstream(account)
+        self._upstream, self._gate = upstream(account), gate(account)
         self._user = f"/users/{segment(account.external_user_id)}"
 
     def _get(self, path: str, **params: Any) -> Any:
         present = {name: value for name, value in params.items() if value is not None}
-        return http.request(self._upstream, "GET", self._user + path, params=present)
+        return http.request(
+            self._upstream, "GET", self._user + path, params=present, turn=self._gate.turn
+        )
 
     def _page(
-        self, path: str, model: type[M], *, since: datetime | None, cursor: str | None, limit: int
-    ) -> Page[Any]:
-        data = self._get(
-            path, since=since.isoformat() if since else None, cursor=cursor, limit=limit
-        )
-        return Page(items=self._items(data, model), next_cursor=data.get("next_cursor"))
+        self, path: str, model: type[P], *, since: datetime | None, cursor: str | None, limit: int
+    ) -> Page[P]:
+        since_text = since.isoformat() if since else None
+        data = self._get(path, since=since_text, cursor=cursor, limit=limit)
+        return page(model, data, cursor=cursor)
 
     @staticmethod
     def _items(data: Any, model: type[M], key: str = "items") -> tuple[M, ...]:
-        if not isinstance(data, dict) or not isinstance(data.get(key), list):
-            raise Malformed(f"“{key}” is missing")
-        return tuple(parse(model, item) for item in data[key])
+        return tuple(parse(model, item) for item in listed(data, key))
 
     def emails(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Email]:
         return self._page("/emails", Email, since=since, cursor=cursor, limit=limit)
@@ -66,14 +66,24 @@ class DataServiceReader:
     ) -> Page[Document]:
         return self._page("/documents", Document, since=since, cursor=cursor, limit=limit)
 
-    def events(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Event]:
+    def events(
+        self,
+        *,
+        since: datetime | None,
+        cursor: str | None,
+        limit: int,
+        start_date: date | None = None,
+        end_date: date | None = None,
+    ) -> Page[Event]:
         data = self._get(
             "/events",
-            start_date=since.date().isoformat() if since else None,
+            since=since.isoformat() if since else None,
+            start_date=start_date.isoformat() if start_date else None,
+            end_date=end_date.isoformat() if end_date else None,
             cursor=cursor,
             limit=limit,
         )
-        return Page(items=self._items(data, Event), next_cursor=data.get("next_cursor"))
+        return page(Event, data, cursor=cursor)
 
     def issues(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Issue]:
         return self._page("/jira/issues", Issue, since=since, cursor=cursor, limit=limit)
@@ -126,10 +136,9 @@ class DataServiceReader:
         return found
 
     def projects(self) -> tuple[Named, ...]:
-        data = self._get("/jira/projects")
-        items = data.get("items", []) if isinstance(data, dict) else []
         return tuple(
-            parse(Named, {"id": item.get("key"), "name": item.get("name")}) for item in items
+            Named(id=project.key, name=project.name)
+            for project in self._items(self._get("/jira/projects"), Project)
         )
 
     def correspondence(self, address: str) -> Correspondence:

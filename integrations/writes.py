@@ -6,7 +6,7 @@ from typing import Any
 
 from integrations import http
 from integrations.contracts import AccountRef, OutgoingMail
-from integrations.data_service import segment, upstream
+from integrations.data_service import gate, segment, upstream
 from integrations.exceptions import Malformed
 from integrations.ports import Writer
 
@@ -19,7 +19,7 @@ class DataServiceWriter:
     """Writes through the data service. Satisfies `integrations.ports.Writer`."""
 
     def __init__(self, account: AccountRef) -> None:
-        self._upstream = upstream(account)
+        self._upstream, self._gate = upstream(account), gate(account)
         self._user = f"/users/{segment(account.external_user_id)}"
 
     def _post(self, path: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -41,6 +41,7 @@ class DataServiceWriter:
             body=body,
             idempotency_key=key,
             headers={"If-Match": str(version)} if version is not None else None,
+            turn=self._gate.turn,
         )
         if answer is None and method == "DELETE":
             return {}

@@ -1,9 +1,15 @@
 """Gmail, through the data service."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from integrations.connectors.base import Connector
-from integrations.contracts import Email
+from integrations.contracts import AnyItem, Email, Page
+from integrations.ports import Reader
+
+
+def _list(reader: Reader, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+    return reader.emails(since=since, cursor=cursor, limit=limit)
+
 
 CONNECTOR = Connector(
     source="gmail",
@@ -11,9 +17,8 @@ CONNECTOR = Connector(
     content_type="email",
     item_type=Email,
     window=timedelta(days=30),
-    list_items=lambda reader, since, cursor, limit: reader.emails(
-        since=since, cursor=cursor, limit=limit
-    ),
+    list_items=_list,
+    list_changes=_list,
     history=lambda reader, since, cursor, limit: reader.history(
         source="gmail", since=since, cursor=cursor, limit=limit
     ),

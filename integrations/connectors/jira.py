@@ -1,9 +1,15 @@
 """Jira, through the data service."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from integrations.connectors.base import Connector
-from integrations.contracts import Issue
+from integrations.contracts import AnyItem, Issue, Page
+from integrations.ports import Reader
+
+
+def _list(reader: Reader, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+    return reader.issues(since=since, cursor=cursor, limit=limit)
+
 
 CONNECTOR = Connector(
     source="jira",
@@ -11,9 +17,8 @@ CONNECTOR = Connector(
     content_type="issue",
     item_type=Issue,
     window=timedelta(days=92),
-    list_items=lambda reader, since, cursor, limit: reader.issues(
-        since=since, cursor=cursor, limit=limit
-    ),
+    list_items=_list,
+    list_changes=_list,
     history=lambda reader, since, cursor, limit: reader.history(
         source="jira", since=since, cursor=cursor, limit=limit
     ),

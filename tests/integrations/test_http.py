@@ -13,6 +13,8 @@ from integrations.reads import reader
 from integrations.writes import writer
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 
+pytestmark = pytest.mark.django_db  # where the pace of every data service is kept
+
 
 @pytest.fixture
 def sandbox(settings: Any) -> Iterator[RunningSandbox]:

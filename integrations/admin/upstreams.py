@@ -1,0 +1,36 @@
+"""Admin of data services: which of them answers, and which is left alone for now."""
+
+from django.contrib import admin
+from django.utils import timezone
+from unfold.decorators import display
+
+from integrations.models import Upstream
+from integrations.read_only_admin import ReadOnlyAdmin
+
+STANDING = {
+    "answers": "success",
+    "asked for a rest": "warning",
+    "not answering": "warning",
+    "circuit open": "danger",
+}
+
+
+@admin.register(Upstream)
+class UpstreamAdmin(ReadOnlyAdmin):
+    list_display = ("name", "standing", "failures", "until", "last_error", "last_error_at")
+    search_fields = ("name",)
+    search_help_text = "The organisation's slug"
+    fields = list_display
+
+    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
+    def standing(self, upstream: Upstream) -> str:
+        if upstream.opened_until:
+            return "circuit open"
+        if upstream.blocked_until and upstream.blocked_until > timezone.now():
+            return "asked for a rest"
+        return "not answering" if upstream.failures else "answers"
+
+    @display(description="Nothing is sent until")  # type: ignore[untyped-decorator]
+    def until(self, upstream: Upstream) -> object:
+        times = [time for time in (upstream.opened_until, upstream.blocked_until) if time]
+        return max((time for time in times if time > timezone.now()), default="")
