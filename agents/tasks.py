@@ -13,7 +13,7 @@ from django_q.tasks import async_task
 from agents import learning, reactions, turns
 from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
 from integrations.models import Account, Organisation
-from knowledge.tasks import requeue_abandoned_syncs
+from knowledge import tasks as knowledge_tasks
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def sweep() -> None:
         lambda: deadlines.escalate_overdue(now=now),
         lambda: deadlines.finish_confirmed(older_than_seconds=patience, now=now),
         lambda: recovery.recover_open_attempts(older_than_seconds=patience, now=now),
-        lambda: requeue_abandoned_syncs(now=now),
+        lambda: knowledge_tasks.sweep(now=now),
         switches.recall_stopped,
         lambda: holds.finish_recalled(older_than=now - timedelta(seconds=patience)),
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),

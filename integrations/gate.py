@@ -7,9 +7,9 @@ in a row the circuit opens: nothing is sent for a while, then one request tries.
 """
 
 import logging
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import sleep
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -118,7 +118,7 @@ class Gate:
         wait, suspect = row
         if wait > 0:
             _release()
-            time.sleep(float(wait))
+            sleep(float(wait))
         return bool(suspect)
 
     def _note(self, error: ProviderError, *, suspect: bool) -> None:
@@ -135,7 +135,7 @@ class Gate:
         elif suspect:
             self._write(_ANSWERED)  # a refusal is an answer
 
-    def _write(self, statement: str, **values: object) -> int | None:
+    def _write(self, statement: str, **values: float | str) -> int | None:
         """What came of the request is known already and must not be lost to a note of it."""
         try:
             with connection.cursor() as cursor:

@@ -30,6 +30,9 @@ class SyncRequest(StrictSerializer):
         max_length=50,
         help_text="Leave it out for all sources the user has connected.",
     )
+    only_changes = serializers.BooleanField(
+        default=False, help_text="Read what changed since the last sync, not the whole window."
+    )
 
 
 class SourceFields(serializers.Serializer[Any]):
@@ -40,11 +43,19 @@ class SourceFields(serializers.Serializer[Any]):
     processed = serializers.IntegerField()
     skipped = serializers.IntegerField()
     failed = serializers.IntegerField()
+    remaining = serializers.IntegerField(
+        allow_null=True, help_text="Items still to come; null where the data service says nothing."
+    )
+    percent = serializers.IntegerField(allow_null=True, help_text="null: show a spinner")
+    eta_seconds = serializers.IntegerField(allow_null=True)
     reasons = serializers.DictField(
         child=serializers.IntegerField(), help_text="Skipped and failed items by reason."
     )
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
+    next_try_at = serializers.DateTimeField(
+        allow_null=True, help_text="It waits until then: the data service or the model is away."
+    )
     error = serializers.CharField(allow_blank=True)
 
 
@@ -52,7 +63,9 @@ class SyncFields(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     user_id = serializers.CharField(source="external_user_id")
     state = serializers.CharField(help_text="queued, running, done, failed or cancelled")
+    only_changes = serializers.BooleanField()
     created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
     sources = SourceFields(many=True)
 
 
@@ -76,6 +89,7 @@ class SyncsView(APIView):
             organisation_id=caller.organisation_id,
             external_user_id=user_id,
             sources=asked.validated_data.get("sources", ()),
+            only_changes=asked.validated_data["only_changes"],
         )
         if requested is None:
             raise NotFound("This user has connected no such account.", code="unknown_account")
@@ -115,7 +129,9 @@ def _caller(request: Request) -> Caller:
 def _visible(request: Request, sync_id: UUID) -> SyncProgress:
     """The sync, if the caller may see it. Raises NotFound, whatever the reason."""
     caller = _caller(request)
-    found = sync_runs.progress(organisation_id=caller.organisation_id, run_id=sync_id)
+    found = sync_runs.progress(
+        organisation_id=caller.organisation_id, run_id=sync_id, now=timezone.now()
+    )
     if found is None or not caller.allows_user(found.external_user_id):
         raise NotFound("There is no such sync.", code="unknown_sync")
     return found

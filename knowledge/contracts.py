@@ -104,8 +104,10 @@ SyncState = Literal["queued", "running", "done", "failed", "cancelled"]
 class SourceProgress:
     """How far the sync of one account is. received = processed + skipped + failed.
 
-    `reasons` counts the skipped and failed items by reason. `error` is a sentence for people
-    about why a failed sync stopped; started again within a day it goes on where it stopped.
+    `remaining`, `percent` and `eta_seconds` are None where nobody can know. `reasons` counts
+    the skipped and failed items by reason. `error` is a sentence for people about why a sync
+    stopped, or waits until `next_try_at`; a failed one that is started again within a day goes
+    on where it stopped.
     """
 
     source: Source
@@ -115,9 +117,13 @@ class SourceProgress:
     processed: int
     skipped: int
     failed: int
+    remaining: int | None
+    percent: int | None
+    eta_seconds: int | None
     reasons: dict[str, int]
     started_at: datetime | None
     finished_at: datetime | None
+    next_try_at: datetime | None
     error: str
 
 
@@ -127,6 +133,8 @@ class SyncProgress:
 
     id: UUID
     external_user_id: str
+    only_changes: bool
     state: SyncState
     created_at: datetime
+    finished_at: datetime | None
     sources: tuple[SourceProgress, ...]

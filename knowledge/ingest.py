@@ -52,7 +52,9 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
         now=now,
     )
     stored = target.rows().defer("text").first()
-    if stored and is_stale(target.version, stored=stored.version, deleted_at=stored.deleted_at):
+    if stored and is_stale(
+        target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
+    ):
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
     if stored and stored.content_hash == parsed.content_hash:
         outcome = _touch(target, parsed)
@@ -62,6 +64,36 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
     passages = enrichment.passages(parsed)
     vectors = enrichment.vectors(passages, known=_known_vectors(stored))
     return _write(target, parsed, reading, passages, vectors)
+
+
+def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
+    """The ids of those `items` that are stored exactly as they are here: ingesting them would
+    change nothing. One query, and nothing is locked or written."""
+    rows = Item.objects.filter(
+        account_id=account.id,
+        source=account.source,
+        source_id__in=[item.id for item in items],
+        deleted_at=None,
+    ).values_list(
+        *("source_id", "content_hash", "source_version", "source_updated_at"),
+        *("occurred_at", "identifiers", "metadata"),
+    )
+    stored = {row[0]: row[1:] for row in rows}
+    found: dict[str, bool] = {}
+    for item in items:
+        if item.id not in stored:
+            continue
+        content, number, updated_at, *beside, metadata = stored[item.id]
+        same = (number, updated_at) == (item.version, item.updated_at)
+        if same:
+            parsed = parse(item, source_id=item.id)
+            metadata.pop(FALLBACK, None)
+            same = content == parsed.content_hash and [*beside, metadata] == [
+                *(parsed.occurred_at, list(parsed.identifiers), parsed.metadata),
+            ]
+        # Twice on a page, in two versions: that is work.
+        found[item.id] = same and found.get(item.id, True)
+    return frozenset(source_id for source_id, same in found.items() if same)
 
 
 def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcome:
@@ -78,11 +110,13 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
     )
     with transaction.atomic():
         row, is_new = _locked(target)
+        row.last_deleted_at = max(row.last_deleted_at or at, at)
         if row.deleted_at or is_new:
-            row.deleted_at = max(row.deleted_at or at, at)
-            row.save(update_fields=["deleted_at"])
+            row.deleted_at = row.last_deleted_at
+            row.save(update_fields=["deleted_at", "last_deleted_at"])
             return IngestOutcome(state="absent", item_id=None)
         if row.source_updated_at and row.source_updated_at > at:
+            row.save(update_fields=["last_deleted_at"])
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
         replace_mentions(account=account, item_id=row.id, subjects=())
         Chunk.objects.filter(item=row).delete()
@@ -114,7 +148,7 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         row = target.rows().select_for_update().first()
         if row is None or row.content_hash != parsed.content_hash:
             return None
-        if is_stale(target.version, stored=row.version, deleted_at=row.deleted_at):
+        if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
         before = (row.metadata, row.occurred_at, row.identifiers)
         _set_metadata(row, target, parsed, fallback=FALLBACK in row.metadata)
@@ -134,7 +168,7 @@ def _write(
 ) -> IngestOutcome:
     with transaction.atomic():
         row, is_new = _locked(target)
-        if is_stale(target.version, stored=row.version, deleted_at=row.deleted_at):
+        if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
         returns = row.deleted_at is not None
         row.content_type = parsed.content_type

@@ -1,87 +1,104 @@
-"""Reading whole accounts, page by page. Every page is stored before the next is asked for.
+"""Reading whole accounts, page by page. Each page is recorded before the next one is.
 
 A sync is claimed by a conditional update with a lease, and goes on at its cursor whoever
-claims it next. `knowledge.tasks` runs it in the cluster.
+claims it next. While the items of a page wait for models, the next page is asked for and its
+items begin: what runs side by side is bounded by SYNC_SIDE_BY_SIDE, not by pages.
+`knowledge.tasks` runs it in the cluster.
 """
 
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 from uuid import UUID
 
-from django.db import connections, transaction
+from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
-from integrations.llm import ModelError
-from knowledge.ingest import ingest
+from knowledge import sync_runs
+from knowledge.crew import Crew
+from knowledge.ingest import unchanged
 from knowledge.models import SyncFailure, SyncSource
+from knowledge.taking import Clock, Taken, take
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(minutes=5)
-PAGE = 40
-SIDE_BY_SIDE = 8
-ITEM_TRIES = 2
+PAGE = 100
+HEARTBEAT_SECONDS = 2.0
 MAX_STALLS = 5
 MAX_RESTARTS = 3
+MAX_WAITS = 12  # more than an hour in all
+FIRST_WAIT, LONGEST_WAIT = 15.0, 600.0
 SLICE_SECONDS = 60.0  # then another task may have its turn
+
+DONE, FAILED = SyncSource.State.DONE, SyncSource.State.FAILED
 SKIPPED = ("unchanged", "stale")
 
-Clock = Callable[[], datetime]
-Advanced = Literal["finished", "more", "not_mine"]
+Advanced = Literal["finished", "more", "waiting", "not_mine"]
 
 _SENTENCES = {
     "not_permitted": "The data service refused the credential. Check DATA_SERVICE_KEYS.",
-    "unavailable": "The data service did not answer. Start the sync again later.",
-    "rate_limited": "The data service asked to be left alone. Start the sync again later.",
+    "unavailable": "The data service did not answer.",
+    "circuit_open": "The data service did not answer.",
+    "rate_limited": "The data service asked to be left alone.",
     "malformed_answer": "The data service sent something that its contract does not allow.",
-    "model": "The model did not answer. Start the sync again later.",
+    "model": "The model did not answer.",
     "stalled": "It was begun again and again and never finished a page. See the log.",
     "restarted": "Its place in the list ran out again and again. Start the sync again later.",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Taken:
-    """What became of one item of a page. `passing`: the same try may succeed later."""
+class _Begun:
+    """A page whose items are being taken. What is `settled` needs no work."""
 
-    source_id: str
-    state: str
-    reason: str = ""
-    passing: bool = False
+    page: Page[AnyItem]
+    settled: list[Taken]
+    futures: list[Future[Taken]]
 
 
 class _Lost(Exception):
     """Somebody else has claimed or cancelled this sync: nothing more may be written."""
 
 
+class _ModelAway(Exception):
+    """No item of a whole page was answered by the model."""
+
+
 def advance(sync_id: UUID, *, clock: Clock, seconds: float = SLICE_SECONDS) -> Advanced:
     """Claim a sync and read pages for about `seconds`.
 
-    finished: it reached an end, whichever. more: call again. not_mine: it has ended, or
-    another worker has it. Raises only what is a fault of this code; the lease then runs out
-    and the sync goes on at its last page.
+    finished: it reached an end, whichever. more: call again. waiting: the data service or the
+    model is away; call again when the lease has run out. not_mine: it has ended, or another
+    worker has it. Raises only what is a fault of this code or of the database; the lease then
+    runs out and the sync goes on at its last page.
     """
     sync = _claim(sync_id, now=clock())
     if sync is None:
         return "not_mine"
+    if sync.stalls > MAX_STALLS:
+        return _end(sync, FAILED, now=clock(), error="stalled")
     try:
-        return _read(sync, clock=clock, until=time.monotonic() + seconds)
+        # One more than takes items: it asks for the next page.
+        with Crew(settings.SYNC_SIDE_BY_SIDE + 1, name="sync") as crew:
+            reading = _Reading(sync=sync, account=sync.account.ref(), crew=crew, clock=clock)
+            return reading.read(until=time.monotonic() + seconds)
     except _Lost:
         return "not_mine"
 
 
 def abandoned(*, now: datetime) -> Sequence[UUID]:
-    """Syncs whose worker is gone: their lease ran out."""
+    """Syncs that nobody works on: their lease, or their wait, ran out."""
     rows = SyncSource.objects.filter(state=SyncSource.State.RUNNING, lease_expires_at__lt=now)
     return list(rows.values_list("id", flat=True))
 
@@ -94,7 +111,7 @@ def _claim(sync_id: UUID, *, now: datetime) -> SyncSource | None:
         state=SyncSource.State.RUNNING,
         attempt=F("attempt") + 1,
         stalls=F("stalls") + 1,
-        lease_expires_at=now + LEASE,
+        lease_expires_at=now + _lease(),
         started_at=Coalesce("started_at", now),
     )
     if not claimed:
@@ -102,102 +119,152 @@ def _claim(sync_id: UUID, *, now: datetime) -> SyncSource | None:
     return SyncSource.objects.select_related("account__organisation").get(pk=sync_id)
 
 
-def _read(sync: SyncSource, *, clock: Clock, until: float) -> Advanced:
-    account = sync.account.ref()
-    if sync.stalls > MAX_STALLS:
-        return _end(sync, SyncSource.State.FAILED, now=clock(), error="stalled")
-    while True:
-        try:
-            page = _page(sync, account)
-        except CursorExpired:
-            if sync.restarts >= MAX_RESTARTS:
-                return _end(sync, SyncSource.State.FAILED, now=clock(), error="restarted")
-            _write(sync, cursor="", restarts=sync.restarts + 1)
-            continue
-        except ProviderError as error:
-            log.warning("sync.stopped", extra={"sync": str(sync.pk), "code": error.code})
-            return _end(sync, SyncSource.State.FAILED, now=clock(), error=error.code)
-        taken = _take(account, page.items, clock=clock)
-        if len(taken) > 1 and all(item.passing for item in taken):
-            return _end(sync, SyncSource.State.FAILED, now=clock(), error="model")
-        _record(sync, taken, cursor=page.next_cursor or "", now=clock())
-        if page.next_cursor is None:
-            return _end(sync, SyncSource.State.DONE, now=clock())
-        if time.monotonic() > until:
-            _write(sync, lease_expires_at=clock())  # free for whoever comes next
-            return "more"
+def _lease() -> timedelta:
+    return timedelta(seconds=settings.SYNC_LEASE_SECONDS)
 
 
-def _page(sync: SyncSource, account: AccountRef) -> Page[AnyItem]:
-    connector = registry.BY_SOURCE[account.source]
-    return connector.list_items(reads.reader(account), sync.since, sync.cursor or None, PAGE)
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """One worker's share of one sync."""
 
+    sync: SyncSource
+    account: AccountRef
+    crew: Crew
+    clock: Clock
 
-def _take(account: AccountRef, items: Sequence[AnyItem], *, clock: Clock) -> list[_Taken]:
-    """Ingest a page: most of it is waiting for a model, so a few items at a time."""
-    with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="sync") as pool:
-        return list(pool.map(lambda item: _take_one(account, item, clock=clock), items))
+    def read(self, *, until: float) -> Advanced:
+        while True:
+            try:
+                return self._pages(until=until)
+            except CursorExpired:
+                if self.sync.restarts >= MAX_RESTARTS:
+                    return _end(self.sync, FAILED, now=self.clock(), error="restarted")
+                _write(self.sync, cursor="", restarts=self.sync.restarts + 1, remaining=None)
+            except _ModelAway:
+                return self._postpone("model", None)
+            except ProviderError as error:
+                log.warning("sync.stopped", extra={"sync": str(self.sync.pk), "code": error.code})
+                if error.retryable:
+                    return self._postpone(error.code, error.retry_after)
+                return _end(self.sync, FAILED, now=self.clock(), error=error.code)
 
+    def _pages(self, *, until: float) -> Advanced:
+        asked = self._ask(self.sync.cursor or None)
+        while True:
+            self._wait([asked])
+            begun = self._begin(asked.result())
+            cursor = begun.page.next_cursor
+            late = time.monotonic() > until
+            if cursor is not None and not late:
+                asked = self._ask(cursor)
+            self._record(begun)
+            if cursor is None:
+                return _end(self.sync, DONE, now=self.clock())
+            if late:
+                _write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
+                return "more"
 
-def _take_one(account: AccountRef, item: AnyItem, *, clock: Clock) -> _Taken:
-    reason, passing = "", False
-    for _try in range(ITEM_TRIES):
-        try:
-            outcome = ingest(account=account, source_id=item.id, item=item, now=clock())
-            return _Taken(source_id=item.id, state=outcome.state)
-        except ModelError as error:
-            reason, passing = f"model_{error.code}", error.retryable
-        except Exception:  # one broken item must not stop the others
-            log.exception("sync.item_failed", extra={"account": str(account.id)})
-            reason, passing = "unexpected_error", False
-        finally:
-            connections.close_all()
-    return _Taken(source_id=item.id, state="failed", reason=reason, passing=passing)
+    def _ask(self, cursor: str | None) -> "Future[Page[AnyItem]]":
+        connector = registry.BY_SOURCE[self.account.source]
+        listing = connector.list_changes if self.sync.only_changes else connector.list_items
+        reader, since = reads.reader(self.account), self.sync.since
+        return self.crew.submit(lambda: listing(reader, since, cursor, PAGE))
 
+    def _begin(self, page: Page[AnyItem]) -> _Begun:
+        """Set to work on what is not stored already."""
+        known = unchanged(account=self.account, items=page.items)
+        futures = [
+            self.crew.submit(partial(take, self.account, item, clock=self.clock))
+            for item in page.items
+            if item.id not in known
+        ]
+        settled = [
+            Taken(source_id=item.id, state="unchanged") for item in page.items if item.id in known
+        ]
+        settled += [
+            Taken(source_id=each.source_id, state="failed", reason=each.reason)
+            for each in page.rejected
+        ]
+        return _Begun(page=page, settled=settled, futures=futures)
 
-def _record(sync: SyncSource, taken: Sequence[_Taken], *, cursor: str, now: datetime) -> None:
-    """Counts, failures and the next place in one transaction: each item is counted once."""
-    failed = [item for item in taken if item.state == "failed"]
-    skipped = [item for item in taken if item.state in SKIPPED]
-    reasons = Counter(sync.reasons)
-    reasons.update(item.reason or item.state for item in (*failed, *skipped))
-    with transaction.atomic():
+    def _wait(self, futures: "Sequence[Future[Any]]") -> None:
+        """Keep the claim alive meanwhile, and notice when it is gone."""
+        while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
+            _write(self.sync, lease_expires_at=self.clock() + _lease())
+
+    def _record(self, begun: _Begun) -> None:
+        """Counts, failures and the next place in one transaction: each item is counted once."""
+        self._wait(begun.futures)
+        worked = [future.result() for future in begun.futures]
+        if len(worked) > 1 and all(taken.passing for taken in worked):
+            raise _ModelAway
+        taken = [*begun.settled, *worked]
+        failed = [item for item in taken if item.state == "failed"]
+        skipped = [item for item in taken if item.state in SKIPPED]
+        reasons = Counter(self.sync.reasons)
+        reasons.update(item.reason or item.state for item in (*failed, *skipped))
+        now = self.clock()
+        with transaction.atomic():
+            _write(
+                self.sync,
+                cursor=begun.page.next_cursor or "",
+                received=self.sync.received + len(taken),
+                processed=self.sync.processed + len(taken) - len(failed) - len(skipped),
+                skipped=self.sync.skipped + len(skipped),
+                failed=self.sync.failed + len(failed),
+                reasons=dict(reasons),
+                remaining=begun.page.remaining,
+                stalls=0,
+                waits=0,
+                error="",
+                lease_expires_at=now + _lease(),
+            )
+            SyncFailure.objects.bulk_create(
+                [
+                    SyncFailure(
+                        sync=self.sync,
+                        source_id=item.source_id,
+                        reason=item.reason[:64],
+                        failed_at=now,
+                    )
+                    for item in failed
+                ]
+            )
+
+    def _postpone(self, code: str, retry_after: float | None) -> Advanced:
+        """Wait longer each time, and not for ever."""
+        if self.sync.waits >= MAX_WAITS:
+            return _end(self.sync, FAILED, now=self.clock(), error=code)
+        pause = max(min(FIRST_WAIT * 2**self.sync.waits, LONGEST_WAIT), retry_after or 0.0)
         _write(
-            sync,
-            cursor=cursor,
-            received=sync.received + len(taken),
-            processed=sync.processed + len(taken) - len(failed) - len(skipped),
-            skipped=sync.skipped + len(skipped),
-            failed=sync.failed + len(failed),
-            reasons=dict(reasons),
+            self.sync,
+            waits=self.sync.waits + 1,
             stalls=0,
-            lease_expires_at=now + LEASE,
+            error=f"{_sentence(code)} It is tried again by itself.",
+            lease_expires_at=self.clock() + timedelta(seconds=pause),
         )
-        SyncFailure.objects.bulk_create(
-            [
-                SyncFailure(
-                    sync=sync, source_id=item.source_id, reason=item.reason[:64], failed_at=now
-                )
-                for item in failed
-            ],
-            ignore_conflicts=True,
-        )
+        return "waiting"
+
+
+def _sentence(code: str) -> str:
+    return _SENTENCES.get(code, f"The data service did not do as asked ({code}).")
 
 
 def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str = "") -> Advanced:
-    sentence = _SENTENCES.get(error, f"The data service did not do as asked ({error}).")
-    _write(
-        sync,
-        state=state,
-        finished_at=now,
-        lease_expires_at=None,
-        error=sentence if error else "",
-    )
+    with transaction.atomic():
+        _write(
+            sync,
+            state=state,
+            finished_at=now,
+            lease_expires_at=None,
+            error=_sentence(error) if error else "",
+        )
+        sync_runs.settle(sync.run_id, now=now)
     log.info("sync.ended", extra={"sync": str(sync.pk), "state": state, "code": error})
     return "finished"
 
 
-def _write(sync: SyncSource, **fields: object) -> None:
+def _write(sync: SyncSource, **fields: Any) -> None:
     """Write while the claim holds. Raises _Lost when it does not."""
     held = SyncSource.objects.filter(
         pk=sync.pk, state=SyncSource.State.RUNNING, attempt=sync.attempt

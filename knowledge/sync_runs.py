@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, Max, OuterRef
 
 from integrations import registry
 from integrations.contracts import Source
@@ -14,6 +16,7 @@ from knowledge.contracts import SourceProgress, SyncProgress, SyncState
 from knowledge.models import SyncRun, SyncSource
 
 RESUMABLE_FOR = timedelta(days=1)
+OVERLAP = timedelta(minutes=5)  # clocks differ, and a change may be listed late
 ACTIVE = (SyncSource.State.QUEUED, SyncSource.State.RUNNING)
 ENDED_EARLY = (SyncSource.State.FAILED, SyncSource.State.CANCELLED)
 
@@ -32,9 +35,11 @@ def request_sync(
     organisation_id: UUID,
     external_user_id: str,
     sources: Sequence[Source] = (),
+    only_changes: bool = False,
     now: datetime,
 ) -> Requested | None:
-    """Make the rows of a sync of one user's accounts (of these sources, else of all).
+    """Make the rows of a sync of one user's accounts (of these sources, else of all): of the
+    whole window, or of what changed since the last sync that reached its end.
 
     A sync of one of them that is still running is the answer, and nothing new is made. One
     that ended early within a day is continued at its last page. None: no such account.
@@ -52,20 +57,39 @@ def request_sync(
     running = SyncSource.objects.filter(account__in=locked, state__in=ACTIVE).first()
     if running is not None:
         return Requested(run_id=running.run_id, queued=())
-    run = SyncRun.objects.create(organisation_id=organisation_id, external_user_id=external_user_id)
-    earlier = _resumable([account.pk for account in locked], now=now)
-    rows = [
-        SyncSource(
-            run=run,
-            account=account,
-            since=last.since if last else now - registry.BY_SOURCE[account.ref().source].window,
-            cursor=last.cursor if last else "",
+    run = SyncRun.objects.create(
+        organisation_id=organisation_id,
+        external_user_id=external_user_id,
+        only_changes=only_changes,
+    )
+    ids = [account.pk for account in locked]
+    read_at = _read_at(ids) if only_changes else {}
+    earlier = _resumable(ids, now=now)
+    rows = []
+    for account in locked:
+        row = SyncSource(run=run, account=account, only_changes=account.pk in read_at)
+        row.since = (
+            read_at[account.pk] - OVERLAP
+            if row.only_changes
+            else now - registry.BY_SOURCE[account.ref().source].window
         )
-        for account in locked
-        for last in [earlier.get(account.pk)]
-    ]
+        last = earlier.get(account.pk)
+        if last and last.only_changes is row.only_changes:
+            row.since, row.cursor = last.since, last.cursor
+        rows.append(row)
     SyncSource.objects.bulk_create(rows)
     return Requested(run_id=run.pk, queued=tuple(row.pk for row in rows))
+
+
+def _read_at(account_ids: Sequence[UUID]) -> dict[UUID, datetime]:
+    """When the last sync began that read each account to its end. What changed at the provider
+    later than that may not be known."""
+    rows = (
+        SyncSource.objects.filter(account__in=account_ids, state=SyncSource.State.DONE)
+        .order_by("account_id", "-created_at")
+        .distinct("account_id")
+    )
+    return dict(rows.values_list("account_id", "created_at"))
 
 
 def _resumable(account_ids: Sequence[UUID], *, now: datetime) -> dict[UUID, SyncSource]:
@@ -78,25 +102,62 @@ def _resumable(account_ids: Sequence[UUID], *, now: datetime) -> dict[UUID, Sync
     return {sync.account_id: sync for sync in last if sync.state in ENDED_EARLY and sync.cursor}
 
 
+def due(*, every: timedelta, now: datetime, limit: int) -> list[tuple[UUID, str, Source]]:
+    """(organisation, user, source) of accounts that were read to their end once, and of which
+    no sync began for so long. Those that waited longest come first."""
+    rows = (
+        Account.objects.annotate(
+            last_at=Max("syncs__created_at"),
+            read=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state="done")),
+            active=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state__in=ACTIVE)),
+        )
+        .filter(read=True, active=False, last_at__lte=now - every)
+        .order_by("last_at")
+    )
+    return [
+        (row.organisation_id, row.external_user_id, row.ref().source)
+        for row in rows.select_related("organisation")[:limit]
+    ]
+
+
+def settle(run_id: UUID, *, now: datetime) -> None:
+    """Finish a run whose last source has ended, in the transaction that ended it."""
+    run = (
+        SyncRun.objects.select_for_update(of=("self",))
+        .select_related("organisation")
+        .get(pk=run_id)
+    )
+    if run.finished_at or SyncSource.objects.filter(run=run, state__in=ACTIVE).exists():
+        return
+    run.finished_at = now
+    if run.organisation.slug in settings.SYNC_CALLBACKS and not run.only_changes:
+        run.callback, run.callback_due_at = SyncRun.Callback.WAITING, now
+    run.save(update_fields=["finished_at", "callback", "callback_due_at"])
+
+
 def cancel(run_id: UUID, *, now: datetime) -> None:
     """Stop a sync. What a worker is just reading is not stored as progress any more."""
-    SyncSource.objects.filter(run_id=run_id, state__in=ACTIVE).update(
-        state=SyncSource.State.CANCELLED, finished_at=now, lease_expires_at=None
-    )
+    with transaction.atomic():
+        SyncSource.objects.filter(run_id=run_id, state__in=ACTIVE).update(
+            state=SyncSource.State.CANCELLED, finished_at=now, lease_expires_at=None
+        )
+        settle(run_id, now=now)
 
 
-def progress(*, organisation_id: UUID, run_id: UUID) -> SyncProgress | None:
+def progress(*, organisation_id: UUID, run_id: UUID, now: datetime) -> SyncProgress | None:
     """How far a sync of this organisation is. Two queries."""
     run = SyncRun.objects.filter(pk=run_id, organisation_id=organisation_id).first()
     if run is None:
         return None
     rows = SyncSource.objects.filter(run=run).select_related("account").order_by("account__source")
-    sources = tuple(_source(row) for row in rows)
+    sources = tuple(source_progress(row, now=now) for row in rows)
     return SyncProgress(
         id=run.pk,
         external_user_id=run.external_user_id,
+        only_changes=run.only_changes,
         state=overall([source.state for source in sources]),
         created_at=run.created_at,
+        finished_at=run.finished_at,
         sources=sources,
     )
 
@@ -109,7 +170,16 @@ def overall(states: Sequence[SyncState]) -> SyncState:
     return next((state for state in order if state in states), "done")
 
 
-def _source(row: SyncSource) -> SourceProgress:
+def source_progress(row: SyncSource, *, now: datetime) -> SourceProgress:
+    """How far one account is. Needs `account` loaded."""
+    percent, eta = None, None
+    if row.state == SyncSource.State.DONE:
+        percent = 100
+    elif row.remaining is not None and row.received:
+        percent = min(99, 100 * row.received // (row.received + row.remaining))
+        if row.state == SyncSource.State.RUNNING and row.started_at:
+            spent = (now - row.started_at).total_seconds()
+            eta = max(1, round(row.remaining * spent / row.received))
     return SourceProgress(
         source=row.account.source,  # type: ignore[arg-type]  # choices are the registry's
         account_id=row.account_id,
@@ -118,8 +188,12 @@ def _source(row: SyncSource) -> SourceProgress:
         processed=row.processed,
         skipped=row.skipped,
         failed=row.failed,
+        remaining=row.remaining,
+        percent=percent,
+        eta_seconds=eta,
         reasons=row.reasons,
         started_at=row.started_at,
         finished_at=row.finished_at,
+        next_try_at=row.lease_expires_at if row.waits and row.state in ACTIVE else None,
         error=row.error,
     )

@@ -1,19 +1,26 @@
 """What the task cluster runs of `knowledge`. Tasks carry ids; a second run changes nothing."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
-from knowledge import sync, sync_runs
+from knowledge import callbacks, dead_letters, sync, sync_runs
+
+DUE_AT_ONCE = 100  # a sweep
 
 
 def start_sync(
-    *, organisation_id: UUID, external_user_id: str, sources: Sequence[Source] = ()
+    *,
+    organisation_id: UUID,
+    external_user_id: str,
+    sources: Sequence[Source] = (),
+    only_changes: bool = False,
 ) -> sync_runs.Requested | None:
     """Start a sync of one user's accounts. See `sync_runs.request_sync`."""
     with transaction.atomic():
@@ -21,6 +28,7 @@ def start_sync(
             organisation_id=organisation_id,
             external_user_id=external_user_id,
             sources=sources,
+            only_changes=only_changes,
             now=timezone.now(),
         )
         for sync_id in requested.queued if requested else ():
@@ -30,13 +38,53 @@ def start_sync(
 
 def run_sync(sync_id: str) -> None:
     """Read one account for about a minute; queued again while there is more."""
-    if sync.advance(UUID(sync_id), clock=timezone.now) == "more":
+    advanced = sync.advance(UUID(sync_id), clock=timezone.now)
+    if advanced == "more":
         async_task(run_sync, sync_id)
+    elif advanced == "finished":
+        callbacks.send_due(now=timezone.now())
+
+
+def retry_dead_letter(failure_id: int) -> None:
+    dead_letters.retry(failure_id, now=timezone.now())
+
+
+def retry_dead_letters(failure_ids: Iterable[int]) -> int:
+    """Queue these dead letters of syncs again; how many."""
+    with transaction.atomic():
+        queued = dead_letters.queue(failure_ids)
+        for failure_id in queued:
+            async_task(retry_dead_letter, failure_id)
+    return len(queued)
+
+
+def sweep(*, now: datetime) -> None:
+    """Go on with what a dead worker left or what had to wait, and begin what is due. Run it
+    every minute."""
+    requeue_abandoned_syncs(now=now)
+    start_due_syncs(now=now)
+    callbacks.send_due(now=now)
 
 
 def requeue_abandoned_syncs(*, now: datetime) -> int:
-    """Queue again what a dead worker left; how many. Run it every minute."""
+    """Queue again what nobody works on any more; how many."""
     abandoned = sync.abandoned(now=now)
     for sync_id in abandoned:
         async_task(run_sync, str(sync_id))
     return len(abandoned)
+
+
+def start_due_syncs(*, now: datetime) -> int:
+    """Start a sync of the changes of each account that is due; how many."""
+    if not settings.SYNC_EVERY_MINUTES:
+        return 0
+    every = timedelta(minutes=settings.SYNC_EVERY_MINUTES)
+    found = sync_runs.due(every=every, now=now, limit=DUE_AT_ONCE)
+    for organisation_id, user_id, source in found:
+        start_sync(
+            organisation_id=organisation_id,
+            external_user_id=user_id,
+            sources=[source],
+            only_changes=True,
+        )
+    return len(found)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long callers were made to wait, instead of waiting."""
     waited: list[float] = []
-    monkeypatch.setattr(gate.time, "sleep", waited.append)
+    monkeypatch.setattr(gate, "sleep", waited.append)
     return waited
 
 

@@ -58,9 +58,13 @@ def test_a_sync_is_started_and_queued_in_one(owner: AccountRef) -> None:
             "processed": 0,
             "skipped": 0,
             "failed": 0,
+            "remaining": None,
+            "percent": None,
+            "eta_seconds": None,
             "reasons": {},
             "started_at": None,
             "finished_at": None,
+            "next_try_at": None,
             "error": "",
         }
     ]

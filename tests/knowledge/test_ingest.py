@@ -8,7 +8,7 @@ from django.db import connection
 from integrations import llm
 from integrations.contracts import AccountRef, AnyItem
 from knowledge.contracts import IngestOutcome
-from knowledge.ingest import forget, ingest
+from knowledge.ingest import forget, ingest, unchanged
 from knowledge.models import Chunk, ChunkVector, Entity, Item, Mention
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, document, email
@@ -325,3 +325,44 @@ def test_many_items_about_the_same_people_are_written_side_by_side(
     assert failures == []
     assert Item.objects.count() == 8
     assert Entity.objects.filter(mentions=None).count() == 0
+
+
+def test_a_restored_item_that_is_numbered_from_one_again_comes_back_and_stays(
+    model: ScriptedModel,
+) -> None:
+    owner = account()
+    old = email(version=7, updated_at="2026-03-09T09:00:00Z")
+    take(owner, old)
+    forget(account=owner, source_id="m1", at=NOW)
+    restored = email(version=1, updated_at=NOW + timedelta(minutes=1))
+
+    assert take(owner, restored).state == "created"
+    assert take(owner, old).state == "stale"  # a late webhook from before the deletion
+    late = forget(account=owner, source_id="m1", at=NOW - timedelta(minutes=5))
+    assert late.state == "stale"
+    row = Item.objects.get()
+    assert (row.source_version, row.deleted_at, row.last_deleted_at) == (1, None, NOW)
+
+
+def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) -> None:
+    owner = account()
+    stored = [email(id=f"m{n}", attachments=[{"name": "a.pdf", "size": 3}]) for n in range(3)]
+    for item in stored:
+        take(owner, item)
+    forget(account=owner, source_id="m2", at=NOW)
+
+    def same(*items: AnyItem) -> frozenset[str]:
+        return unchanged(account=owner, items=items)
+
+    assert same(*stored, email(id="m9")) == {"m0", "m1"}
+    for changed in (
+        {"body_text": "Other words."},
+        {"labels": ["INBOX"]},
+        {"version": 2},
+        {"updated_at": LATER},
+        {"date": LATER},
+        {"to": ["ann@client.com"]},
+    ):
+        assert same(email(id="m0", **changed)) == frozenset()
+    assert same(stored[0], email(id="m0", version=2)) == frozenset()
+    assert unchanged(account=account(), items=stored) == frozenset()

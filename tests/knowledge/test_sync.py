@@ -4,13 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from integrations import llm, reads
-from integrations.contracts import AccountRef, Email, Page
-from integrations.exceptions import CursorExpired, Unavailable
+from integrations.contracts import AccountRef, Email, Page, Rejected
+from integrations.exceptions import CursorExpired, RateLimited, Unavailable
 from knowledge import ingest as ingest_module
-from knowledge import sync, sync_runs
+from knowledge import sync, sync_runs, taking
 from knowledge.models import Item, SyncFailure, SyncSource
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import account, email
@@ -28,13 +29,18 @@ class Mailbox:
         self.mails = [email(id=f"m{n}", subject=f"Mail {n}", body_text="x") for n in range(count)]
         self.asked: list[str | None] = []
         self.before: Callable[[str | None], None] = lambda cursor: None
+        self.rejected: tuple[Rejected, ...] = ()
 
     def emails(self, *, since: Any, cursor: str | None, limit: int) -> Page[Email]:
         self.asked.append(cursor)
         self.before(cursor)
         start = int(cursor or 0)
         following = str(start + 2) if start + 2 < len(self.mails) else None
-        return Page(items=tuple(self.mails[start : start + 2]), next_cursor=following)
+        return Page(
+            items=tuple(self.mails[start : start + 2]),
+            next_cursor=following,
+            rejected=self.rejected,
+        )
 
 
 @pytest.fixture
@@ -165,13 +171,13 @@ def test_a_worker_that_lost_its_lease_writes_nothing_more(
         if cursor == "2":
             SyncSource.objects.update(attempt=row.attempt + 10)
 
-    mailbox.before = lose
+    mailbox.before = lose  # while the first page is worked on
 
     assert advance(row) == "not_mine"
-    assert (row.state, row.cursor, row.received) == ("running", "2", 2)
+    assert (row.state, row.cursor, row.received) == ("running", "", 0)
 
 
-def test_a_cancelled_sync_stops_at_the_page_it_reads(
+def test_a_cancelled_sync_stops_and_records_nothing_more(
     mailbox: Mailbox, model: ScriptedModel
 ) -> None:
     row = started(account())
@@ -183,8 +189,9 @@ def test_a_cancelled_sync_stops_at_the_page_it_reads(
     mailbox.before = stop
 
     assert advance(row) == "not_mine"
-    assert (row.state, row.received) == ("cancelled", 2)
+    assert (row.state, row.received) == ("cancelled", 0)
     assert row.finished_at is not None
+    assert row.run.finished_at is not None
 
 
 def test_an_expired_cursor_reads_the_window_again_and_loses_nothing(
@@ -217,27 +224,126 @@ def test_a_cursor_that_always_expires_ends_the_sync(mailbox: Mailbox, model: Scr
     assert (row.state, row.restarts) == ("failed", sync.MAX_RESTARTS)
 
 
-def test_a_data_service_that_does_not_answer_ends_the_sync_and_the_next_goes_on_there(
+def away(cursor: str | None) -> None:
+    if cursor == "2":
+        raise Unavailable
+
+
+def waited(row: SyncSource) -> None:
+    """As if the wait of a postponed sync were over."""
+    SyncSource.objects.filter(pk=row.pk).update(lease_expires_at=timezone.now())
+
+
+def test_a_data_service_that_is_away_is_waited_for(mailbox: Mailbox, model: ScriptedModel) -> None:
+    row = started(account())
+    mailbox.before = away
+
+    assert advance(row) == "waiting"
+    assert (row.state, row.cursor, counts(row)) == ("running", "2", (2, 2, 0, 0))
+    assert row.error == "The data service did not answer. It is tried again by itself."
+    assert advance(row) == "not_mine"  # not before the wait is over
+    waited(row)
+    assert list(sync.abandoned(now=timezone.now())) == [row.pk]
+    mailbox.before = lambda cursor: None
+
+    assert advance(row) == "finished"
+    assert (row.state, row.error, row.waits, counts(row)) == ("done", "", 0, (5, 5, 0, 0))
+    assert mailbox.asked == [None, "2", "2", "4"]
+
+
+def test_it_waits_longer_each_time_and_as_long_as_it_is_told(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    row = started(account())
+    waits: list[float] = []
+
+    def left_alone(cursor: str | None) -> None:
+        raise RateLimited("429", retry_after=1_000 if len(waits) == 3 else None)
+
+    mailbox.before = left_alone
+    for _ in range(4):
+        begun = timezone.now()
+        sync.advance(row.pk, clock=lambda begun=begun: begun)  # type: ignore[misc]
+        row.refresh_from_db()
+        assert row.lease_expires_at is not None
+        waits.append((row.lease_expires_at - begun).total_seconds())
+        waited(row)
+
+    assert waits == [15, 30, 60, 1_000]
+
+
+def test_what_stays_away_ends_the_sync_and_the_next_goes_on_there(
     mailbox: Mailbox, model: ScriptedModel
 ) -> None:
     owner = account()
     row = started(owner)
+    mailbox.before = away
+    for _ in range(sync.MAX_WAITS):
+        assert advance(row) == "waiting"
+        waited(row)
 
-    def fail(cursor: str | None) -> None:
-        if cursor == "2":
-            raise Unavailable
-
-    mailbox.before = fail
-    advance(row)
+    assert advance(row) == "finished"
+    assert (row.state, row.error) == ("failed", "The data service did not answer.")
     mailbox.before = lambda cursor: None
     following = started(owner)
     advance(following)
 
-    assert row.state == "failed"
-    assert row.error == "The data service did not answer. Start the sync again later."
     assert following.since == row.since
-    assert mailbox.asked == [None, "2", "2", "4"]
     assert (following.state, counts(following)) == ("done", (3, 3, 0, 0))
+
+
+def test_a_malformed_item_is_a_dead_letter_and_the_others_go_on(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    mailbox.rejected = (Rejected(source_id="bad", reason="malformed_item"),)
+    row = started(account())
+
+    assert advance(row) == "finished"
+    assert (row.state, counts(row)) == ("done", (8, 5, 0, 3))
+    assert row.reasons == {"malformed_item": 3}
+    failures = SyncFailure.objects.values_list("sync_id", "source_id", "reason", "state")
+    assert list(failures) == [(row.pk, "bad", "malformed_item", "dead")] * 3
+
+
+def test_the_next_page_is_asked_for_while_items_wait_for_a_model(
+    mailbox: Mailbox, settings: Any
+) -> None:
+    last_page_asked = threading.Event()
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        if "Title: Mail 0\n" in body["messages"][1]["content"]:
+            assert last_page_asked.wait(timeout=10)
+        return summarised(body)
+
+    def look(cursor: str | None) -> None:
+        if cursor == "2":
+            last_page_asked.set()
+
+    mailbox.before = look
+    row = started(account())
+    with scripted_model(settings, {READER: reply}):
+        assert advance(row) == "finished"
+
+    assert counts(row) == (5, 5, 0, 0)
+
+
+def test_a_database_that_goes_away_is_no_fault_of_an_item(
+    mailbox: Mailbox, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(**_: Any) -> Any:
+        raise OperationalError("terminating connection")
+
+    row = started(account())
+    with monkeypatch.context() as patched:
+        patched.setattr(taking, "ingest", gone)
+        with pytest.raises(OperationalError):
+            advance(row)
+    row.refresh_from_db()
+    assert (row.state, counts(row)) == ("running", (0, 0, 0, 0))
+    waited(row)
+
+    assert advance(row) == "finished"
+    assert counts(row) == (5, 5, 0, 0)
 
 
 def test_an_item_that_fails_is_tried_again_then_counted_with_its_reason(
@@ -264,18 +370,18 @@ def test_an_item_that_fails_is_tried_again_then_counted_with_its_reason(
     )
     assert (row.state, counts(row)) == ("done", (5, 4, 0, 1))
     assert row.reasons == {"model_status_503": 1}
-    assert len(tries) == sync.ITEM_TRIES
+    assert len(tries) == taking.TRIES
 
 
-def test_a_model_that_answers_nothing_at_all_ends_the_sync_and_counts_nothing(
+def test_a_model_that_answers_nothing_at_all_is_waited_for_and_nothing_is_counted(
     mailbox: Mailbox, settings: Any
 ) -> None:
     row = started(account())
     with scripted_model(settings, {READER: lambda body: Failure(503)}):
-        advance(row)
+        assert advance(row) == "waiting"
 
-    assert (row.state, counts(row)) == ("failed", (0, 0, 0, 0))
-    assert row.error == "The model did not answer. Start the sync again later."
+    assert (row.state, counts(row)) == ("running", (0, 0, 0, 0))
+    assert row.error == "The model did not answer. It is tried again by itself."
 
 
 def test_an_item_that_breaks_our_own_code_does_not_stop_the_others(
@@ -287,7 +393,7 @@ def test_an_item_that_breaks_our_own_code_does_not_stop_the_others(
         return real(source_id=source_id, **rest)
 
     real = ingest_module.ingest
-    monkeypatch.setattr(sync, "ingest", ingest)
+    monkeypatch.setattr(taking, "ingest", ingest)
     row = started(account())
     advance(row)
 

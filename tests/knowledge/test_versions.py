@@ -26,7 +26,7 @@ def test_an_older_version_is_stale(
 ) -> None:
     versions = [Version(number=number, updated_at=at) for number, at in (new, stored)]
 
-    assert is_stale(versions[0], stored=versions[1], deleted_at=None) is stale
+    assert is_stale(versions[0], stored=versions[1], last_deleted_at=None) is stale
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,21 @@ def test_a_deleted_item_comes_back_only_with_a_later_time(
 ) -> None:
     new = Version(number=9, updated_at=updated_at)
 
-    assert is_stale(new, stored=Version(number=1, updated_at=None), deleted_at=T) is stale
+    assert is_stale(new, stored=Version(number=1, updated_at=None), last_deleted_at=T) is stale
+
+
+@pytest.mark.parametrize(
+    ("new", "stored", "stale"),
+    [
+        ((1, AFTER), (7, BEFORE), False),  # restored, and numbered from 1 again
+        ((7, BEFORE), (1, AFTER), True),  # from before the deletion, after the restored one
+        ((2, AFTER), (1, AFTER), False),
+        ((1, AFTER), (2, AFTER), True),
+    ],
+)
+def test_a_restored_item_counts_by_what_came_after_its_deletion(
+    new: tuple[int, datetime], stored: tuple[int, datetime], stale: bool
+) -> None:
+    versions = [Version(number=number, updated_at=at) for number, at in (new, stored)]
+
+    assert is_stale(versions[0], stored=versions[1], last_deleted_at=T) is stale

@@ -90,7 +90,9 @@ class Command(BaseCommand):
         moved_at = time.monotonic()
         while True:
             found = [
-                sync_runs.progress(organisation_id=organisation_id, run_id=run_id)
+                sync_runs.progress(
+                    organisation_id=organisation_id, run_id=run_id, now=timezone.now()
+                )
                 for organisation_id, run_id in runs
             ]
             seen = [progress for progress in found if progress is not None]
