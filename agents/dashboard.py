@@ -250,6 +250,10 @@ SIDEBAR = (
             Page("knowledge", "item", "Items", "article"),
             Page("knowledge", "entity", "Entities", "hub"),
             Page("knowledge", "syncrun", "Syncs", "sync"),
+            Page("knowledge", "syncfailure", "Dead letters of syncs", "unsubscribe"),
+            Page(
+                "knowledge", "syncrun", "Accounting", "balance", view="admin:knowledge_accounting"
+            ),
             Page("integrations", "providerresource", "Resources", "link"),
             Page("integrations", "upstream", "Data services", "cloud"),
         ),

@@ -28,15 +28,17 @@ USUAL_BLOCK_SECONDS = 1.0
 
 # The clock is the database's: processes on several machines have one.
 _TAKE = """
-UPDATE integrations_upstream SET
-    next_at = GREATEST(next_at, clock_timestamp() - %(burst)s * interval '1 second')
+INSERT INTO integrations_upstream AS it (name, next_at, failures, last_error)
+VALUES (%(name)s, clock_timestamp() + (%(step)s - %(burst)s) * interval '1 second', 0, '')
+ON CONFLICT (name) DO UPDATE SET
+    next_at = GREATEST(it.next_at, clock_timestamp() - %(burst)s * interval '1 second')
         + %(step)s * interval '1 second',
-    opened_until = CASE WHEN opened_until IS NULL THEN NULL
+    opened_until = CASE WHEN it.opened_until IS NULL THEN NULL
         ELSE clock_timestamp() + %(probe)s * interval '1 second' END
-WHERE name = %(name)s
-    AND (opened_until IS NULL OR opened_until <= clock_timestamp())
-    AND GREATEST(next_at, clock_timestamp() - %(burst)s * interval '1 second', blocked_until)
-        + %(step)s * interval '1 second' <= clock_timestamp() + %(most)s * interval '1 second'
+WHERE (it.opened_until IS NULL OR it.opened_until <= clock_timestamp())
+    AND GREATEST(
+        it.next_at, clock_timestamp() - %(burst)s * interval '1 second', it.blocked_until
+    ) + %(step)s * interval '1 second' <= clock_timestamp() + %(most)s * interval '1 second'
 RETURNING extract(epoch FROM GREATEST(next_at, blocked_until) - clock_timestamp()), failures > 0
 """
 _WHY_NOT = """
@@ -44,10 +46,6 @@ SELECT extract(epoch FROM opened_until - clock_timestamp()),
     extract(epoch FROM GREATEST(next_at + %(step)s * interval '1 second', blocked_until)
         - clock_timestamp())
 FROM integrations_upstream WHERE name = %(name)s
-"""
-_MAKE = """
-INSERT INTO integrations_upstream (name, next_at, failures, last_error)
-VALUES (%(name)s, clock_timestamp() - interval '1 day', 0, '') ON CONFLICT DO NOTHING
 """
 _BLOCK = """
 UPDATE integrations_upstream SET failures = 0, opened_until = NULL,
@@ -105,10 +103,6 @@ class Gate:
         with connection.cursor() as cursor:
             cursor.execute(_TAKE, pace)
             row = cursor.fetchone()
-            if row is None:
-                cursor.execute(_MAKE, pace)
-                cursor.execute(_TAKE, pace)
-                row = cursor.fetchone()
             if row is None:
                 cursor.execute(_WHY_NOT, pace)
                 opened, wait = cursor.fetchone() or (None, None)

@@ -178,8 +178,10 @@ def _write(
         row.deleted_at, row.ingested_at = None, target.now
         _set_metadata(row, target, parsed, fallback=reading.fallback)
         row.save()
-        _replace_chunks(row, passages, vectors)
-        replace_mentions(account=target.account, item_id=row.id, subjects=reading.subjects)
+        _replace_chunks(row, passages, vectors, is_new=is_new)
+        replace_mentions(
+            account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new
+        )
     return IngestOutcome(
         state="created" if is_new or returns else "updated",
         item_id=row.id,
@@ -202,14 +204,16 @@ def _known_vectors(stored: Item | None) -> dict[str, Sequence[float]]:
 
 
 def _replace_chunks(
-    row: Item, passages: Sequence[Passage], vectors: dict[str, Sequence[float]]
+    row: Item, passages: Sequence[Passage], vectors: dict[str, Sequence[float]], *, is_new: bool
 ) -> None:
     """Passages that stay in place keep their rows, and with them the vectors of all models."""
     model = llm.embedding_model_name()
-    present = {(c.position, c.digest): c for c in Chunk.objects.filter(item=row).defer("text")}
+    stored = () if is_new else Chunk.objects.filter(item=row).defer("text")
+    present = {(chunk.position, chunk.digest): chunk for chunk in stored}
     wanted = {(position, p.digest): p.text for position, p in enumerate(passages)}
     gone = [chunk.pk for identity, chunk in present.items() if identity not in wanted]
-    Chunk.objects.filter(pk__in=gone).delete()
+    if gone:
+        Chunk.objects.filter(pk__in=gone).delete()
     new = [
         Chunk(item=row, position=position, digest=digest, text=text)
         for (position, digest), text in wanted.items()

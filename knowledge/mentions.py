@@ -10,15 +10,20 @@ from knowledge.models import Entity, Mention
 from knowledge.subjects import Subject, words
 
 
-def replace_mentions(*, account: AccountRef, item_id: UUID, subjects: Sequence[Subject]) -> None:
-    """Make `subjects` all that the item mentions; entities nobody mentions any more go.
+def replace_mentions(
+    *, account: AccountRef, item_id: UUID, subjects: Sequence[Subject], is_new: bool = False
+) -> None:
+    """Make `subjects` all that the item mentions; entities nobody mentions any more go. A new
+    item has mentioned nothing yet.
 
     Call it inside the transaction that writes the item. Locks are taken in one order, so
     that many items can be written side by side.
     """
-    before = set(Mention.objects.filter(item_id=item_id).values_list("entity_id", flat=True))
+    mentions = Mention.objects.filter(item_id=item_id)
+    before = set() if is_new else set(mentions.values_list("entity_id", flat=True))
     entities = _stored(account, subjects) if subjects else {}
-    Mention.objects.filter(item_id=item_id).delete()
+    if before:
+        mentions.delete()
     Mention.objects.bulk_create(
         Mention(
             account_id=account.id,
@@ -28,7 +33,8 @@ def replace_mentions(*, account: AccountRef, item_id: UUID, subjects: Sequence[S
         )
         for subject in subjects
     )
-    _delete_orphans(before - {entity.pk for entity in entities.values()})
+    if gone := before - {entity.pk for entity in entities.values()}:
+        _delete_orphans(gone)
 
 
 def _stored(account: AccountRef, subjects: Sequence[Subject]) -> dict[tuple[str, str], Entity]:

@@ -1,10 +1,13 @@
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from knowledge import sync_runs
 from knowledge.ingest import ingest
@@ -14,7 +17,7 @@ from tests.model_server import ScriptedModel
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["item", "entity", "syncrun", "syncsource"]
+PAGES = ["item", "entity", "syncrun", "syncsource", "syncfailure"]
 
 
 @pytest.fixture
@@ -27,12 +30,15 @@ def rows(model: ScriptedModel) -> dict[str, Any]:
         organisation_id=owner.organisation_id, external_user_id="maya", now=timezone.now()
     )
     source = SyncSource.objects.get()
-    SyncFailure.objects.create(sync=source, source_id="<b>x</b>", reason="r", failed_at=NOW)
+    failure = SyncFailure.objects.create(
+        sync=source, source_id="<b>x</b>", reason="r", failed_at=NOW
+    )
     return {
         "item": Item.objects.get(),
         "entity": Entity.objects.first(),
         "syncrun": SyncRun.objects.get(),
         "syncsource": source,
+        "syncfailure": failure,
     }
 
 
@@ -98,3 +104,55 @@ def test_a_list_takes_the_same_number_of_queries_whatever_it_holds(
         )
 
     assert count() == few
+
+
+def operate(client: Client, page: str, action: str, pk: object) -> None:
+    body = {"action": action, "_selected_action": [str(pk)]}
+    client.post(f"/admin/knowledge/{page}/", body, follow=True)
+
+
+def test_a_sync_is_cancelled_and_a_dead_letter_taken_up_by_who_may(
+    admin_client: Client, rows: dict[str, Any]
+) -> None:
+    operate(admin_client, "syncrun", "cancel", rows["syncrun"].pk)
+    operate(admin_client, "syncfailure", "retry", rows["syncfailure"].pk)
+
+    assert SyncSource.objects.get().state == "cancelled"
+    assert SyncFailure.objects.get().state == "queued"
+    assert OrmQ.objects.count() == 1
+
+
+def test_who_may_only_look_operates_nothing(
+    client: Client, rows: dict[str, Any], django_user_model: Any
+) -> None:
+    reader = django_user_model.objects.create_user("ann", is_staff=True)
+    names = ["view_syncrun", "view_syncfailure"]
+    reader.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    client.force_login(reader)
+    operate(client, "syncrun", "cancel", rows["syncrun"].pk)
+    operate(client, "syncfailure", "retry", rows["syncfailure"].pk)
+
+    assert SyncSource.objects.get().state == "queued"
+    assert SyncFailure.objects.get().state == "dead"
+    assert not OrmQ.objects.exists()
+
+
+def test_the_page_of_a_sync_says_how_far_it_is(admin_client: Client, rows: dict[str, Any]) -> None:
+    SyncSource.objects.update(
+        state="running",
+        received=100,
+        processed=90,
+        skipped=9,
+        failed=1,
+        remaining=300,
+        started_at=timezone.now() - timedelta(seconds=60),
+    )
+
+    page = admin_client.get(f"/admin/knowledge/syncrun/{rows['syncrun'].pk}/change/")
+
+    content = page.content.decode()
+    assert 'data-live="on"' in content
+    assert "100 items read so far." in content
+    assert 'max="100" value="25"' in content
+    assert "25 % · 100 read = 90 processed + 9 skipped + 1 dead · 300 to come" in content
+    assert "about 3 min to go" in content

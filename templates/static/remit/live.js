@@ -1,0 +1,22 @@
+// Keeps the part of a page that is marked data-live="on" up to date while somebody looks at it.
+
+const EVERY = 2000;
+
+async function refresh() {
+  const part = document.querySelector('[data-live="on"]');
+  if (!part) return;
+  if (!document.hidden) {
+    try {
+      const answer = await fetch(window.location.href, { credentials: "same-origin" });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.querySelector("[data-live]");
+      // Whoever is on a link of it with the keyboard is not thrown off.
+      if (fresh && !part.contains(document.activeElement)) part.replaceWith(fresh);
+    } catch {
+      // The server is away for a moment: asked again.
+    }
+  }
+  setTimeout(refresh, EVERY);
+}
+
+setTimeout(refresh, EVERY);
