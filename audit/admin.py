@@ -23,23 +23,24 @@ from unfold.paginator import InfinitePaginator
 
 from audit import admin_filters, ids, selectors, timeline, verifications
 from audit.bundle.contents import Bundle
-from audit.bundle.period import NothingSealed, Period
+from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export
 from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.sealing import sealing
 
-FORMATS = (*CONTENT_TYPES, "bundle")
+FORMATS = (*CONTENT_TYPES, "bundle", "filtered_bundle")
 PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
-    """A bundle proves a period of the whole organisation: other filters don't apply to it."""
+    """A whole bundle proves a period of the organisation: other filters don't apply to it."""
     if format in CONTENT_TYPES:
         return Export(filters=filters, format=format, actor_type="admin", actor_id=actor_id)
-    period = Period(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
-    return Bundle(period=period, actor_type="admin", actor_id=actor_id)
+    if format == "bundle":
+        filters = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
+    return Bundle(filters=filters, actor_type="admin", actor_id=actor_id)
 
 
 class LookOnly(ModelAdmin):  # type: ignore[misc]
@@ -203,6 +204,7 @@ class LedgerAdmin(LookOnly):
         }
         chosen = admin_filters.filters(request.GET)
         if chosen:
+            context["is_filtered"] = not chosen.is_period
             context["sealing"] = sealing(chosen.tenant_id)
             context["verified"] = verifications.last(chosen.tenant_id, now=timezone.now())
         response: HttpResponse = super().changelist_view(request, context)

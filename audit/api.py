@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 
 from audit import feed, ocsf, selectors
 from audit.bundle.contents import Bundle
-from audit.bundle.period import NothingSealed, Period
+from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters, Status
 from audit.downloads import download
 from audit.export import CONTENT_TYPES, Export
@@ -214,13 +214,6 @@ class LedgerExportView(Chosen):
         return download(export, request=request._request)
 
 
-class BundleFields(serializers.Serializer[Any]):
-    since = serializers.DateTimeField(
-        required=False, help_text="Recorded from then on; UTC if it names no zone."
-    )
-    until = serializers.DateTimeField(required=False, help_text="Recorded before then.")
-
-
 class NotSealed(APIException):
     status_code = 409
     default_code = "not_sealed"
@@ -231,22 +224,26 @@ class LedgerBundleView(APIView):
 
     @extend_schema(
         operation_id="ledger_bundle",
-        summary="Export a period with proofs",
+        summary="Export with proofs",
         tags=["ledger"],
-        parameters=[BundleFields],
+        parameters=[FilterFields],
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """All sealed rows of the organisation in a period, as a zip file that proves that
-        none was altered or left out. Tokens that cover some users only may not have it."""
-        fields = BundleFields(data=request.query_params.dict())
-        fields.is_valid(raise_exception=True)
+        """Sealed rows of the organisation, as a zip file that proves itself. Without filters
+        but `since` and `until` it holds every row that was recorded then, and proves that none
+        was altered or left out. With others it holds the actions that match and proves that
+        none of their rows was altered; completeness is not claimed. Tokens that cover some
+        users only may not have it."""
         caller = caller_of(request)
         if caller.user_ids:
-            raise PermissionDenied("A bundle holds every user's actions; this token covers some.")
-        period = Period(tenant_id=caller.organisation_id, **fields.validated_data)
+            raise PermissionDenied(
+                "A bundle holds policies and erasures of the whole organisation; this token "
+                "covers some users."
+            )
+        filters, _ = asked(request, FilterFields)
         try:
-            bundle = Bundle(period=period, actor_type="user", actor_id=caller.principal)
+            bundle = Bundle(filters=filters, actor_type="user", actor_id=caller.principal)
         except NothingSealed as error:
             raise NotSealed(str(error)) from error
         return download(bundle, request=request._request)

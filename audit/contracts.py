@@ -160,6 +160,19 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
 
+    @property
+    def is_period(self) -> bool:
+        """Whether they choose by time alone, if at all."""
+        return self == Filters(tenant_id=self.tenant_id, since=self.since, until=self.until)
+
+    def chosen(self) -> dict[str, Any]:
+        """What is filtered by, as plain values; empty where everything is wanted."""
+        plain = {name: value for name, value in vars(self).items() if value}
+        del plain["tenant_id"]
+        if self.on_behalf_of:
+            plain["on_behalf_of"] = sorted(self.on_behalf_of)
+        return plain
+
 
 @dataclass(frozen=True, kw_only=True)
 class ActionPage:

@@ -15,8 +15,6 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
-
 from audit import chain, events, selectors
 from audit.contracts import ActorType, Filters, Status
 from audit.ids import uuid7
@@ -91,7 +89,7 @@ class Export:
     def encoded(self) -> Iterator[bytes]:
         if self.format == "csv":
             yield csv_lines([HEADER])
-        for page in selectors.pages(self.matching()):
+        for page in selectors.pages(selectors.every_phase(self.filters, snapshot=self.snapshot)):
             self.rows += len(page)
             lines = [exported(row) for row in page]
             if self.format == "csv":
@@ -99,22 +97,12 @@ class Export:
             else:
                 yield b"".join(chain.canonical_bytes(line) + b"\n" for line in lines)
 
-    def matching(self) -> selectors.Rows:
-        filters = self.filters
-        rows = selectors.with_payload(self.snapshot).filter(tenant_id=filters.tenant_id)
-        period = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
-        if filters != period:
-            chosen = selectors.matching(filters, snapshot=self.snapshot)
-            rows = rows.filter(Exists(chosen.filter(action_id=OuterRef("action_id"))))
-        return selectors.between(rows, since=filters.since, until=filters.until)
-
     def describe(self) -> Manifest:
-        chosen = {name: value for name, value in asdict(self.filters).items() if value}
         return Manifest(
             export_id=self.id,
             format=self.format,
-            tenant_id=chosen.pop("tenant_id"),
-            filters=chosen,
+            tenant_id=self.filters.tenant_id,
+            filters=self.filters.chosen(),
             generated_at=self.generated_at,
             snapshot=self.snapshot,
             rows=self.rows,

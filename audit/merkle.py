@@ -60,15 +60,34 @@ def tree_root(leaves: Sequence[bytes]) -> bytes:
     return tree.root()
 
 
+def levels(leaves: bytes) -> list[bytes]:
+    """Every level of the tree over these leaf hashes, from the leaves up to the root; a level
+    is its nodes, one behind the other. A node without a sibling goes up as it is."""
+    found, pair = [leaves], 2 * HASH_BYTES
+    while len(below := found[-1]) > HASH_BYTES:
+        whole = len(below) // pair * pair
+        nodes = [
+            hashlib.sha256(b"\1" + below[at : at + pair]).digest() for at in range(0, whole, pair)
+        ]
+        found.append(b"".join([*nodes, below[whole:]]))
+    return found
+
+
+def path(tree: Sequence[bytes], index: int) -> list[bytes]:
+    """The audit path of RFC 6962, 2.1.1, in a tree of `levels`: with it, one leaf leads to
+    the root."""
+    found = []
+    for level in tree[:-1]:
+        sibling = (index ^ 1) * HASH_BYTES
+        if sibling < len(level):
+            found.append(level[sibling : sibling + HASH_BYTES])
+        index >>= 1
+    return found
+
+
 def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """The audit path of RFC 6962, 2.1.1: with it, one leaf leads to the root."""
-    if len(leaves) == 1:
-        return []
-    middle = split(len(leaves))
-    left, right = leaves[:middle], leaves[middle:]
-    if index < middle:
-        return [*inclusion_proof(left, index), tree_root(right)]
-    return [*inclusion_proof(right, index - middle), tree_root(left)]
+    """The audit path of one leaf."""
+    return path(levels(b"".join(leaves)), index)
 
 
 def is_included(*, leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:

@@ -160,6 +160,15 @@ def matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
     return between(rows, since=filters.since, until=filters.until)
 
 
+def every_phase(filters: Filters, *, snapshot: str) -> Rows:
+    """Every phase, with its payload, of each action that matched when `snapshot` was taken."""
+    rows = with_payload(snapshot).filter(tenant_id=filters.tenant_id)
+    if not filters.is_period:
+        chosen = matching(filters, snapshot=snapshot)
+        rows = rows.filter(Exists(chosen.filter(action_id=OuterRef("action_id"))))
+    return between(rows, since=filters.since, until=filters.until)
+
+
 def between(rows: Rows, *, since: datetime | None, until: datetime | None) -> Rows:
     """Rows of actions asked for in this period."""
     if since:

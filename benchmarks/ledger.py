@@ -173,13 +173,13 @@ def bundling(folder: Path) -> dict[str, Any]:
     """Of the tenant with the most rows: make a bundle, then verify it in a fresh process."""
     from audit.bundle import verify
     from audit.bundle.contents import Bundle
-    from audit.bundle.period import Period
+    from audit.contracts import Filters
 
     ((tenant_id, rows, key),) = query(
         "SELECT tenant_id, size, verifier_key FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
     )
     path, begun = folder / "bundle.zip", time.perf_counter()
-    made = Bundle(period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="benchmark")
+    made = Bundle(filters=Filters(tenant_id=tenant_id), actor_type="admin", actor_id="benchmark")
     with path.open("wb") as file:
         file.writelines(made)
     between = time.perf_counter()

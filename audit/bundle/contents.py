@@ -1,8 +1,5 @@
-"""A bundle: a period of one tenant's ledger that proves itself to people who trust neither us
-nor our database.
-
-It begins and ends at checkpoints: the earlier one's frontier stands for everything before,
-and the later one's signed root is over that and exactly these lines.
+"""A bundle: rows of one tenant's ledger that prove themselves to people who trust neither us
+nor our database. `audit.bundle.extent` says which rows, and what is proven of them.
 """
 
 from collections.abc import Generator, Iterator
@@ -10,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from audit import chain, export, selectors, signing_keys
+from audit.bundle import redactions
 from audit.bundle.archive import Archive
-from audit.bundle.period import Period, beginning, ending, explained
+from audit.bundle.extent import extent
+from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
-from audit.contracts import ActorType, Status
+from audit.contracts import ActorType, Filters, Status
 from audit.ids import uuid7
-from audit.merkle import Frontier
 from audit.models import Checkpoint
 from audit.notes import read_key
 
@@ -34,18 +32,16 @@ class Bundle:
     content_type = "application/zip"
     suffix = "bundle.zip"
 
-    def __init__(self, *, period: Period, actor_type: ActorType, actor_id: str) -> None:
+    def __init__(self, *, filters: Filters, actor_type: ActorType, actor_id: str) -> None:
         self.id = uuid7()
-        self.period = period
+        self.tenant_id = filters.tenant_id
         self.actor_type = actor_type
         self.actor_id = actor_id
-        _, self.generated_at = selectors.snapshot()
-        self.newest = explained(ending(period))
+        snapshot, self.generated_at = selectors.snapshot()
+        self.extent = extent(filters, snapshot=snapshot)
+        self.redactions = redactions.places(self.extent)
         self.rotations = signing_keys.keys().rotations  # read after it: its key is among them
-        earlier = beginning(period)
-        self.first = Frontier()
-        if earlier and earlier.size < self.newest.size:
-            self.first = Frontier(earlier.size, map(bytes, earlier.frontier))
+        self.verifier_key = self.extent.end.verifier_key
         self.archive = Archive()
         self.record("pending")
 
@@ -58,50 +54,62 @@ class Bundle:
         self.record("succeeded")
 
     def files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        rows = SealedRows(self.period.tenant_id, range(self.first.size, self.newest.size))
+        rows = SealedRows(self.tenant_id, self.extent.places)
         for name in ("README.txt", "verify.py"):
             yield name, iter([(FOLDER / name).read_bytes()])
         yield "keys.json", iter([line({"keys": self.keys(), "rotations": self.rotations})])
-        yield "checkpoint.note", iter([self.newest.note.encode()])
+        yield "checkpoint.note", iter([self.extent.end.note.encode()])
+        yield "newest.note", iter([self.extent.newest.note.encode()])
         yield "checkpoints.jsonl", (line({"note": note}) for note in self.stops())
+        yield "redactions.jsonl", redactions.lines(self.extent, self.redactions)
         yield "ledger.jsonl", rows.lines()
+        yield "proofs.jsonl", self.proofs()
         yield "payloads.jsonl", rows.payloads()
         yield "artifacts.jsonl", rows.artifacts()
         yield "policies.jsonl", rows.policies()
         yield "manifest.json", iter([line(self.manifest())])
 
-    def between(self) -> Any:
-        return Checkpoint.objects.filter(
-            tenant_id=self.period.tenant_id, size__gt=self.first.size, size__lte=self.newest.size
-        )
+    def proofs(self) -> Iterator[bytes]:
+        """One for each row where rows may be missing in between; else the root is over all."""
+        if self.extent.completeness == "proven" or not self.extent.places:
+            return
+        found = Proofs(self.tenant_id, self.extent.end.size).of(self.extent.places)
+        for place, proof in zip(self.extent.places, found, strict=True):
+            yield line({"place": place, "proof": [node.hex() for node in proof]})
 
     def stops(self) -> Iterator[str]:
-        """Some checkpoints on the way, evenly spread over the rows."""
-        step = max(1, (self.newest.size - self.first.size) // STOPS)
-        wanted = self.first.size + step
-        while wanted < self.newest.size:
-            found = self.between().filter(size__gte=wanted).order_by("size").first()
-            if not found or found.size == self.newest.size:
+        """Some checkpoints on the way, evenly spread over the rows of a period."""
+        if self.extent.completeness != "proven":
+            return
+        first, size = self.extent.first.size, self.extent.end.size
+        step = max(1, (size - first) // STOPS)
+        wanted = first + step
+        while wanted < size:
+            found = self.checkpoints().filter(size__gte=wanted).order_by("size").first()
+            if not found or found.size >= size:
                 return
             yield found.note
             wanted = found.size + step
 
     def keys(self) -> list[str]:
-        return sorted(set(self.between().values_list("verifier_key", flat=True).distinct()))
+        """The keys of the checkpoints that the bundle may hold."""
+        held = self.checkpoints().filter(
+            size__gt=self.extent.first.size, size__lte=self.extent.newest.size
+        )
+        return sorted(set(held.values_list("verifier_key", flat=True).distinct()))
+
+    def checkpoints(self) -> Any:
+        return Checkpoint.objects.filter(tenant_id=self.tenant_id)
 
     def manifest(self) -> dict[str, Any]:
         plain: dict[str, Any] = chain.storable(
             {
                 "format": FORMAT,
-                "origin": read_key(self.newest.verifier_key)[0],
-                "tenant_id": self.period.tenant_id,
+                "origin": read_key(self.verifier_key)[0],
+                "tenant_id": self.tenant_id,
                 "export_id": self.id,
                 "generated_at": self.generated_at,
-                "since": self.period.since,
-                "until": self.period.until,
-                "first": self.first.size,
-                "size": self.newest.size,
-                "left": [node.hex() for node in self.first.nodes],
+                **self.extent.facts(),
                 "counts": self.archive.counts,
                 "files": self.archive.digests,
             }
@@ -111,7 +119,7 @@ class Bundle:
     def record(self, status: Status, *, error_code: str = "") -> None:
         export.record(
             export_id=self.id,
-            tenant_id=self.period.tenant_id,
+            tenant_id=self.tenant_id,
             actor_type=self.actor_type,
             actor_id=self.actor_id,
             status=status,

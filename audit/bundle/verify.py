@@ -23,7 +23,9 @@ FORMAT = "remit-ledger-bundle/1"
 FILES = {
     *("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoints.jsonl", "manifest.json"),
     *("checkpoint.note", "policies.jsonl", "keys.json", "verify.py", "README.txt"),
+    *("newest.note", "proofs.jsonl", "redactions.jsonl"),
 }
+DERIVED = ("derived/ledger.csv", "derived/ocsf.jsonl")  # for reading; not evidence
 NAMED = ("kind", "provider", "external_id")
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 BROKEN = (*UNREADABLE, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
@@ -134,6 +136,18 @@ class Tree:
         return root
 
 
+def root_of(line: bytes, place: int, size: int, proof: list[bytes]) -> bytes:
+    """The root to which a line leads from its place by its proof (RFC 6962, 2.1.1)."""
+    node, last, given = hashlib.sha256(b"\0" + line).digest(), size - 1, iter(proof)
+    while last:
+        if place & 1 or place < last:
+            other = next(given, b"")
+            pair = other + node if place & 1 else node + other
+            node = hashlib.sha256(b"\1" + pair).digest()
+        place, last = place >> 1, last >> 1
+    return node if next(given, None) is None else b""
+
+
 class Part:
     """Lines that belong to rows, in the order of the rows. Read one after another."""
 
@@ -167,34 +181,55 @@ class Verification:
         self.open, self.times = dict[tuple[str, int], int](), ["", ""]
         self.missing, self.erased, self.policies = set[int](), set[int](), set[str]()
         self.manifest: dict[str, Any] = json.loads(archive.read("manifest.json"))
+        self.is_whole = self.manifest["completeness"] == "proven"
         self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
         self.first = self.sound = self.tree.size
+        self.count, self.place = 0, -1
+        self.redacted = ""  # when the last erasure behind the lines was recorded
+
+    def note(self, name: str) -> tuple[tuple[int, bytes], bytes]:
+        size, root, by = read_note(self.archive.read(name).decode(), self.name, self.keys)
+        return (size, root), by
 
     def findings(self, older: list[tuple[str, str]]) -> Iterator[str]:
-        if sorted(self.archive.namelist()) != sorted(FILES):
-            yield f"The bundle holds other files than it should: {self.archive.namelist()}."
-        about = [self.manifest[name] for name in ("format", "origin", "tenant_id")]
-        if about != [FORMAT, self.name, self.tenant]:
-            yield "The manifest is of another ledger or format."
+        yield from self.claims()
         yield from self.rotations(json.loads(self.archive.read("keys.json"))["rotations"])
-        note = self.archive.read("checkpoint.note").decode()
-        size, root, self.by = read_note(note, self.name, self.keys)
+        self.end, self.by = self.note("checkpoint.note")
+        self.newest, self.newest_by = self.note("newest.note")
+        if self.newest != self.end and self.newest[0] <= self.end[0]:
+            yield "newest.note is older than checkpoint.note, or contradicts it."
         for line in self.lines("checkpoints.jsonl"):
             at, expected, _ = read_note(json.loads(line)["note"], self.name, self.known())
             self.stops.setdefault(at, []).append((expected, ""))
-        self.stops.setdefault(size, []).append((root, ""))
+        self.stops.setdefault(self.end[0], []).append((self.end[1], ""))
         for line in self.lines("policies.jsonl"):
             self.policies.add(sha256(json.loads(line)["body"].encode()))
         for name, note in older:
-            yield from self.compare(name, note, size)
+            yield from self.compare(name, note)
+        yield from self.redactions()
         yield from self.walk()
-        if self.tree.size != size or size == self.first:
-            yield f"The lines end at place {self.tree.size}, the checkpoint at {size}."
-        if self.until and self.by == self.key and self.times[1] > self.until:
-            yield f"KEY signed rows of {self.times[1]}, and you refuse it after {self.until}."
+        if self.is_whole and (self.tree.size != self.end[0] or self.tree.size == self.first):
+            yield f"The lines end at place {self.tree.size}, the checkpoint at {self.end[0]}."
+        yield from self.refused()
         for name, digest in self.manifest["files"].items():
-            if (self.digests.get(name) or sha256(self.archive.read(name))) != digest:
+            for _ in self.lines(name) if name not in self.digests else ():
+                pass
+            if self.digests[name] != digest:
                 yield f"{name} is not the file that the manifest describes."
+
+    def refused(self) -> Iterator[str]:
+        for by, at in ((self.by, self.times[1]), (self.newest_by, self.redacted)):
+            if self.until and by == self.key and at > self.until:
+                yield f"KEY signed rows of {at}, and you refuse it after {self.until}."
+
+    def claims(self) -> Iterator[str]:
+        names = self.archive.namelist()
+        if sorted(name for name in names if name not in DERIVED) != sorted(FILES):
+            yield f"The bundle holds other files than it should: {names}."
+        about = [self.manifest[name] for name in ("format", "origin", "tenant_id")]
+        claim = self.manifest["completeness"]
+        if about != [FORMAT, self.name, self.tenant] or claim not in ("proven", "not claimed"):
+            yield "The manifest is of another ledger or format."
 
     def rotations(self, notes: list[str]) -> Iterator[str]:
         """Which keys count: each rotation is signed by the key before it and by the new one."""
@@ -228,39 +263,88 @@ class Verification:
         """For what only compares: also the keys from before KEY."""
         return [*self.keys, *self.earlier]
 
-    def compare(self, name: str, note: str, size: int) -> Iterator[str]:
+    def compare(self, name: str, note: str) -> Iterator[str]:
         try:
             at, expected, _ = read_note(note, self.name, self.known())
         except UNREADABLE:
             yield f"{name} is no checkpoint that KEY signed."
             return
-        self.stops.setdefault(at, []).append((expected, name))
-        if at > size:
-            yield f"ROLLBACK: {name} has {at} rows, this bundle's ledger only {size}."
-        elif at <= self.first and (at < self.first or expected != self.tree.root()):
-            yield f"{name} cannot be compared or differs: ask for a bundle that begins before it."
+        newest, root = self.newest
+        if at > newest:
+            yield f"ROLLBACK: {name} has {at} rows, this bundle's ledger only {newest}."
+        elif self.is_whole and at <= self.end[0]:
+            self.stops.setdefault(at, []).append((expected, name))
+            if at <= self.first and (at < self.first or expected != self.tree.root()):
+                yield f"{name} cannot be compared or differs: ask for a bundle that begins earlier."
+        elif at < newest:
+            yield f"{name} cannot be compared: ask for a whole bundle that goes on to row {at}."
+        elif expected != root:
+            yield f"REWRITE: the first {at} rows are not those of {name}."
+
+    def redactions(self) -> Iterator[str]:
+        """Erasures behind the last line, each proven alone."""
+        for number, line in enumerate(self.lines("redactions.jsonl")):
+            try:
+                given = json.loads(line)
+                row, body = json.loads(given["line"]), given["body"].encode()
+                salted = bytes.fromhex(given["salt"]) + body
+                sealed = self.is_sealed(given["line"].encode(), given, *self.newest)
+                told = row["phase"], row["payload_commitment"]
+                if sealed and told == ("redaction", sha256(salted)):
+                    self.erased.update(json.loads(body)["payload"]["rows"])
+                    self.redacted = max(self.redacted, row["recorded_at"])
+                    continue
+            except UNREADABLE:
+                pass
+            yield f"redaction {number}: It is not what was sealed."
+
+    def is_sealed(self, line: bytes, given: Any, size: int, root: bytes) -> bool:
+        place, proof = given["place"], [*map(bytes.fromhex, given["proof"])]
+        return 0 <= place < size and root_of(line, place, size, proof) == root
 
     def walk(self) -> Iterator[str]:
-        """Every line and what belongs to it, and the root wherever a checkpoint states it."""
+        """Every line and what belongs to it; its proof or, in a whole bundle, the root of the
+        tree wherever a checkpoint states it."""
         payloads, artifacts = map(Part, map(self.lines, ("payloads.jsonl", "artifacts.jsonl")))
+        proofs = map(json.loads, self.lines("proofs.jsonl"))
         for line in self.lines("ledger.jsonl"):
-            place = f"place {self.tree.size}"
-            try:
-                row = json.loads(line)
-                given, made = payloads.of(row["id"]), artifacts.of(row["id"])
-                for told in (*self.phase(row), *self.content(row, given, made)):
-                    yield f"{place}: {told}"
-            except UNREADABLE as error:
-                yield f"{place}: The line or what belongs to it cannot be read: {error!r}."
-            self.tree.append(line)
-            if self.tree.size in self.stops:
-                yield from self.stop(self.stops[self.tree.size])
+            proof = {"place": self.tree.size} if self.is_whole else next(proofs, {})
+            for told in self.about(line, proof, payloads, artifacts):
+                yield f"place {proof.get('place')}: {told}"
+            self.count += 1
+            if self.is_whole:
+                self.tree.append(line)
+                if self.tree.size in self.stops:
+                    yield from self.stop(self.stops[self.tree.size])
+        if next(proofs, None) is not None:
+            yield "There are more proofs than lines."
         for name, part in (("payload", payloads), ("artifact", artifacts)):
             while part.next:
                 yield f"row {part.next['row_id']}: A {name} belongs to no line or is in disorder."
                 part.next = next(part.rows, None)
         for row_id in sorted(self.missing - self.erased):
             yield f"row {row_id}: Its payload is missing and no redaction says why."
+
+    def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> Iterator[str]:
+        try:
+            row = json.loads(line)
+            given, made = payloads.of(row["id"]), artifacts.of(row["id"])
+            yield from self.phase(row)
+            yield from self.content(row, given, made)
+            if not self.is_whole:
+                yield from self.proven(line, proof)
+        except UNREADABLE as error:
+            yield f"The line or what belongs to it cannot be read: {error!r}."
+
+    def proven(self, line: bytes, proof: Any) -> Iterator[str]:
+        if not proof:
+            yield "It has no proof."
+            return
+        if not self.is_sealed(line, proof, *self.end):
+            yield "Its proof does not lead from this line to the checkpoint."
+        if proof["place"] <= self.place:
+            yield "Its place is not behind that of the line before."
+        self.place = proof["place"]
 
     def stop(self, expected: list[tuple[bytes, str]]) -> Iterator[str]:
         root, size = self.tree.root(), self.tree.size
@@ -306,6 +390,31 @@ class Verification:
             if told != [(sha256(canonical(a)), *[a[name] for name in NAMED]) for a in named]:
                 yield "Its artifacts are not those that its payload names."
 
+    def remarks(self) -> Iterator[str]:
+        """What a reader should know beside the verdict."""
+        begin, end = (at or "none" for at in self.times)
+        since, until = self.manifest["since"], self.manifest["until"]
+        asked = f"{since or 'the start'} to {until or 'now'}"
+        if not self.is_whole:
+            asked = f"actions with {canonical(self.manifest['filters']).decode()}"
+        if how := self.keys[self.by]:
+            yield f"Signed by key {key_id(self.name, self.by).hex()}{how}."
+        yield f"Asked for: {asked}. Rows: {begin} to {end}."
+        if self.is_whole and end < (until or ""):
+            yield "That is before the period's end: a newer checkpoint would show later rows."
+        if held := [name for name in DERIVED if name in self.archive.namelist()]:
+            yield f"For reading only, not evidence and not checked: {', '.join(held)}."
+
+    def verdict(self, findings: int) -> str:
+        kind = f"NOT SOUND: {findings} findings in" if findings else "SOUND:"
+        if not self.is_whole:
+            rows = f"{self.count} rows of {self.name}"
+            kept = "" if findings else " Each was sealed at its place and is unaltered."
+            claim = "Completeness is not claimed: other rows may match the filters."
+            return f"{kind} {rows}.{kept} {claim}"
+        places = f"places {self.first} to {self.tree.size - 1} of {self.name}"
+        return f"{kind} {places}.{'' if findings else ' None between them is missing or altered.'}"
+
     def lines(self, name: str) -> Iterator[bytes]:
         digest = hashlib.sha256()
         with self.archive.open(name) as file:
@@ -335,22 +444,16 @@ def main(arguments: list[str]) -> int:
             for sentence in verification.findings(older):
                 count += 1
                 say("FINDING", sentence)
-        (begin, end), since = verification.times, verification.manifest["since"]
-        is_cut = end < (until := verification.manifest["until"] or "")
+        remarks = [*verification.remarks()]
     except BROKEN as error:
         say("FINDING", f"The bundle cannot be read to its end: {type(error).__name__}: {error}")
         print("NOT SOUND")
         return 1
     for (action_id, number), row_id in verification.open.items():
         say("open", f"row {row_id}: attempt {number} of {action_id} has no outcome here.")
-    if how := verification.keys[verification.by]:
-        say("note", f"Signed by key {key_id(key[0], verification.by).hex()}{how}.")
-    say("note", f"Asked for: {since or 'the start'} to {until or 'now'}. Rows: {begin} to {end}.")
-    if is_cut:
-        say("note", "That is before the period's end: a newer checkpoint would show later rows.")
-    places = f"places {verification.first} to {verification.tree.size - 1} of {key[0]}"
-    verdict = f"NOT SOUND: {count} findings in" if count else "SOUND:"
-    print(f"{verdict} {places}.{'' if count else ' None between them is missing or altered.'}")
+    for remark in remarks:
+        say("note", remark)
+    print(verification.verdict(count))
     return 1 if count else 0
 
 

@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -252,3 +253,20 @@ def test_a_refusal_lists_what_was_checked_in_order(operator: Client) -> None:
     assert "✓ passed: switches ✗ failed: target to[0] — “&lt;b&gt;x" in seen
     assert "⟨U+200B⟩” (to[0])" in seen
     assert "<b>x</b>" not in html
+
+
+def test_a_filtered_list_offers_its_rows_with_a_proof_each(
+    operator: Client, tmp_path: Path
+) -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    append_action(tenant_id=tenant_id, status="failed")
+    sealed.seal(tenant_id)
+    whole = page(operator, f"{LIST}?tenant_id={tenant_id}&hours=24")
+    assert "filtered_bundle" not in whole
+    html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    (link,) = re.findall(r'href="([^"]*export/filtered_bundle/[^"]*)"', html)
+    data = operator.get(link.replace("&amp;", "&")).getvalue()
+    held = files.lines(files.unpack(data), "ledger")
+    assert [row["status"] for row in held] == ["pending", "failed"]
+    assert files.check(tmp_path, data, sealed.key(tenant_id)) == 0

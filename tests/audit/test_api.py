@@ -217,5 +217,21 @@ def test_a_token_for_some_users_gets_no_bundle(organisation: Organisation) -> No
     assert Client().get(f"{LEDGER}/bundle", headers=headers).status_code == 403
 
 
-def test_a_bundle_of_no_time_is_refused(organisation: Organisation) -> None:
-    ask(organisation, f"{LEDGER}/bundle", expect=400, since="yesterday")
+@pytest.mark.parametrize("wrong", [{"since": "yesterday"}, {"format": "csv"}, {"status": "done"}])
+def test_a_wrong_filter_of_a_bundle_is_refused(
+    organisation: Organisation, wrong: dict[str, str]
+) -> None:
+    answer = ask(organisation, f"{LEDGER}/bundle", expect=400, **wrong)
+    assert list(answer["error"]["fields"]) == list(wrong)
+
+
+def test_a_filtered_bundle_is_handed_out(organisation: Organisation, tmp_path: Path) -> None:
+    append_action(tenant_id=organisation.id, on_behalf_of="omar")
+    mine = append_action(tenant_id=organisation.id, on_behalf_of="maya")
+    sealed.seal(organisation.id)
+    headers = bearer(organisation)
+    response = Client().get(f"{LEDGER}/bundle", {"user_id": "maya"}, headers=headers)
+    data = response.getvalue()
+    held = files.lines(files.unpack(data), "ledger")
+    assert [row["action_id"] for row in held] == [str(mine)] * 2
+    assert files.check(tmp_path, data, sealed.key(organisation.id)) == 0

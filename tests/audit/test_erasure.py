@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connections, transaction
 
 from audit import erasure, ids, selectors
-from audit.bundle.period import NothingSealed
+from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.erasure import Scope
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
@@ -126,7 +126,7 @@ def test_bundles_from_before_and_after_are_sound(
     capsys.readouterr()
 
 
-def test_a_bundle_of_an_earlier_period_goes_on_to_the_redaction(
+def test_a_bundle_of_an_earlier_period_takes_a_later_redaction_along(
     tenant_id: UUID, tmp_path: Path
 ) -> None:
     append_action(tenant_id=tenant_id)

@@ -2,6 +2,7 @@
 the definition of RFC 6962 written down as it stands there."""
 
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -59,13 +60,15 @@ def test_a_frontier_that_no_tree_has_is_refused(size: int, nodes: list[bytes]) -
         merkle.Frontier(size, nodes)
 
 
-def test_the_shared_vectors_of_proofs() -> None:
-    assert [node.hex() for node in merkle.inclusion_proof(LEAVES, 5)] == [
-        "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
-        "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
-        "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
-    ]
-    assert merkle.inclusion_proof(LEAVES[:1], 0) == []
+@pytest.mark.parametrize("case", VECTORS["proof"]["cases"])
+def test_the_shared_vectors_of_inclusion(case: dict[str, Any]) -> None:
+    line, place, size = bytes.fromhex(case["line"]), case["place"], case["size"]
+    proof = [bytes.fromhex(node) for node in case["proof"]]
+    assert merkle.inclusion_proof(LEAVES[:size], place) == proof
+    assert verify.root_of(line, place, size, proof).hex() == case["root"]
+
+
+def test_the_shared_vectors_of_consistency() -> None:
     assert [node.hex() for node in merkle.consistency_proof(LEAVES[:8], 6)] == [
         "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
         "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",

@@ -12,7 +12,7 @@ from uuid import UUID
 from audit import chain, ledger, merkle, notes, policies
 from audit.bundle import verify
 from audit.bundle.contents import Bundle
-from audit.bundle.period import Period
+from audit.contracts import Filters
 from audit.notes import Signer
 from tests.audit import sealed
 from tests.audit.entries import append_action, entry
@@ -42,9 +42,9 @@ def keep_policy(tenant_id: UUID, number: int) -> str:
     return digest
 
 
-def make(tenant_id: UUID, **period: Any) -> bytes:
-    chosen = Period(tenant_id=tenant_id, **period)
-    return b"".join(Bundle(period=chosen, actor_type="admin", actor_id="operator:olga"))
+def make(tenant_id: UUID, **filters: Any) -> bytes:
+    chosen = Filters(tenant_id=tenant_id, **filters)
+    return b"".join(Bundle(filters=chosen, actor_type="admin", actor_id="operator:olga"))
 
 
 def unpack(data: bytes) -> Files:
@@ -81,7 +81,8 @@ def sign_again(files: Files, signer: Signer) -> None:
     texts = files["ledger.jsonl"].splitlines()
     tree = merkle.tree_root([merkle.leaf_hash(text) for text in texts])
     note = signer.sign(notes.Tree(origin=origin, size=len(texts), root=tree))
-    files["checkpoint.note"], files["checkpoints.jsonl"] = note.encode(), b""
+    files["checkpoint.note"] = files["newest.note"] = note.encode()
+    files["checkpoints.jsonl"] = b""
     mend(files, size=len(texts))
 
 

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from audit import selectors
 from audit.bundle import archive, contents, rows
 from audit.bundle.contents import Bundle
-from audit.bundle.period import NothingSealed, Period
+from audit.bundle.extent import NothingSealed
+from audit.contracts import Filters
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
@@ -68,7 +69,7 @@ def test_a_kept_checkpoint_from_before_the_bundle_is_not_passed_over(
     kept = Checkpoint.objects.filter(tenant_id=tenant_id).earliest("size").note
     data = bundles.make(tenant_id, since=times(tenant_id)[-1])
     assert bundles.check(tmp_path, data, sealed.key(tenant_id), kept) == 1
-    assert "ask for a bundle that begins before it" in capsys.readouterr().out
+    assert "ask for a bundle that begins earlier" in capsys.readouterr().out
 
 
 def test_checkpoints_on_the_way_are_in_the_bundle(
@@ -83,7 +84,7 @@ def test_checkpoints_on_the_way_are_in_the_bundle(
 
 def test_a_bundle_is_recorded_when_it_starts_and_when_it_ends(tenant_id: UUID) -> None:
     bundle = Bundle(
-        period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="operator:olga"
+        filters=Filters(tenant_id=tenant_id), actor_type="admin", actor_id="operator:olga"
     )
     assert [row.status for row in selectors.recorded(bundle.id)] == ["pending"]
     size = sum(map(len, bundle))
@@ -98,7 +99,7 @@ def test_a_bundle_that_nobody_reads_on_is_recorded_as_failed(
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "CHUNK", 1)
-    bundle = Bundle(period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="x")
+    bundle = Bundle(filters=Filters(tenant_id=tenant_id), actor_type="admin", actor_id="x")
     chunks = iter(bundle)
     next(chunks)
     chunks.close()

@@ -5,126 +5,10 @@
 const FORMAT = "remit-ledger-bundle/1";
 const FILES = [
   "README.txt", "artifacts.jsonl", "checkpoint.note", "checkpoints.jsonl", "keys.json",
-  "ledger.jsonl", "manifest.json", "payloads.jsonl", "policies.jsonl", "verify.py",
+  "ledger.jsonl", "manifest.json", "newest.note", "payloads.jsonl", "policies.jsonl", "proofs.jsonl",
+  "redactions.jsonl", "verify.py",
 ];
-const encoder = new TextEncoder();
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-const same = (one, other) => one.length === other.length && one.every((byte, at) => byte === other[at]);
-
-function unhex(digits) {
-  if (typeof digits !== "string" || !/^([0-9a-f]{2})*$/.test(digits)) {
-    throw new Error("not hexadecimal");
-  }
-  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-}
-
-function unbase64(encoded) {
-  if (!/^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded)) {
-    throw new Error("not base64");
-  }
-  return Uint8Array.from(atob(encoded), (sign) => sign.charCodeAt(0));
-}
-
-/* Canonical JSON of text and of objects and lists of text. */
-function canonical(value) {
-  if (Array.isArray(value)) {
-    return `[${value.map(canonical).join(",")}]`;
-  }
-  if (value !== null && typeof value === "object") {
-    const pairs = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
-    return `{${pairs.join(",")}}`;
-  }
-  return JSON.stringify(value);
-}
-
-const digestOf = (value) => hex(sha256(encoder.encode(canonical(value))));
-
-// --- keys and signed notes -----------------------------------------------------------------
-
-const keyId = (name, raw) => hex(sha256(encoder.encode(`${name}\n`), Uint8Array.of(1), raw).slice(0, 4));
-
-function importKey(raw) {
-  return crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
-}
-
-async function keyOf(given) {
-  const [name, identifier, ...rest] = given.trim().split("+");
-  const whole = unbase64(rest.join("+"));
-  const raw = whole.slice(1);
-  if (whole.length !== 33 || whole[0] !== 1 || identifier !== keyId(name, raw)) {
-    throw new Broken("KEY is no whole key of the form origin+id+base64.");
-  }
-  return { name, raw, key: await importKey(raw) };
-}
-
-/* The lines of a note, and which of the keys signed it under this name. */
-async function signersOf(note, name, keys) {
-  const cut = note.indexOf("\n\n");
-  const [said, signatures] = cut < 0 ? [note, ""] : [note.slice(0, cut), note.slice(cut + 2)];
-  const found = [];
-  for (const line of signatures.split("\n").filter(Boolean)) {
-    const [dash, signer, encoded, ...more] = line.split(" ");
-    if (encoded === undefined || more.length) {
-      throw new Error("no line of a signature");
-    }
-    if (dash !== "\u2014" || signer !== name) {
-      continue;
-    }
-    const signature = unbase64(encoded);
-    for (const raw of keys.filter((key) => keyId(name, key) === hex(signature.slice(0, 4)))) {
-      const signed = await crypto.subtle.verify(
-        { name: "Ed25519" }, await importKey(raw), signature.slice(4), encoder.encode(`${said}\n`),
-      ).catch(() => false);
-      if (signed) {
-        found.push(hex(raw));
-      }
-    }
-  }
-  return { lines: said.split("\n"), by: found };
-}
-
-/* The size and root that a checkpoint states, and which of the keys signed it. Throws unless
-   one did. */
-async function readNote(note, name, keys) {
-  const { lines: [origin, size, root, ...more], by } = await signersOf(note, name, keys);
-  if (root === undefined || more.length || !by.length || origin !== name || !/^\d+$/.test(size)) {
-    throw new Broken("not signed by KEY");
-  }
-  return { size: Number(size), root: unbase64(root), by: by[0] };
-}
-
-// --- the tree of RFC 6962 ------------------------------------------------------------------
-
-const ones = (size) => size.toString(2).replaceAll("0", "").length;
-
-class Tree {
-  constructor(size, nodes) {
-    if (!(size >= 0) || nodes.length !== (size ? ones(size) : 0) || nodes.some((node) => node.length !== 32)) {
-      throw new Broken("The manifest's left side is that of no tree.");
-    }
-    [this.size, this.nodes] = [size, nodes];
-  }
-
-  append(line) {
-    let node = sha256(Uint8Array.of(0), line);
-    for (let full = this.size; full % 2; full = Math.floor(full / 2)) {
-      node = sha256(Uint8Array.of(1), this.nodes.pop(), node);
-    }
-    this.nodes.push(node);
-    this.size += 1;
-  }
-
-  root() {
-    const nodes = this.nodes.length ? [...this.nodes] : [sha256()];
-    let root = nodes.pop();
-    for (const left of nodes.reverse()) {
-      root = sha256(Uint8Array.of(1), left, root);
-    }
-    return root;
-  }
-}
-
-// --- the bundle ----------------------------------------------------------------------------
+const DERIVED = ["derived/ledger.csv", "derived/ocsf.jsonl"]; // for reading; not evidence
 
 /* Lines that belong to rows, in the order of the rows. Read one after another. */
 class Part {
@@ -163,48 +47,72 @@ class Verification {
     Object.assign(one, { digests: {}, stops: new Map(), open: new Map(), times: ["", ""] });
     Object.assign(one, { missing: new Set(), erased: new Set(), policies: new Set() });
     one.manifest = JSON.parse(text(await archive.read("manifest.json")));
+    one.isWhole = one.manifest.completeness === "proven";
     one.tree = new Tree(one.manifest.first, one.manifest.left.map(unhex));
     one.first = one.sound = one.tree.size;
+    Object.assign(one, { count: 0, place: -1, redacted: "" });
     return one;
   }
 
+  async note(name) {
+    return readNote(text(await this.archive.read(name)), this.name, [...this.keys.keys()].map(unhex));
+  }
+
   async *findings(older) {
-    if (canonical([...this.archive.names].sort()) !== canonical(FILES)) {
-      const names = this.archive.names.map((name) => `'${name}'`).join(", ");
-      yield `The bundle holds other files than it should: [${names}].`;
-    }
-    const about = [this.manifest.format, this.manifest.origin, this.manifest.tenant_id];
-    if (canonical(about) !== canonical([FORMAT, this.name, this.tenant])) {
-      yield "The manifest is of another ledger or format.";
-    }
+    yield* this.claims();
     yield* this.rotations(JSON.parse(text(await this.archive.read("keys.json"))).rotations);
-    const note = text(await this.archive.read("checkpoint.note"));
-    const { size, root, by } = await readNote(note, this.name, [...this.keys.keys()].map(unhex));
-    this.by = by;
+    this.end = await this.note("checkpoint.note");
+    this.by = this.end.by;
+    this.newest = await this.note("newest.note");
+    const agree = this.newest.size === this.end.size && same(this.newest.root, this.end.root);
+    if (!agree && this.newest.size <= this.end.size) {
+      yield "newest.note is older than checkpoint.note, or contradicts it.";
+    }
     for await (const line of this.lines("checkpoints.jsonl")) {
       const stated = await readNote(JSON.parse(text(line)).note, this.name, this.known());
       this.expect(stated.size, stated.root, "");
     }
-    this.expect(size, root, "");
+    this.expect(this.end.size, this.end.root, "");
     for await (const line of this.lines("policies.jsonl")) {
       this.policies.add(hex(sha256(encoder.encode(JSON.parse(text(line)).body))));
     }
     for (const { name, note } of older) {
-      yield* this.compare(name, note, size);
+      yield* this.compare(name, note);
     }
+    yield* this.redactions();
     yield* this.walk();
-    if (this.tree.size !== size || size === this.first) {
+    const { size } = this.end;
+    if (this.isWhole && (this.tree.size !== size || size === this.first)) {
       yield `The lines end at place ${this.tree.size}, the checkpoint at ${size}.`;
     }
-    if (this.until && this.by === this.key && this.times[1] > this.until) {
-      yield `KEY signed rows of ${this.times[1]}, and you refuse it after ${this.until}.`;
+    for (const [by, at] of [[this.by, this.times[1]], [this.newest.by, this.redacted]]) {
+      if (this.until && by === this.key && at > this.until) {
+        yield `KEY signed rows of ${at}, and you refuse it after ${this.until}.`;
+      }
     }
     for (const [name, digest] of Object.entries(this.manifest.files)) {
-      if ((this.digests[name] ?? hex(sha256(await this.archive.read(name)))) !== digest) {
+      for await (const _ of name in this.digests ? [] : this.lines(name)) {
+        // read to its end for its digest
+      }
+      if (this.digests[name] !== digest) {
         yield `${name} is not the file that the manifest describes.`;
       }
     }
   }
+
+  *claims() {
+    const held = this.archive.names.filter((name) => !DERIVED.includes(name));
+    if (canonical(held.sort()) !== canonical(FILES)) {
+      const names = this.archive.names.map((name) => `'${name}'`).join(", ");
+      yield `The bundle holds other files than it should: [${names}].`;
+    }
+    const about = [this.manifest.format, this.manifest.origin, this.manifest.tenant_id];
+    const known = ["proven", "not claimed"].includes(this.manifest.completeness);
+    if (canonical(about) !== canonical([FORMAT, this.name, this.tenant]) || !known) {
+      yield "The manifest is of another ledger or format.";
+    }
+  }
+
 
   /* Which keys count: each rotation is signed by the key before it and by the new one. */
   async *rotations(notes) {
@@ -258,7 +166,7 @@ class Verification {
     this.stops.set(size, [...(this.stops.get(size) ?? []), { root, name }]);
   }
 
-  async *compare(name, note, size) {
+  async *compare(name, note) {
     let stated;
     try {
       stated = await readNote(note, this.name, this.known());
@@ -266,34 +174,77 @@ class Verification {
       yield `${name} is no checkpoint that KEY signed.`;
       return;
     }
-    this.expect(stated.size, stated.root, name);
+    const { size, root } = this.newest;
     if (stated.size > size) {
       yield `ROLLBACK: ${name} has ${stated.size} rows, this bundle's ledger only ${size}.`;
-    } else if (stated.size < this.first
-      || (stated.size === this.first && !same(stated.root, this.tree.root()))) {
-      yield `${name} cannot be compared or differs: ask for a bundle that begins before it.`;
+    } else if (this.isWhole && stated.size <= this.end.size) {
+      this.expect(stated.size, stated.root, name);
+      if (stated.size < this.first
+        || (stated.size === this.first && !same(stated.root, this.tree.root()))) {
+        yield `${name} cannot be compared or differs: ask for a bundle that begins earlier.`;
+      }
+    } else if (stated.size < size) {
+      yield `${name} cannot be compared: ask for a whole bundle that goes on to row ${stated.size}.`;
+    } else if (!same(stated.root, root)) {
+      yield `REWRITE: the first ${stated.size} rows are not those of ${name}.`;
     }
   }
 
-  /* Every line and what belongs to it, and the root wherever a checkpoint states it. */
+  /* Erasures behind the last line, each proven alone. */
+  async *redactions() {
+    let number = 0;
+    for await (const line of this.lines("redactions.jsonl")) {
+      if (!this.redaction(line)) {
+        yield `redaction ${number}: It is not what was sealed.`;
+      }
+      number += 1;
+    }
+  }
+
+  redaction(line) {
+    try {
+      const given = JSON.parse(text(line));
+      const row = JSON.parse(given.line);
+      const sealed = this.isSealed(encoder.encode(given.line), given, this.newest);
+      const told = hex(sha256(unhex(given.salt), encoder.encode(given.body)));
+      if (!sealed || row.phase !== "redaction" || row.payload_commitment !== told) {
+        return false;
+      }
+      JSON.parse(given.body).payload.rows.forEach((id) => this.erased.add(id));
+      this.redacted = row.recorded_at > this.redacted ? row.recorded_at : this.redacted;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  isSealed(line, { place, proof }, { size, root }) {
+    const nodes = proof.map(unhex);
+    return place >= 0 && place < size && same(rootOf(line, place, size, nodes), root);
+  }
+
+  /* Every line and what belongs to it; its proof or, in a whole bundle, the root of the tree
+     wherever a checkpoint states it. */
   async *walk() {
-    const payloads = await new Part(this.lines("payloads.jsonl")).start();
-    const artifacts = await new Part(this.lines("artifacts.jsonl")).start();
+    const [payloads, artifacts, proofs] = await Promise.all(
+      ["payloads.jsonl", "artifacts.jsonl", "proofs.jsonl"].map((name) => new Part(this.lines(name)).start()),
+    );
     for await (const line of this.lines("ledger.jsonl")) {
-      const place = `place ${this.tree.size}`;
-      try {
-        const row = JSON.parse(text(line));
-        const [given, made] = [await payloads.of(row.id), await artifacts.of(row.id)];
-        for (const told of [...this.phase(row), ...this.content(row, given, made)]) {
-          yield `${place}: ${told}`;
+      const proof = this.isWhole ? { place: this.tree.size } : await this.proofOf(proofs);
+      const place = `place ${proof.place ?? "None"}`;
+      for (const told of await this.about(line, proof, payloads, artifacts)) {
+        yield `${place}: ${told}`;
+      }
+      this.count += 1;
+      if (this.isWhole) {
+        this.tree.append(line);
+        if (this.stops.has(this.tree.size)) {
+          yield* this.stop(this.stops.get(this.tree.size));
         }
-      } catch (error) {
-        yield `${place}: The line or what belongs to it cannot be read: ${error}.`;
       }
-      this.tree.append(line);
-      if (this.stops.has(this.tree.size)) {
-        yield* this.stop(this.stops.get(this.tree.size));
-      }
+    }
+    if (proofs.next) {
+      yield "There are more proofs than lines.";
     }
     for (const [name, part] of [["payload", payloads], ["artifact", artifacts]]) {
       for (; part.next; part.next = await part.following()) {
@@ -303,6 +254,41 @@ class Verification {
     for (const rowId of [...this.missing].filter((id) => !this.erased.has(id)).sort((a, b) => a - b)) {
       yield `row ${rowId}: Its payload is missing and no redaction says why.`;
     }
+  }
+
+  async proofOf(proofs) {
+    const proof = proofs.next ?? {};
+    proofs.next = await proofs.following();
+    return proof;
+  }
+
+  async about(line, proof, payloads, artifacts) {
+    const told = [];
+    try {
+      const row = JSON.parse(text(line));
+      const [given, made] = [await payloads.of(row.id), await artifacts.of(row.id)];
+      told.push(...this.phase(row), ...this.content(row, given, made));
+      if (!this.isWhole) {
+        told.push(...this.proven(line, proof));
+      }
+    } catch (error) {
+      told.push(`The line or what belongs to it cannot be read: ${error}.`);
+    }
+    return told;
+  }
+
+  *proven(line, proof) {
+    if (!Object.keys(proof).length) {
+      yield "It has no proof.";
+      return;
+    }
+    if (!this.isSealed(line, proof, this.end)) {
+      yield "Its proof does not lead from this line to the checkpoint.";
+    }
+    if (proof.place <= this.place) {
+      yield "Its place is not behind that of the line before.";
+    }
+    this.place = proof.place;
   }
 
   stop(expected) {
@@ -365,6 +351,36 @@ class Verification {
       }
     }
     return told;
+  }
+
+  /* What a reader should know beside the verdict. */
+  remarks() {
+    const [begin, end] = this.times.map((at) => at || "none");
+    const { since, until, filters } = this.manifest;
+    const asked = this.isWhole ? `${since ?? "the start"} to ${until ?? "now"}` : `actions with ${canonical(filters)}`;
+    const found = [`Asked for: ${asked}. Rows: ${begin} to ${end}.`];
+    if (this.keys.get(this.by)) {
+      found.unshift(`Signed by key ${this.idOf(this.by)}${this.keys.get(this.by)}.`);
+    }
+    if (this.isWhole && until && end < until) {
+      found.push("That is before the period's end: a newer checkpoint would show later rows.");
+    }
+    const held = DERIVED.filter((name) => this.archive.names.includes(name));
+    if (held.length) {
+      found.push(`For reading only, not evidence and not checked: ${held.join(", ")}.`);
+    }
+    return found;
+  }
+
+  verdict(findings) {
+    const kind = findings ? `NOT SOUND: ${findings} findings in` : "SOUND:";
+    if (!this.isWhole) {
+      const kept = findings ? "" : " Each was sealed at its place and is unaltered.";
+      const claim = "Completeness is not claimed: other rows may match the filters.";
+      return `${kind} ${this.count} rows of ${this.name}.${kept} ${claim}`;
+    }
+    const places = `places ${this.first} to ${this.tree.size - 1} of ${this.name}`;
+    return `${kind} ${places}.${findings ? "" : " None between them is missing or altered."}`;
   }
 
   async *lines(name) {

@@ -6,15 +6,15 @@
 async function verify({ bundle, key, older }, say) {
   let count = 0;
   let verification;
-  let told;
+  let remarks;
   try {
     const [whole, until] = key.trim().split("@", 2);
-    told = await keyOf(whole);
-    verification = await Verification.start(await Archive.open(bundle), told, until);
+    verification = await Verification.start(await Archive.open(bundle), await keyOf(whole), until);
     for await (const sentence of verification.findings(older)) {
       count += 1;
       say("FINDING", sentence);
     }
+    remarks = verification.remarks();
   } catch (error) {
     say("FINDING", `The bundle cannot be read to its end: ${error.name}: ${error.message}`);
     return { sound: false, verdict: "NOT SOUND" };
@@ -22,19 +22,10 @@ async function verify({ bundle, key, older }, say) {
   for (const [attempt, rowId] of verification.open) {
     say("open", `row ${rowId}: attempt ${attempt} has no outcome here.`);
   }
-  const { manifest: { since, until }, times: [begin, end], first, tree } = verification;
-  const { by, keys } = verification;
-  if (keys.get(by)) {
-    say("note", `Signed by key ${verification.idOf(by)}${keys.get(by)}.`);
+  for (const remark of remarks) {
+    say("note", remark);
   }
-  say("note", `Asked for: ${since ?? "the start"} to ${until ?? "now"}. Rows: ${begin} to ${end}.`);
-  if (until && end < until) {
-    say("note", "That is before the period's end: a newer checkpoint would show later rows.");
-  }
-  const places = `places ${first} to ${tree.size - 1} of ${told.name}`;
-  return count
-    ? { sound: false, verdict: `NOT SOUND: ${count} findings in ${places}.` }
-    : { sound: true, verdict: `SOUND: ${places}. None between them is missing or altered.` };
+  return { sound: !count, verdict: verification.verdict(count) };
 }
 
 const SHOWN = 1000;

@@ -1,0 +1,59 @@
+"""The erasures behind a bundle's last row that say why payloads are missing in it. Each
+travels alone, with the proof that it was sealed."""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from audit import chain, selectors
+from audit.bundle.extent import Extent, NothingSealed
+from audit.bundle.proofs import Proofs
+from audit.bundle.rows import SealedRows
+from audit.models import Leaf
+
+
+def places(extent: Extent) -> list[int]:
+    """Where the redactions are that name a row of the bundle and are not in it themselves.
+
+    Raises NothingSealed while one of them is not sealed.
+    """
+    tenant_id = extent.filters.tenant_id
+    leaves = Leaf.objects.filter(tenant_id=tenant_id)
+    rows = selectors.with_payload().filter(tenant_id=tenant_id, phase="redaction")
+    found = []
+    for row in rows.order_by("id"):
+        content = selectors.body(row) or selectors.ERASED
+        named = leaves.filter(row_id__in=content["payload"].get("rows", []))
+        if not any(holds(extent.places, at) for at in named.values_list("leaf_index", flat=True)):
+            continue
+        own = leaves.filter(row_id=row.id, leaf_index__lt=extent.newest.size).first()
+        if own is None:
+            raise NothingSealed
+        if not holds(extent.places, own.leaf_index):
+            found.append(own.leaf_index)
+    return sorted(found)
+
+
+def holds(places: Sequence[int], place: int) -> bool:
+    """Whether `place` is one of these, which ascend."""
+    at = bisect_left(places, place)
+    return at < len(places) and places[at] == place
+
+
+def lines(extent: Extent, found: list[int]) -> Iterator[bytes]:
+    """One line for each: the row as it was sealed, its payload, its place and proof."""
+    if not found:
+        return
+    rows = SealedRows(extent.filters.tenant_id, found)
+    texts = (text for chunk in rows.lines() for text in chunk.splitlines())
+    payloads = (json.loads(text) for chunk in rows.payloads() for text in chunk.splitlines())
+    proofs = Proofs(extent.filters.tenant_id, extent.newest.size).of(found)
+    for place, text, payload, proof in zip(found, texts, payloads, proofs, strict=True):
+        line = {
+            "body": payload["body"],
+            "line": text.decode(),
+            "place": place,
+            "proof": [node.hex() for node in proof],
+            "salt": payload["salt"],
+        }
+        yield chain.canonical_bytes(line) + b"\n"

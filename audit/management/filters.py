@@ -1,0 +1,53 @@
+"""The filters that the commands which export share."""
+
+from argparse import ArgumentTypeError
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandError, CommandParser
+
+from audit import selectors
+from audit.contracts import Filters
+
+
+def moment(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentTypeError(
+            f"“{text}” is no time. Write 2026-11-20 or 2026-11-20T14:30:00+01:00."
+        ) from error
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
+    parser.add_argument("--account", type=UUID)
+    parser.add_argument("--action-type", default="")
+    parser.add_argument("--status", default="", help="As of the latest phase.")
+    parser.add_argument("--run", default="", help="The id of a turn.")
+    parser.add_argument("--user", default="", help="Actions on behalf of this user.")
+    parser.add_argument(
+        "--since", type=moment, help="Actions asked for from then on. UTC without a zone."
+    )
+    parser.add_argument("--until", type=moment, help="Actions asked for before then.")
+
+
+def chosen(options: dict[str, Any]) -> Filters:
+    """The filters of a command line. Raises CommandError while the tenant is not clear."""
+    tenant_id = options["tenant"] or selectors.only_tenant()
+    if tenant_id is None:
+        raise CommandError(
+            "The ledger is empty or holds several tenants. Name one with --tenant and its id."
+        )
+    return Filters(
+        tenant_id=tenant_id,
+        account_id=options["account"],
+        action_type=options["action_type"],
+        status=options["status"],
+        run_id=options["run"],
+        on_behalf_of=frozenset(filter(None, [options["user"]])),
+        since=options["since"],
+        until=options["until"],
+    )
