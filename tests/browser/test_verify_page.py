@@ -66,9 +66,9 @@ def test_page_and_program_say_the_same_of_every_kind_of_tampering(
 ) -> None:
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles
-    from tests.audit.bundle import test_filtered, test_verify
+    from tests.audit.bundle import test_extent, test_verify
 
-    for program in (test_verify, test_filtered):
+    for program in (test_verify, test_extent):
         tenant_id, data = program.example()
         key, said = sealed.key(tenant_id), set()
         for tamper in program.TAMPERING:
