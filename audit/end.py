@@ -97,7 +97,8 @@ def final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:
     for row in selectors.content_too(exports).order_by("-id")[:20]:
         content = selectors.body(row)
         manifest = content["payload"]["manifest"] if content else {}
-        if manifest.get("first") == 0 and nothing_follows(tenant_id, manifest["size"]):
+        whole = manifest.get("completeness") == "proven" and manifest["first"] == 0
+        if whole and nothing_follows(tenant_id, manifest["size"]):
             return row.action_id, manifest["files"]["ledger.jsonl"]
     return None, ""
 

@@ -10,8 +10,7 @@ from django.db import ProgrammingError, connections, transaction
 
 from audit import end, erasure, ids, ledger, selectors, vault
 from audit.bundle.contents import Bundle
-from audit.bundle.period import Period
-from audit.contracts import LEDGER_TENANT, Entry
+from audit.contracts import LEDGER_TENANT, Entry, Filters
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
 from audit.verify import Verification
 from tests.audit import sealed
@@ -115,10 +114,15 @@ def test_without_a_bundle_of_every_row_it_is_refused(tenant_id: UUID) -> None:
 
 def test_a_bundle_that_was_not_read_to_its_end_does_not_count(tenant_id: UUID) -> None:
     chunks = iter(
-        Bundle(period=Period(tenant_id=tenant_id), actor_type="admin", actor_id="operator:olga")
+        Bundle(filters=Filters(tenant_id=tenant_id), actor_type="admin", actor_id="operator:olga")
     )
     next(chunks)
     chunks.close()
+    assert end.state(tenant_id).bundle is None
+
+
+def test_a_bundle_of_filters_does_not_count(tenant_id: UUID) -> None:
+    bundles.make(tenant_id, action_type="archive")
     assert end.state(tenant_id).bundle is None
 
 
