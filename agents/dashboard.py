@@ -20,7 +20,7 @@ from agents.models import Turn
 from audit import timeline, verifications
 from audit.sealing import sealing
 from audit.selectors import counts_by_status
-from guardrails import incidents, selectors
+from guardrails import incidents, recipients, selectors
 from integrations.models import Delivery, Organisation
 from knowledge.models import SyncSource
 
@@ -68,6 +68,7 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
         "actions": action_rows(organisation, since),
         "sealing": sealing(organisation.id),
         "verified": verifications.last(organisation.id, now=now),
+        "undelivered": recipients.problems(organisation.id, now=now),
         "incidents": incidents.open_count(organisation.id, now=now),
         "waiting": [
             {
@@ -241,6 +242,7 @@ SIDEBAR = (
         "Proof",
         (
             Page("audit", "executedagentaction", "Ledger", "verified"),
+            Page("guardrails", "checkpointrecipient", "Recipients", "outgoing_mail"),
             _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
         ),
     ),

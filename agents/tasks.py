@@ -12,6 +12,7 @@ from django_q.tasks import async_task
 
 from agents import learning, reactions, turns
 from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
+from guardrails.tasks import queue_checkpoints
 from integrations.models import Account, Organisation
 from knowledge import tasks as knowledge_tasks
 
@@ -83,6 +84,7 @@ def sweep() -> None:
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),
+        lambda: queue_checkpoints(now=now),
     )
     for part in parts:
         try:

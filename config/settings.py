@@ -198,6 +198,16 @@ EMBEDDING_MODEL = env.str(
 )
 MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 
+# Checkpoints of the ledger go out to whom an operator named in the admin.
+CHECKPOINT_DELIVERY_HOURS = env.float("CHECKPOINT_DELIVERY_HOURS", default=24.0)
+# Only for tests and closed networks: webhooks to plain HTTP and to private addresses.
+OUTGOING_TO_PRIVATE = env.bool("OUTGOING_TO_PRIVATE", default=False)
+# smtp+tls://user:password@mail.example:587; mail is refused where it is not set.
+EMAIL_URL = env.str("EMAIL_URL", default="")
+vars().update(env.email_url_config(EMAIL_URL or "smtp://localhost:25"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="remit@localhost")
+
 # --- Limits ----------------------------------------------------------------------------
 WEBHOOK_TOLERANCE_SECONDS = 5 * 60
 WEBHOOK_MAX_BYTES = env.int("WEBHOOK_MAX_BYTES", default=1024 * 1024)

@@ -22,6 +22,7 @@ from integrations import exceptions
 log = logging.getLogger(__name__)
 Upstream = httpx.Client
 MAX_WAIT_SECONDS = 20.0
+POST_SECONDS = 10.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
 # As many as there are upstreams in the settings: nothing needs to be thrown out.
@@ -108,6 +109,44 @@ def request(
                 unknown = error.outcome_unknown = unknown or error.outcome_unknown
                 raise
     raise AssertionError("tenacity re-raises the last error")
+
+
+def post(
+    url: str, *, body: bytes, headers: Mapping[str, str], address: str = "", most_bytes: int = 0
+) -> bytes:
+    """One POST to somebody else's address, tried once; the first `most_bytes` of the answer.
+
+    With `address` the connection goes to that IP address, whatever the name resolves to by
+    now; certificate and Host header remain the name's. Redirects are failures, the
+    environment's proxies are not used. Raises a ProviderError, also for a longer answer.
+    """
+    target = httpx.URL(url)
+    name = target.netloc.decode()
+    pinned = target.copy_with(host=address) if address else target
+    answer = bytearray()
+    try:
+        with (
+            httpx.Client(timeout=POST_SECONDS, trust_env=False, follow_redirects=False) as client,
+            client.stream(
+                "POST",
+                pinned,
+                content=body,
+                headers={"User-Agent": "remit", **headers, "Host": name},
+                extensions={"sni_hostname": target.host},
+            ) as response,
+        ):
+            if not response.is_success:
+                status = response.status_code
+                kind = ERRORS.get(status)
+                unavailable = exceptions.Unavailable if status >= 500 else exceptions.Rejected
+                raise (kind or unavailable)(str(status))
+            for chunk in response.iter_bytes() if most_bytes else ():
+                answer += chunk
+                if len(answer) > most_bytes:
+                    raise exceptions.Malformed("the answer is too long")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise exceptions.Unavailable(type(error).__name__) from error
+    return bytes(answer)
 
 
 def _once(

@@ -9,6 +9,7 @@ from guardrails.models.patterns import (
     PatternEvidence,
     PatternHit,
 )
+from guardrails.models.recipients import CheckpointRecipient
 from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.shadow import ShadowPolicy
 from guardrails.models.skills import Skill
@@ -20,6 +21,7 @@ __all__ = [
     "AllowedActionOption",
     "Approval",
     "CeilingRule",
+    "CheckpointRecipient",
     "Hold",
     "KillSwitch",
     "LearnedPattern",
