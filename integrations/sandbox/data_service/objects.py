@@ -26,10 +26,12 @@ STORED_BESIDE = frozenset({"version", "updated_at"})
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Some objects in order of change, and the position to go on from (None at the end)."""
+    """Some objects in order of change, the position to go on from (None at the end), and how
+    many there are after them, kept or not."""
 
     items: list[JsonObject]
     next_position: int | None
+    left: int = 0
 
 
 def new_id(prefix: str) -> str:
@@ -87,7 +89,7 @@ def after(
         if not keep(value):
             continue
         if len(items) == limit:
-            return Slice(items=items, next_position=last)
+            return Slice(items=items, next_position=last, left=1 + sum(1 for _ in rows))
         items.append(value)
         last = int(row["position"])
     return Slice(items=items, next_position=None)

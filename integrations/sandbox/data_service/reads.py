@@ -208,7 +208,9 @@ def _page(
         since=since,
         keep=keep,
     )
-    return _answer(store, found.items, found.next_position, secret=secret, scope=scope)
+    answer = _answer(store, found.items, found.next_position, secret=secret, scope=scope)
+    # With a filter it would take reading the rest to know.
+    return answer | {"remaining": None if any(filters.values()) else found.left}
 
 
 def _answer(

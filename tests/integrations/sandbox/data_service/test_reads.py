@@ -97,6 +97,16 @@ def test_since_reads_other_zones_and_takes_a_time_without_zone_as_utc(office: Cl
     assert len(office.items("/maya/emails", since=f"{plain}+23:00")) > len(expected)
 
 
+def test_a_page_tells_how_many_come_after_it_unless_it_is_filtered(office: Client) -> None:
+    count = len(office.items("/maya/jira/issues"))
+    page = office.get("/maya/jira/issues", limit=7).json()
+    assert page["remaining"] == count - 7
+    page = office.get("/maya/jira/issues", limit=7, cursor=page["next_cursor"]).json()
+    assert page["remaining"] == count - 14
+    assert office.get("/maya/jira/issues", limit=500).json()["remaining"] == 0
+    assert office.get("/maya/jira/issues", limit=1, status="Done").json()["remaining"] is None
+
+
 def test_a_cursor_that_was_not_made_for_this_listing_is_refused(office: Client) -> None:
     cursor = office.get("/maya/emails", limit=5).json()["next_cursor"]
     payload, _, signature = cursor.partition(".")
