@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ValidationInfo,
 )
 
 Source = Literal["gmail", "gdrive", "calendar", "jira"]
@@ -39,9 +41,28 @@ def zoned(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
+def local(value: datetime, info: ValidationInfo) -> datetime:
+    """A time without a zone is local in the object's own `time_zone`, if it names one."""
+    zone = info.data.get("time_zone")
+    if value.tzinfo is None and zone:
+        try:
+            value = value.replace(tzinfo=ZoneInfo(zone))
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError("no such time zone") from error
+    return zoned(value)
+
+
+def lines(value: object) -> object:
+    """Some calendars give several rules as a list."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value) or None
+    return value
+
+
 Text = Annotated[str, BeforeValidator(storable)]
 Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
 Instant = Annotated[datetime, AfterValidator(zoned)]
+LocalTime = Annotated[datetime, AfterValidator(local)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +153,24 @@ class Attendee(BaseModel):
 
 
 class Event(ProviderObject):
+    """An event, or a series of them (`recurrence`: RRULE, EXDATE and RDATE lines of RFC 5545).
+
+    One of a series that was moved or cancelled is an event of its own that names the series
+    and when it would have begun.
+    """
+
+    time_zone: Text = ""  # before the times, which are local in it unless they name an offset
     title: Text = ""
     description: Text = ""
-    start: Instant
-    end: Instant
+    start: LocalTime
+    end: LocalTime
+    all_day: bool = False
+    status: Text = "confirmed"
     location: Text | None = ""
     attendees: tuple[Attendee, ...] = ()
-    recurrence: Text | None = None
+    recurrence: Annotated[Text | None, BeforeValidator(lines)] = None
+    series_id: Text | None = None
+    original_start: LocalTime | None = None
     meet_link: Text | None = None
     created_by: Text = ""
 

@@ -148,18 +148,25 @@ def _document(document: Document, source_id: str) -> Parsed:
 
 def _event(event: Event, source_id: str) -> Parsed:
     attendees = tuple((address(a.email), line(a.name, 200)) for a in event.attendees)
+    cancelled = "This event is cancelled.\n\n" if event.status.lower() == "cancelled" else ""
     place = f"\n\nPlace: {event.location}" if event.location else ""
+    repeats = f"\n\nRepeats: {event.recurrence}" if event.recurrence else ""
     return _parsed(
         content_type="event",
         title=event.title,
-        text=event.description + place,
+        text=f"{cancelled}{event.description}{place}{repeats}",
         sender=(event.created_by, ""),
         participants=attendees,
-        identifiers=(source_id,),
+        identifiers=(source_id, event.series_id or ""),
         occurred_at=event.start,
         metadata={
             "start": event.start.isoformat(),
             "end": event.end.isoformat(),
+            "time_zone": event.time_zone,
+            "all_day": event.all_day,
+            "status": event.status,
+            "series_id": event.series_id,
+            "original_start": event.original_start.isoformat() if event.original_start else None,
             "location": event.location or "",
             "attendees": [a.model_dump() for a in event.attendees],
             "recurrence": event.recurrence,

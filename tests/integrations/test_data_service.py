@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from integrations.contracts import Document, Email, Issue
+from integrations.contracts import Document, Email, Event, Issue
 from integrations.data_service import page
 from integrations.exceptions import Malformed
 
@@ -93,3 +93,54 @@ def test_how_many_items_remain_is_believed_where_it_makes_sense(
     more: dict[str, Any], remaining: int | None
 ) -> None:
     assert page(Issue, answer(**more), cursor=None).remaining == remaining
+
+
+EVENT = {"id": "e1", "start": "2026-03-29T09:00:00", "end": "2026-03-29T10:00:00"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "start"),
+    [
+        ({}, "2026-03-29T09:00:00+00:00"),
+        ({"time_zone": "Europe/Stockholm"}, "2026-03-29T09:00:00+02:00"),  # the day clocks change
+        ({"time_zone": "Europe/Stockholm", "start": "2026-03-28"}, "2026-03-28T00:00:00+01:00"),
+        (
+            {"time_zone": "Europe/Stockholm", "start": "2026-03-29T09:00Z"},
+            "2026-03-29T09:00:00+00:00",
+        ),
+        (
+            {"time_zone": "no zone", "start": "2026-03-29T09:00Z", "end": "2026-03-29T10:00Z"},
+            "2026-03-29T09:00:00+00:00",
+        ),
+    ],
+)
+def test_an_event_s_times_are_local_in_its_zone_unless_they_name_an_offset(
+    fields: dict[str, Any], start: str
+) -> None:
+    found = page(Event, answer(EVENT | fields), cursor=None)
+
+    assert [event.start.isoformat() for event in found.items] == [start]
+
+
+@pytest.mark.parametrize("zone", ["W. Europe Standard Time", "../../etc/passwd", "Nowhere/City"])
+def test_a_local_time_in_an_unknown_zone_is_malformed_and_never_guessed(zone: str) -> None:
+    found = page(Event, answer(EVENT | {"time_zone": zone}, EVENT | {"id": "e2"}), cursor=None)
+
+    assert [each.source_id for each in found.rejected] == ["e1"]
+    assert [event.id for event in found.items] == ["e2"]
+
+
+def test_rules_of_a_series_come_as_text_or_as_a_list() -> None:
+    rules = ["RRULE:FREQ=WEEKLY;BYDAY=MO", "EXDATE:20260330T070000Z"]
+    found = page(
+        Event,
+        answer(
+            EVENT | {"recurrence": rules},
+            EVENT | {"recurrence": rules[0]},
+            EVENT | {"recurrence": []},
+            EVENT | {"recurrence": None},
+        ),
+        cursor=None,
+    )
+
+    assert [e.recurrence for e in found.items] == ["\n".join(rules), rules[0], None, None]

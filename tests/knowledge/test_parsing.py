@@ -125,3 +125,24 @@ def test_nothing_a_stranger_writes_breaks_it(
     assert "\n" not in parsed.title + parsed.sender_name + parsed.sender_address
     assert "\x00" not in parsed.title + parsed.text
     assert len(parsed.title) <= 500
+
+
+def test_a_series_tells_its_rules_and_a_cancelled_event_that_it_is() -> None:
+    series = parse(event(recurrence="RRULE:FREQ=WEEKLY;BYDAY=MO"), source_id="e1")
+    gone = event(id="e2", status="cancelled", series_id="e1", original_start="2026-03-17T15:00:00Z")
+    cancelled = parse(gone, source_id="e2")
+
+    assert series.text.endswith("Repeats: RRULE:FREQ=WEEKLY;BYDAY=MO")
+    assert cancelled.text == "This event is cancelled."
+    assert cancelled.identifiers[:2] == ("e2", "e1")
+    assert cancelled.metadata["status"] == "cancelled"
+    assert cancelled.metadata["original_start"] == "2026-03-17T15:00:00+00:00"
+
+
+def test_an_event_that_is_cancelled_has_other_content() -> None:
+    before = parse(event(), source_id="e1")
+
+    assert parse(event(status="cancelled"), source_id="e1").content_hash != before.content_hash
+    assert parse(event(time_zone="Europe/Paris"), source_id="e1").content_hash == (
+        before.content_hash
+    )

@@ -132,6 +132,11 @@ class Event(Value):
     location: str | None = None
     attendees: list[Attendee] = []
     recurrence: str | None = None
+    time_zone: str = ""
+    all_day: bool = False
+    status: Literal["confirmed", "tentative", "cancelled"] = "confirmed"
+    series_id: str | None = None
+    original_start: Instant | None = None
     meet_link: str | None = None
     created_by: str
     url: str = ""
