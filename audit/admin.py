@@ -26,21 +26,22 @@ from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.downloads import download
-from audit.export import CONTENT_TYPES, Export
+from audit.export import FORMATS, Export
+from audit.formats.parquet import NoParquet
 from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.sealing import sealing
 
-FORMATS = (*CONTENT_TYPES, "bundle", "filtered_bundle")
+KINDS = (*FORMATS, "bundle", "filtered_bundle")
 PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
     """A whole bundle proves a period of the organisation: other filters don't apply to it."""
-    if format in CONTENT_TYPES:
+    if format in FORMATS:
         return Export(filters=filters, format=format, actor_type="admin", actor_id=actor_id)
     if format == "bundle":
         filters = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
-    return Bundle(filters=filters, actor_type="admin", actor_id=actor_id)
+    return Bundle(filters=filters, actor_type="admin", actor_id=actor_id, with_derived=True)
 
 
 class LookOnly(ModelAdmin):  # type: ignore[misc]
@@ -174,7 +175,7 @@ class LedgerAdmin(LookOnly):
             return HttpResponseNotAllowed(["GET"])
         if not self.has_view_permission(request):
             raise PermissionDenied
-        if format not in FORMATS:
+        if format not in KINDS:
             raise Http404
         chosen = admin_filters.filters(request.GET)
         if chosen is None:
@@ -183,7 +184,7 @@ class LedgerAdmin(LookOnly):
             )
         try:
             made = export(chosen, format, actor_id=f"operator:{request.user.get_username()}")
-        except NothingSealed as error:
+        except (NothingSealed, NoParquet) as error:
             return self.back(request, str(error))
         return download(made, request=request)
 
@@ -200,7 +201,7 @@ class LedgerAdmin(LookOnly):
         query = request.GET.urlencode()
         context = (extra_context or {}) | {
             f"{format}_url": f"{reverse('admin:audit_ledger_export', args=[format])}?{query}"
-            for format in FORMATS
+            for format in KINDS
         }
         chosen = admin_filters.filters(request.GET)
         if chosen:

@@ -24,7 +24,8 @@ from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters, Status
 from audit.downloads import download
-from audit.export import CONTENT_TYPES, Export
+from audit.export import FORMATS, Export
+from audit.formats.parquet import NoParquet
 from audit.models import ExecutedAgentAction, choices
 
 
@@ -72,7 +73,7 @@ class ListFields(FilterFields):
 
 
 class ExportFields(FilterFields):
-    format = serializers.ChoiceField(choices=sorted(CONTENT_TYPES), default="jsonl")
+    format = serializers.ChoiceField(choices=sorted(FORMATS), default="jsonl")
 
 
 class ArtifactFields(serializers.Serializer[Any]):
@@ -199,19 +200,31 @@ class LedgerExportView(Chosen):
         responses={
             (200, "application/x-ndjson"): OpenApiTypes.STR,
             (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/vnd.apache.parquet"): OpenApiTypes.BINARY,
         },
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Every phase of the actions that match, streamed. The last line of JSON Lines is
-        the manifest (rows, SHA-256, filters). The export is recorded in the ledger."""
+        the manifest (rows, SHA-256, filters). `ocsf` is OCSF 1.6.0 API Activity, one event a
+        line, without payloads. `parquet` needs an extra on the server, else 400. The export
+        is recorded in the ledger."""
         filters, chosen = asked(request, ExportFields)
-        export = Export(
-            filters=filters,
-            format=chosen["format"],
-            actor_type="user",
-            actor_id=caller_of(request).principal,
-        )
+        try:
+            export = Export(
+                filters=filters,
+                format=chosen["format"],
+                actor_type="user",
+                actor_id=caller_of(request).principal,
+            )
+        except NoParquet as error:
+            raise ValidationError({"format": str(error)}) from error
         return download(export, request=request._request)
+
+
+class BundleFields(FilterFields):
+    with_derived = serializers.BooleanField(
+        default=False, help_text="Also as CSV and OCSF events, for reading; not evidence."
+    )
 
 
 class NotSealed(APIException):
@@ -226,7 +239,7 @@ class LedgerBundleView(APIView):
         operation_id="ledger_bundle",
         summary="Export with proofs",
         tags=["ledger"],
-        parameters=[FilterFields],
+        parameters=[BundleFields],
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request) -> HttpResponseBase:
@@ -241,9 +254,14 @@ class LedgerBundleView(APIView):
                 "A bundle holds policies and erasures of the whole organisation; this token "
                 "covers some users."
             )
-        filters, _ = asked(request, FilterFields)
+        filters, chosen = asked(request, BundleFields)
         try:
-            bundle = Bundle(filters=filters, actor_type="user", actor_id=caller.principal)
+            bundle = Bundle(
+                filters=filters,
+                actor_type="user",
+                actor_id=caller.principal,
+                with_derived=chosen["with_derived"],
+            )
         except NothingSealed as error:
             raise NotSealed(str(error)) from error
         return download(bundle, request=request._request)

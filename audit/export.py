@@ -1,15 +1,12 @@
-"""Exports for people outside: CSV and JSON Lines, streamed, with a manifest.
+"""Exports for people outside, streamed, with a manifest.
 
 An export holds every phase of every action that matches, as the ledger stood when it was
-asked for. It is recorded in the ledger itself: once when it starts, once when it ends. CSV
-is for reading and never evidence: cells that a spreadsheet would run are neutralised.
+asked for. It is recorded in the ledger itself: once when it starts, once when it ends.
 """
 
-import csv
 import hashlib
-import io
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -17,20 +14,21 @@ from uuid import UUID
 
 from audit import chain, events, selectors
 from audit.contracts import ActorType, Filters, Status
+from audit.formats.parquet import Parquet
+from audit.formats.rows import COLUMNS, CONTENT, Encoder
+from audit.formats.text import Csv, JsonLines, OcsfLines
 from audit.ids import uuid7
 from audit.models import ExecutedAgentAction
 
-Format = Literal["csv", "jsonl"]
-CONTENT_TYPES: dict[Format, str] = {
-    "csv": "text/csv; charset=utf-8",
-    "jsonl": "application/x-ndjson",
+Format = Literal["csv", "jsonl", "ocsf", "parquet"]
+# A further format is a further line. The first of each is its media type, then its suffix.
+FORMATS: dict[Format, tuple[str, str, Callable[[], Encoder]]] = {
+    "csv": ("text/csv; charset=utf-8", "csv", Csv),
+    "jsonl": ("application/x-ndjson", "jsonl", JsonLines),
+    "ocsf": ("application/x-ndjson", "ocsf.jsonl", OcsfLines),
+    "parquet": ("application/vnd.apache.parquet", "parquet", Parquet),
 }
 ACTION_TYPE = "ledger.export"
-COLUMNS = tuple(field.attname for field in ExecutedAgentAction._meta.concrete_fields)
-CONTENT = ("artifacts", "payload", "resource_id", "target_id")
-HEADER = (*COLUMNS, *CONTENT, "salt")
-# What makes a spreadsheet take a cell for a formula, full-width forms included.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,8 @@ class Export:
     (once) gives its bytes and records its end, as succeeded or, if the reader goes away,
     as failed. `manifest` is there afterwards; a JSON Lines export ends with it.
 
-    Raises audit.ledger.LedgerError when the start cannot be recorded: nothing is exported.
+    Raises audit.ledger.LedgerError when the start cannot be recorded: nothing is exported;
+    and NoParquet.
     """
 
     def __init__(
@@ -67,8 +66,8 @@ class Export:
         self.actor_type = actor_type
         self.actor_id = actor_id
         self.snapshot, self.generated_at = selectors.snapshot()
-        self.content_type = CONTENT_TYPES[format]
-        self.suffix = format
+        self.content_type, self.suffix, encoder = FORMATS[format]
+        self.encoder = encoder()
         self.rows = 0
         self.digest = hashlib.sha256()
         self.manifest = self.describe()
@@ -76,7 +75,7 @@ class Export:
 
     def __iter__(self) -> Generator[bytes]:
         try:
-            for chunk in self.encoded():
+            for chunk in filter(None, self.encoded()):
                 self.digest.update(chunk)
                 yield chunk
         except BaseException:  # also when the reader goes away
@@ -87,15 +86,11 @@ class Export:
             yield self.manifest.line()
 
     def encoded(self) -> Iterator[bytes]:
-        if self.format == "csv":
-            yield csv_lines([HEADER])
+        yield self.encoder.head()
         for page in selectors.pages(selectors.every_phase(self.filters, snapshot=self.snapshot)):
             self.rows += len(page)
-            lines = [exported(row) for row in page]
-            if self.format == "csv":
-                yield csv_lines([cells(line) for line in lines])
-            else:
-                yield b"".join(chain.canonical_bytes(line) + b"\n" for line in lines)
+            yield self.encoder.page([exported(row) for row in page])
+        yield self.encoder.tail()
 
     def describe(self) -> Manifest:
         return Manifest(
@@ -153,21 +148,3 @@ def exported(row: ExecutedAgentAction) -> dict[str, Any]:
     line["salt"] = opened[0].hex() if opened else None
     plain: dict[str, Any] = chain.storable(line)
     return plain
-
-
-def cells(line: dict[str, Any]) -> list[str]:
-    return [cell(line[name]) for name in HEADER]
-
-
-def cell(value: object) -> str:
-    """`value` as a cell that no spreadsheet takes for a formula."""
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else chain.canonical_bytes(value).decode()
-    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA) else text
-
-
-def csv_lines(rows: list[Any]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
-    return text.getvalue().encode()

@@ -35,7 +35,7 @@ UNMAPPED = (
 
 
 def event(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The event of one row of `audit.feed`."""
+    """The event of one row, as it is exported; with its place, if it is known."""
     operation, _, _ = row["action_type"].partition("_")
     activity = ACTIVITIES.get(operation, OTHER)
     status_id, status = STATUSES.get(row["status"], (OTHER, row["status"]))
@@ -59,7 +59,7 @@ def event(row: Mapping[str, Any]) -> dict[str, Any]:
             "product": {"name": "Remit", "vendor_name": "Remit"},
             "uid": f"{row['action_id']}/{row['attempt_no']}/{row['phase']}",
             "tenant_uid": row["tenant_id"],
-            "sequence": row["leaf_index"],
+            **({"sequence": row["leaf_index"]} if "leaf_index" in row else {}),
             "original_time": row["occurred_at"],
         },
         "actor": {
@@ -74,7 +74,7 @@ def event(row: Mapping[str, Any]) -> dict[str, Any]:
         "src_endpoint": {"svc_name": "Remit"},
         **resources(row),
         **({"policy": {"uid": row["policy_digest"]}} if row["policy_digest"] else {}),
-        "unmapped": {name: row[name] for name in UNMAPPED if row[name] not in (None, "")},
+        "unmapped": {name: row[name] for name in UNMAPPED if row.get(name) not in (None, "")},
     }
 
 

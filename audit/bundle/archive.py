@@ -1,30 +1,12 @@
 """A zip file that is written as it is read, so memory stays flat however large it is."""
 
 import hashlib
-import io
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any
+
+from audit.pipe import Pipe
 
 CHUNK = 1 << 16
-
-
-class Pipe(io.RawIOBase):
-    """Takes what is written to it as to a file, until it is handed on."""
-
-    def __init__(self) -> None:
-        self.held = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.held += data
-        return len(data)
-
-    def drain(self) -> bytes:
-        held, self.held = bytes(self.held), bytearray()
-        return held
 
 
 class Archive:

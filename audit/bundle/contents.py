@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import chain, export, selectors, signing_keys
-from audit.bundle import redactions
+from audit.bundle import derived, redactions
 from audit.bundle.archive import Archive
 from audit.bundle.extent import extent
 from audit.bundle.proofs import Proofs
@@ -24,7 +24,8 @@ STOPS = 50  # checkpoints in between: each takes a verifier some milliseconds
 
 class Bundle:
     """One bundle. Making it chooses its checkpoints and records its start in the ledger;
-    iterating over it (once) gives the bytes of the zip file and records its end.
+    iterating over it (once) gives the bytes of the zip file and records its end. `with_derived`
+    adds the rows as CSV and OCSF events, for reading.
 
     Raises NothingSealed, and audit.ledger.LedgerError when the start cannot be recorded.
     """
@@ -32,8 +33,16 @@ class Bundle:
     content_type = "application/zip"
     suffix = "bundle.zip"
 
-    def __init__(self, *, filters: Filters, actor_type: ActorType, actor_id: str) -> None:
+    def __init__(
+        self,
+        *,
+        filters: Filters,
+        actor_type: ActorType,
+        actor_id: str,
+        with_derived: bool = False,
+    ) -> None:
         self.id = uuid7()
+        self.with_derived = with_derived
         self.tenant_id = filters.tenant_id
         self.actor_type = actor_type
         self.actor_id = actor_id
@@ -67,6 +76,8 @@ class Bundle:
         yield "payloads.jsonl", rows.payloads()
         yield "artifacts.jsonl", rows.artifacts()
         yield "policies.jsonl", rows.policies()
+        if self.with_derived:
+            yield from derived.files(rows)
         yield "manifest.json", iter([line(self.manifest())])
 
     def proofs(self) -> Iterator[bytes]:
@@ -112,6 +123,7 @@ class Bundle:
                 **self.extent.facts(),
                 "counts": self.archive.counts,
                 "files": self.archive.digests,
+                "derived": [name for name in derived.FILES if self.with_derived],
             }
         )
         return plain

@@ -416,11 +416,14 @@ class Verification:
         return f"{kind} {places}.{'' if findings else ' None between them is missing or altered.'}"
 
     def lines(self, name: str) -> Iterator[bytes]:
-        digest = hashlib.sha256()
+        digest, rest = hashlib.sha256(), b""
         with self.archive.open(name) as file:
-            for line in file:
-                digest.update(line)
-                yield line.removesuffix(b"\n")
+            while chunk := file.read(1 << 16):
+                digest.update(chunk)
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+        if rest:
+            yield rest
         self.digests[name] = digest.hexdigest()
 
 

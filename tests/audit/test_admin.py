@@ -230,7 +230,7 @@ def test_the_list_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:
-    assert operator.get(f"{LIST}export/parquet/?tenant_id={uuid4()}").status_code == 404
+    assert operator.get(f"{LIST}export/xlsx/?tenant_id={uuid4()}").status_code == 404
 
 
 def test_staff_without_the_permission_see_nothing(client: Client) -> None:

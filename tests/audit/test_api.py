@@ -171,8 +171,36 @@ def test_an_export_as_csv(organisation: Organisation) -> None:
     assert len(response.getvalue().splitlines()) == 3
 
 
-def test_an_unknown_format_is_refused_and_nothing_is_recorded(organisation: Organisation) -> None:
+@pytest.mark.parametrize(
+    ("format", "kind", "suffix"),
+    [
+        ("ocsf", "application/x-ndjson", ".ocsf.jsonl"),
+        ("parquet", "application/vnd.apache.parquet", ".parquet"),
+    ],
+)
+def test_an_export_as_events_or_columns(
+    organisation: Organisation, format: str, kind: str, suffix: str
+) -> None:
+    append_action(tenant_id=organisation.id)
+    params, headers = {"format": format}, bearer(organisation)
+    response = Client().get(f"{LEDGER}/export", params, headers=headers)
+    assert response["Content-Type"] == kind
+    assert f'{suffix}"' in response["Content-Disposition"]
+    data = response.getvalue()
+    assert data[:4] == b"PAR1" if format == "parquet" else json.loads(data.splitlines()[0])
+
+
+def test_parquet_without_its_package_is_a_refusal(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audit.formats.parquet.pyarrow", None)
     answer = ask(organisation, f"{LEDGER}/export", expect=400, format="parquet")
+    assert "pyarrow" in str(answer["error"]["fields"]["format"])
+    assert ids_of(ask(organisation)) == []
+
+
+def test_an_unknown_format_is_refused_and_nothing_is_recorded(organisation: Organisation) -> None:
+    answer = ask(organisation, f"{LEDGER}/export", expect=400, format="xlsx")
     assert list(answer["error"]["fields"]) == ["format"]
     assert ids_of(ask(organisation)) == []
 

@@ -20,6 +20,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         filters.add_arguments(parser)
+        parser.add_argument(
+            "--with-derived", action="store_true", help="Also as CSV and OCSF, for reading."
+        )
         parser.add_argument("--output", type=Path, required=True, help="A new zip file.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,7 +31,12 @@ class Command(BaseCommand):
         actor = f"command:{getpass.getuser()}"
         try:
             with output.open("xb") as file:
-                bundle = Bundle(filters=wanted, actor_type="admin", actor_id=actor)
+                bundle = Bundle(
+                    filters=wanted,
+                    actor_type="admin",
+                    actor_id=actor,
+                    with_derived=options["with_derived"],
+                )
                 with closing(iter(bundle)) as chunks:
                     file.writelines(chunks)
         except NothingSealed as error:

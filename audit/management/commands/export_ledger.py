@@ -6,19 +6,20 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.export import CONTENT_TYPES, Export
+from audit.export import FORMATS, Export
+from audit.formats.parquet import NoParquet
 from audit.management import filters
 
 
 class Command(BaseCommand):
     help = (
-        "Exports every phase of the actions that match, as CSV or JSON Lines. The export itself "
-        "is recorded in the ledger. A manifest (rows, SHA-256, filters) is written beside the "
-        "file, or to standard error."
+        "Exports every phase of the actions that match, as CSV, JSON Lines, OCSF events or "
+        "Parquet. The export itself is recorded in the ledger. A manifest (rows, SHA-256, "
+        "filters) is written beside the file, or to standard error."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--format", choices=sorted(CONTENT_TYPES), default="jsonl")
+        parser.add_argument("--format", choices=sorted(FORMATS), default="jsonl")
         filters.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="A new file. Standard output without.")
 
@@ -29,12 +30,16 @@ class Command(BaseCommand):
             target = output.open("xb") if output else sys.stdout.buffer
         except OSError as error:
             raise CommandError(f"Cannot make {output}: {error.strerror}.") from error
-        export = Export(
-            filters=wanted,
-            format=options["format"],
-            actor_type="admin",
-            actor_id=f"command:{getpass.getuser()}",
-        )
+        actor = f"command:{getpass.getuser()}"
+        try:
+            export = Export(
+                filters=wanted, format=options["format"], actor_type="admin", actor_id=actor
+            )
+        except NoParquet as error:
+            if output:
+                target.close()
+                output.unlink()
+            raise CommandError(str(error)) from error
         try:
             # Closing tells the export that nobody reads on, and it records that.
             with closing(iter(export)) as chunks:

@@ -1,0 +1,88 @@
+"""Parquet, for warehouses: typed columns, written a row group at a time. It needs the extra
+`parquet` (pyarrow); without it the format is refused with a sentence."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from audit import chain
+from audit.formats.rows import COLUMNS, CONTENT, HEADER, Row
+from audit.pipe import Pipe
+
+try:
+    import pyarrow
+    from pyarrow import parquet
+except ImportError:  # the extra is not installed
+    pyarrow = parquet = None
+
+ROW_GROUP = 5_000  # rows; held in memory until they are written
+NUMBERS = {
+    "id": "int64",
+    "attempt_no": "int16",
+    "schema_version": "int16",
+    "latency_ms": "int32",
+    "target_row": "int64",
+}
+TIMES = ("occurred_at", "recorded_at")
+
+
+class NoParquet(Exception):
+    """pyarrow is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Parquet needs the package pyarrow, which is not installed here: "
+            "pip install 'pyarrow>=21'. CSV and JSON Lines need nothing."
+        )
+
+
+class Parquet:
+    """Raises NoParquet. Ids are text, times UTC with microseconds; payload and artifacts are
+    canonical JSON."""
+
+    def __init__(self) -> None:
+        if pyarrow is None:
+            raise NoParquet
+        self.pipe = Pipe()
+        self.batches: list[Any] = []
+        self.schema = pyarrow.schema([(name, column_type(name)) for name in HEADER])
+        # Dictionaries suit codes and ids; a payload is its own.
+        repeated = [name for name in COLUMNS if name not in ("payload_commitment", "envelope_mac")]
+        self.writer = parquet.ParquetWriter(
+            self.pipe, self.schema, compression="zstd", use_dictionary=repeated
+        )
+
+    def head(self) -> bytes:
+        return self.pipe.drain()
+
+    def page(self, rows: Sequence[Row]) -> bytes:
+        columns = [[value(row, name) for row in rows] for name in HEADER]
+        self.batches.append(pyarrow.record_batch(columns, schema=self.schema))
+        if sum(batch.num_rows for batch in self.batches) >= ROW_GROUP:
+            self.write()
+        return self.pipe.drain()
+
+    def tail(self) -> bytes:
+        self.write()
+        self.writer.close()
+        return self.pipe.drain()
+
+    def write(self) -> None:
+        if self.batches:
+            self.writer.write_table(pyarrow.Table.from_batches(self.batches))
+            self.batches = []
+
+
+def column_type(name: str) -> Any:
+    if name in TIMES:
+        return pyarrow.timestamp("us", tz="UTC")
+    return pyarrow.type_for_alias(NUMBERS.get(name, "string"))
+
+
+def value(row: Row, name: str) -> Any:
+    found = row[name]
+    if found is None or name not in (*CONTENT, *TIMES):
+        return found
+    if name in TIMES:
+        return datetime.fromisoformat(found)
+    return found if isinstance(found, str) else chain.canonical_bytes(found).decode()

@@ -1,0 +1,193 @@
+"""What exports cost: bundles, their verification, and each format.
+
+    make bench NAME=export          100,000 rows; ROWS=1000000 makes it a million
+
+CPU seconds count, ours and the database session's together: other work on the machine hardly
+disturbs them. The floors are of the same run: COPY of the same columns as CSV for the formats,
+SHA-256 of what is checked for verify.py. Each step is a process of its own; its memory is the
+peak above what it was when the step began. The last line is JSON.
+"""
+
+import hashlib
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database  # after the path
+
+ROWS = int(os.environ.get("ROWS", "100000"))
+BATCH = 2000
+TEXT = "please find the minutes of our meeting about invoices and the next delivery"
+SEED = bytes(32)
+STEPS = ("floor", "csv", "jsonl", "ocsf", "parquet", "bundle", "filtered")
+COPY = """
+COPY (SELECT a.*, p.salt, p.body, p.box FROM audit_action a
+      JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id
+      WHERE a.tenant_id = '{}' ORDER BY a.action_id, a.id) TO STDOUT (FORMAT csv)
+"""
+
+
+def fill(tenant_id: UUID) -> None:
+    """Attempts and outcomes with a text of 0.7 KB each; every tenth action is Maya's."""
+    from django.db import connections, transaction
+
+    from audit import ledger, seals
+    from audit.ids import uuid7
+    from audit.notes import Signer
+    from benchmarks.ledger import entries
+
+    luck = random.Random(1)
+    for start in range(0, ROWS, BATCH):
+        with transaction.atomic(using="ledger"):
+            for number in range(start, start + BATCH, 2):
+                action_id, text = uuid7(), " ".join(luck.choices(TEXT.split(), k=110))
+                user = "omar" if number % 20 else "maya"
+                for entry in entries(tenant_id):
+                    changes: dict[str, Any] = {"action_id": action_id, "on_behalf_of": user}
+                    changed = replace(entry, payload={"arguments": {"text": text}}, **changes)
+                    ledger.commit(changed, connections["ledger"])
+    for _ in seals.seal_all(signer=Signer(SEED)):
+        pass
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def chunks(step: str, tenant_id: UUID) -> Iterable[bytes]:
+    from audit.bundle.contents import Bundle
+    from audit.contracts import Filters
+    from audit.export import Export
+
+    by: dict[str, Any] = {"actor_type": "admin", "actor_id": "benchmark"}
+    whole = Filters(tenant_id=tenant_id)
+    if step == "floor":
+        return copied(tenant_id)
+    if step == "bundle":
+        return Bundle(filters=whole, **by)
+    if step == "filtered":
+        return Bundle(filters=replace(whole, on_behalf_of=frozenset({"maya"})), **by)
+    format: Any = step
+    return Export(filters=whole, format=format, **by)
+
+
+def copied(tenant_id: UUID) -> Iterator[bytes]:
+    from django.db import connections
+
+    with connections["ledger"].cursor() as cursor, cursor.copy(COPY.format(tenant_id)) as copy:
+        yield from map(bytes, copy)
+
+
+def backend_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def run(step: str, tenant_id: UUID, path: Path) -> None:
+    """One step in this process; prints what it took."""
+    import django
+
+    django.setup()
+    from django.db import connections
+
+    connection = connections["ledger"]
+    connection.ensure_connection()
+    session: Any = connection.connection
+    server = session.info.backend_pid
+    before, base, begun = backend_seconds(server), peak_mb(), time.perf_counter()
+    cpu, first, size = time.process_time(), 0.0, 0
+    with path.open("wb") as file:
+        for chunk in chunks(step, tenant_id):
+            first = first or time.perf_counter() - begun
+            size += len(chunk)
+            file.write(chunk)
+    found = {
+        "cpu_s": round(time.process_time() - cpu, 2),
+        "database_cpu_s": round(backend_seconds(server) - before, 2),
+        "wall_s": round(time.perf_counter() - begun, 2),
+        "first_byte_s": round(first, 2),
+        "memory_mb": round(peak_mb() - base),
+        "peak_mb": round(peak_mb()),
+        "mb": round(size / 1e6),
+    }
+    print(json.dumps(found))
+
+
+def verified(path: Path, key: str) -> dict[str, Any]:
+    from audit.bundle import verify
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # In a process of its own, so that the peak is that of the program.
+    script = "import resource,sys,runpy;sys.argv=sys.argv[1:];\ntry: runpy.run_path(sys.argv[0],"
+    script += "run_name='__main__')\nfinally: print(resource.getrusage(0).ru_maxrss)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script, verify.__file__, path, key],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    *_, verdict, peak = done.stdout.splitlines()
+    print(verdict, flush=True)
+    return {"cpu_s": round(cpu, 2), "peak_mb": int(peak) // 1024}
+
+
+def hashed(path: Path) -> float:
+    """CPU seconds to unpack and hash what the verifier reads, and nothing more."""
+    begun = time.process_time()
+    with zipfile.ZipFile(path) as archive:
+        for name in ("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl"):
+            with archive.open(name) as file:
+                hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
+    return round(time.process_time() - begun, 2)
+
+
+def main() -> None:
+    with own_database() as folder:
+        from audit import seals
+        from audit.notes import Signer
+
+        tenant_id, found = uuid4(), dict[str, Any](rows=ROWS)
+        fill(tenant_id)
+        key = Signer(SEED).verifier_key(seals.origin(tenant_id))
+        for step in STEPS:
+            path = folder / step
+            done = subprocess.run(
+                [sys.executable, __file__, step, str(tenant_id), path],
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            found[step] = json.loads(done.stdout)
+            if step in ("bundle", "filtered"):
+                found[f"verify_{step}"] = verified(path, key)
+                found[f"verify_{step}"]["floor_cpu_s"] = hashed(path)
+            path.unlink()
+            print(step, found[step], found.get(f"verify_{step}", ""), flush=True)
+        floor = found["floor"]["cpu_s"] + found["floor"]["database_cpu_s"]
+        for step in STEPS:
+            spent = found[step]["cpu_s"] + found[step]["database_cpu_s"]
+            found[step]["of_copy"] = round(floor / spent, 2)
+        found["verify_bundle"]["rows_per_cpu_s"] = round(ROWS / found["verify_bundle"]["cpu_s"])
+        print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        run(sys.argv[1], UUID(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        main()
