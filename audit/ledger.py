@@ -23,7 +23,7 @@ PLAIN = tuple(field.name for field in fields(Entry) if field.name in SUPPLIED)
 
 in_order = itemgetter(*SUPPLIED)
 
-APPEND = f"""
+ENTRY = f"""
 WITH entry AS (
     INSERT INTO audit_action ({", ".join(f'"{name}"' for name in SUPPLIED)})
     SELECT {", ".join(["%s"] * len(SUPPLIED))}
@@ -32,7 +32,9 @@ WITH entry AS (
 ), payload AS (
     INSERT INTO audit_payload (row_id, action_id, tenant_id, salt, body, box)
     SELECT id, action_id, tenant_id, %s, %s, %s FROM entry
-), artifacts AS (
+)"""  # noqa: S608  # the names are this module's own
+APPEND = f"{ENTRY} SELECT id FROM entry"
+APPEND_WITH_ARTIFACTS = f"""{ENTRY}, artifacts AS (
     INSERT INTO audit_artifact (row_id, tenant_id, action_id, attempt_no,
                                 ordinal, kind, provider, external_id, url_key, digest)
     SELECT entry.id, tenant_id, action_id, attempt_no, given.*
@@ -40,7 +42,7 @@ WITH entry AS (
         AS given
 )
 SELECT id FROM entry
-"""  # noqa: S608  # the names are this module's own
+"""
 
 
 class LedgerError(Exception):
@@ -112,7 +114,7 @@ def commit(entry: Entry, connection: BaseDatabaseWrapper) -> int:
         vault.keys.writing(entry.tenant_id)
         values = parameters(entry)
         with prepared(connection) as cursor:
-            cursor.execute(APPEND, values)
+            cursor.execute(APPEND_WITH_ARTIFACTS if entry.artifacts else APPEND, values)
             appended = cursor.fetchone()
         if appended is None:  # the key that this process still had is destroyed
             vault.keys.forget(entry.tenant_id)
@@ -159,11 +161,16 @@ def parameters(entry: Entry) -> list[Any]:
         "artifacts_digest": chain.artifacts_digest(digests),
     }
     row["envelope_mac"] = chain.envelope_mac(key, envelope(row))
-    made = [{name: clean(value) for name, value in vars(one).items()} for one in entry.artifacts]
-    return [
+    values = [
         *in_order(row),
         entry.tenant_id,
         *payload(entry, salt, body, row["payload_commitment"]),
+    ]
+    if not entry.artifacts:
+        return values
+    made = [{name: clean(value) for name, value in vars(one).items()} for one in entry.artifacts]
+    return [
+        *values,
         list(range(1, len(made) + 1)),
         *([item[name] for item in made] for name in ("kind", "provider", "external_id")),
         [chain.keyed(key, item["url"]) for item in made],
