@@ -244,6 +244,7 @@ SIDEBAR = (
             Page("audit", "executedagentaction", "Ledger", "verified"),
             Page("guardrails", "checkpointrecipient", "Recipients", "outgoing_mail"),
             _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
+            _proof("Health report", "monitor_heart", "admin:guardrails_ledger_health"),
         ),
     ),
     (

@@ -1,11 +1,12 @@
 """The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import (
     Http404,
     HttpRequest,
@@ -17,18 +18,28 @@ from django.http import (
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from unfold import paginator
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
-from unfold.paginator import InfinitePaginator
 
-from audit import admin_filters, ids, selectors, timeline, verifications
+from audit import (
+    admin_filters,
+    around,
+    ids,
+    provider_side,
+    saved_filter_pages,
+    saved_filters,
+    selectors,
+    timeline,
+    verifications,
+)
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import FORMATS, Export
 from audit.formats.parquet import NoParquet
-from audit.models import ExecutedAgentAction, LedgerPolicy
+from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
 from audit.sealing import sealing
 
 KINDS = (*FORMATS, "bundle", "filtered_bundle")
@@ -44,12 +55,21 @@ def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
     return Bundle(filters=filters, actor_type="admin", actor_id=actor_id, with_derived=True)
 
 
+class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # the theme is untyped
+    """Goes on from the last action that was shown: page 20,000 costs what the first one does.
+    The theme tells by this very name that there is no count to show."""
+
+    template_name = "audit/older.html"
+
+
 class LookOnly(ModelAdmin):  # type: ignore[misc]
     """Nothing in the ledger can be added, changed or deleted by hand."""
 
     actions = None
     sortable_by = ()
-    paginator = InfinitePaginator  # a count of the whole ledger would be read on every page
+    paginator = (
+        paginator.InfinitePaginator
+    )  # a count of the whole ledger would be read on every page
     show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -94,7 +114,9 @@ class LedgerAdmin(LookOnly):
         "actor",
         "on_behalf_of",
     )
+    paginator = InfinitePaginator
     list_filter = (
+        admin_filters.BeforeFilter,
         admin_filters.StatusFilter,
         admin_filters.PeriodFilter,
         admin_filters.ActionTypeFilter,
@@ -107,7 +129,7 @@ class LedgerAdmin(LookOnly):
     ordering = ("-action_id",)
     show_facets = admin.ShowFacets.NEVER
     search_fields = ("action_id",)
-    search_help_text = "Id of an action, account or run"
+    search_help_text = "Id of an action, account, run (turn) or of a thing at its provider"
     list_before_template = "audit/export_links.html"
     change_form_outer_before_template = "audit/timeline.html"
     fields = ("action_id", "tenant_id", "account_id", "agent", "run_id", "trace_id")
@@ -140,7 +162,9 @@ class LedgerAdmin(LookOnly):
         return " · ".join(part for part in parts if part) or "-"
 
     def get_queryset(self, request: HttpRequest) -> selectors.Rows:
-        return selectors.latest(selectors.phases())
+        rows = selectors.latest(selectors.phases())
+        before = admin_filters.uuid(request.GET.get("before", ""))
+        return rows.filter(action_id__lt=before) if before else rows
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
@@ -161,12 +185,28 @@ class LedgerAdmin(LookOnly):
             found = queryset.filter(**{name: key})
             if found.exists():
                 return found, False
-        return queryset.filter(run_id=term), False
+        of_run = queryset.filter(run_id=term)
+        if of_run.exists():
+            return of_run, False
+        return self.about(queryset, term), False
+
+    def about(self, queryset: selectors.Rows, provider_id: str) -> selectors.Rows:
+        """Actions on this thing of a provider, and those that brought it forth."""
+        made = ActionArtifact.objects.filter(external_id=provider_id)
+        ids = list(made.values_list("action_id", flat=True)[:100])
+        by_digest = Q(resource_key__in=provider_side.digests(provider_id))
+        return queryset.filter(by_digest | Q(action_id__in=ids))
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
         return [
             path("export/<str:format>/", view, name="audit_ledger_export"),
+            path("saved/", self.posting(saved_filter_pages.save), name="audit_ledger_save"),
+            path(
+                "saved/<uuid:key>/delete/",
+                self.posting(saved_filter_pages.delete),
+                name="audit_ledger_delete_saved",
+            ),
             *super().get_urls(),
         ]
 
@@ -188,6 +228,18 @@ class LedgerAdmin(LookOnly):
             return self.back(request, str(error))
         return download(made, request=request)
 
+    def posting(self, view: Callable[..., HttpResponse]) -> Any:
+        """The view for who may look at the ledger: what they keep is their own."""
+
+        def permitted(request: HttpRequest, **given: Any) -> HttpResponse:
+            if request.method != "POST":
+                return HttpResponseNotAllowed(["POST"])
+            if not self.has_view_permission(request):
+                raise PermissionDenied
+            return view(request, **given)
+
+        return self.admin_site.admin_view(permitted)
+
     def back(self, request: HttpRequest, sentence: str) -> HttpResponseRedirect:
         messages.error(request, sentence)
         address = reverse("admin:audit_executedagentaction_changelist")
@@ -204,6 +256,14 @@ class LedgerAdmin(LookOnly):
             for format in KINDS
         }
         chosen = admin_filters.filters(request.GET)
+        owner = str(request.user.pk)
+        context["filter_query"] = saved_filters.chosen(request.GET.dict())
+        context["saved"] = [
+            {"filter": one, "name": timeline.reveal(one.name), "is_mine": one.owner == owner}
+            for one in saved_filters.shown(
+                owner=owner, tenant_id=chosen.tenant_id if chosen else None
+            )
+        ]
         if chosen:
             context["is_filtered"] = not chosen.is_period
             context["sealing"] = sealing(chosen.tenant_id)
@@ -225,6 +285,11 @@ class LedgerAdmin(LookOnly):
         context = (extra_context or {}) | {
             "title": row.action_type if row else "",
             "timeline": [timeline.step(phase) for phase in phases],
+            "questions": around.questions(phases),
+            "edits": around.edits(phases),
+            "erasures": around.erasures(phases),
+            "relatives": around.relatives(phases),
+            "whole": timeline.whole(phases),
         }
         response: HttpResponse = super().change_view(request, object_id, form_url, context)
         return response

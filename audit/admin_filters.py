@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.contrib import admin
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
@@ -54,6 +55,24 @@ class AccountFilter(IdFilter):
 
 class OrganisationFilter(IdFilter):
     title, parameter_name = "organisation id", "tenant_id"
+
+
+class BeforeFilter(admin.ListFilter):
+    """Where the list goes on: behind the last action of the page before. It isn't shown."""
+
+    title, parameter_name = "before", "before"
+
+    def __init__(
+        self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        params.pop(self.parameter_name, None)
+
+    def has_output(self) -> bool:
+        return False
+
+    def expected_parameters(self) -> list[str | None]:
+        return [self.parameter_name]
 
 
 class StatusFilter(DropdownFilter):  # type: ignore[misc]

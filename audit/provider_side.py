@@ -6,21 +6,41 @@ from itertools import groupby
 from typing import cast
 from uuid import UUID
 
+from django.db import connections
 from django.db.models import Q, QuerySet
 
 from audit import chain, ids
 from audit.contracts import Attempted, Status
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction
+from audit.routing import LEDGER
 
 # A person may confirm an action long after it was asked for; its id is as old as the question.
 ASKED_BEFORE = timedelta(days=31)
+# One step of the index for each organisation, however many rows it has.
+TENANTS = """
+WITH RECURSIVE found(id) AS (
+    (SELECT tenant_id FROM audit_action ORDER BY tenant_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT tenant_id FROM audit_action WHERE tenant_id > found.id
+            ORDER BY tenant_id LIMIT 1)
+    FROM found WHERE found.id IS NOT NULL
+) SELECT id FROM found WHERE id IS NOT NULL
+"""
 TOLD = Q(phase__in=("attempt", "outcome")) | Q(phase="control", target_row__isnull=False)
 
 
 def digest(tenant_id: UUID, provider_id: str) -> str:
     """The keyed digest under which rows of this tenant keep a provider's id."""
     return chain.keyed(tenant_key(tenant_id), chain.visible(provider_id))
+
+
+def digests(provider_id: str) -> list[str]:
+    """As every organisation of the ledger would keep it."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(TENANTS)
+        found = [tenant_id for (tenant_id,) in cursor.fetchall()]
+    return [digest(tenant_id, provider_id) for tenant_id in found]
 
 
 def attempted_since(*, tenant_id: UUID, account_id: UUID, since: datetime) -> tuple[Attempted, ...]:

@@ -7,6 +7,7 @@ address of the web becomes a link.
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,6 +56,22 @@ def verdict(decision: str, reason: str) -> str:
     if decision == "none":
         return words or "-"
     return f"{decision}: {words}" if words else decision
+
+
+def whole(phases: Sequence[Recorded]) -> dict[str, str]:
+    """What is the same for all phases of an action, and tells where more is to be found."""
+    names = ("account_id", "run_id", "pattern_id", "skill_ref", "policy_digest")
+    found = {
+        name: next((str(value) for row in phases if (value := getattr(row, name))), "")
+        for name in names
+    }
+    is_decided = any(isinstance(row.payload.get("decision"), dict) for row in phases)
+    return found | {
+        "skill_name": found["skill_ref"].partition("@")[0],
+        "action_id": str(phases[0].action_id) if phases else "",
+        "is_decided": "yes" if is_decided else "",
+        "was_done": "yes" if any(row.status == "succeeded" for row in phases) else "",
+    }
 
 
 def step(phase: Recorded) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
+from guardrails.admin.health_page import health_page
 from guardrails.admin.reconciliation_page import reconciliation_page
 
 
@@ -20,4 +21,7 @@ def urls(site: AdminSite) -> list[URLPattern]:
 
         return path(route, site.admin_view(permitted), name=f"guardrails_ledger_{name}")
 
-    return [page("reconciliation/", "reconciliation", reconciliation_page)]
+    return [
+        page("reconciliation/", "reconciliation", reconciliation_page),
+        page("health/", "health", health_page),
+    ]

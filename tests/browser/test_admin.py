@@ -43,6 +43,7 @@ def addresses() -> Iterator[str]:
     chosen = f"?account={mailbox.pk}" if mailbox else ""
     yield reverse("admin:guardrails_policy_history")
     yield reverse("admin:guardrails_ledger_reconciliation")
+    yield reverse("admin:guardrails_ledger_health")
     yield reverse("admin:guardrails_policy_explain") + f"{chosen}&target=ada@client.com"
     yield reverse("admin:guardrails_policy_simulate") + f"{chosen}&action=send_email"
     if chosen:
