@@ -20,7 +20,7 @@ from agents.models import Turn
 from audit import timeline, verifications
 from audit.sealing import sealing
 from audit.selectors import counts_by_status
-from guardrails import incidents, recipients, selectors
+from guardrails import incidents, recipients, selectors, stamping
 from integrations.models import Delivery, Organisation
 from knowledge.models import SyncSource
 
@@ -69,6 +69,7 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
         "sealing": sealing(organisation.id),
         "verified": verifications.last(organisation.id, now=now),
         "undelivered": recipients.problems(organisation.id, now=now),
+        "unstamped": stamping.problems(now=now),
         "incidents": incidents.open_count(organisation.id, now=now),
         "waiting": [
             {

@@ -12,7 +12,7 @@ from django_q.tasks import async_task
 
 from agents import learning, reactions, turns
 from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
-from guardrails.tasks import queue_checkpoints
+from guardrails.tasks import queue_checkpoints, queue_stamps
 from integrations.models import Account, Organisation
 from knowledge import tasks as knowledge_tasks
 
@@ -85,6 +85,7 @@ def sweep() -> None:
         lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),
         lambda: queue_checkpoints(now=now),
+        lambda: queue_stamps(now=now),
     )
     for part in parts:
         try:

@@ -20,6 +20,8 @@ STAMPED = {
     "audit_policy": ("recorded_at",),
     "audit_data_key": ("made_at",),
     "audit_signing_key": ("number", "named_at"),
+    "audit_anchor": ("id", "made_at"),
+    "audit_anchor_token": ("id", "kept_at"),
 }
 # Which of the ledger's tables each role inserts into; these may read all of it but the data
 # keys, which only those who write them need.
@@ -27,6 +29,7 @@ INSERTS = {
     "app": (
         *("audit_action", "audit_payload", "audit_artifact", "audit_policy"),
         "audit_data_key",
+        *("audit_anchor", "audit_anchor_token"),
         "audit_signing_key",  # a rotation; what the key before has not signed counts for nothing
     ),
     "sealer": ("audit_leaf", "audit_checkpoint", "audit_signing_key"),

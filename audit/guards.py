@@ -10,6 +10,7 @@ TABLES = (
     *("audit_action", "audit_payload", "audit_artifact"),
     *("audit_leaf", "audit_checkpoint", "audit_policy"),
     *("audit_data_key", "audit_signing_key"),
+    *("audit_anchor", "audit_anchor_token"),
 )
 # Kind of trigger, as bits of pg_trigger.tgtype.
 ROW, BEFORE, DELETE, UPDATE, TRUNCATE = 1, 2, 8, 16, 32

@@ -216,6 +216,41 @@ class SigningKey(AppendOnlyModel):
         return f"signing key {self.number}"
 
 
+class Anchor(AppendOnlyModel):
+    """A root over the newest checkpoint of every organisation, to be time stamped."""
+
+    id = models.BigAutoField(primary_key=True)
+    checkpoint_id = models.BigIntegerField()
+    leaves = models.BinaryField(help_text="Their hashes, 32 bytes each, one behind another.")
+    root = models.BinaryField()
+    made_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_anchor"
+
+    def __str__(self) -> str:
+        return f"anchor {self.id}"
+
+
+class AnchorToken(AppendOnlyModel):
+    """What an authority answered to an anchor: an RFC 3161 response, as it came."""
+
+    id = models.BigAutoField(primary_key=True)
+    anchor = models.ForeignKey(Anchor, models.DO_NOTHING, related_name="tokens")
+    authority = models.TextField()
+    response = models.BinaryField()
+    stamped_at = models.DateTimeField()
+    kept_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_anchor_token"
+
+    def __str__(self) -> str:
+        return f"time stamp of {self.authority}"
+
+
 class LedgerPolicy(AppendOnlyModel):
     """One account's whole policy as it was when it decided; the digest is that of `body`,
     which is canonical JSON. Written once by `audit.policies`."""

@@ -200,6 +200,8 @@ MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 
 # Checkpoints of the ledger go out to whom an operator named in the admin.
 CHECKPOINT_DELIVERY_HOURS = env.float("CHECKPOINT_DELIVERY_HOURS", default=24.0)
+# Authorities that time stamp the ledger every hour (RFC 3161), with commas between.
+LEDGER_TSA_URL: list[str] = env.list("LEDGER_TSA_URL", default=[])
 # Only for tests and closed networks: webhooks to plain HTTP and to private addresses.
 OUTGOING_TO_PRIVATE = env.bool("OUTGOING_TO_PRIVATE", default=False)
 # smtp+tls://user:password@mail.example:587; mail is refused where it is not set.

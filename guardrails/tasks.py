@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from django_q.tasks import async_task
 
-from guardrails import recipients
+from guardrails import recipients, stamping
 
 
 def queue_code(recipient_id: UUID) -> None:
@@ -20,6 +20,18 @@ def queue_checkpoints(*, now: datetime) -> int:
     for recipient_id in found:
         async_task(deliver_checkpoint, str(recipient_id))
     return len(found)
+
+
+def queue_stamps(*, now: datetime) -> int:
+    """Queue each time stamp that is due; how many. Run it every minute."""
+    found = stamping.due(now=now)
+    for anchor_id, number in found:
+        async_task(stamp, anchor_id, number)
+    return len(found)
+
+
+def stamp(anchor_id: int, number: int) -> None:
+    stamping.stamp(anchor_id, number=number)
 
 
 def send_code(recipient_id: str) -> None:

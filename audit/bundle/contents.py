@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import chain, export, selectors, signing_keys
+from audit.anchors import Stamped, of_bundle
 from audit.bundle import derived, redactions
 from audit.bundle.archive import Archive
 from audit.bundle.extent import extent
@@ -64,12 +65,13 @@ class Bundle:
 
     def files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
         rows = SealedRows(self.tenant_id, self.extent.places)
-        for name in ("README.txt", "verify.py"):
+        for name in ("README.txt", "verify.py", "stamps.py"):
             yield name, iter([(FOLDER / name).read_bytes()])
         yield "keys.json", iter([line({"keys": self.keys(), "rotations": self.rotations})])
         yield "checkpoint.note", iter([self.extent.end.note.encode()])
         yield "newest.note", iter([self.extent.newest.note.encode()])
         yield "checkpoints.jsonl", (line({"note": note}) for note in self.stops())
+        yield "anchors.jsonl", (line(stamped.line()) for stamped in self.anchors())
         yield "redactions.jsonl", redactions.lines(self.extent, self.redactions)
         yield "ledger.jsonl", rows.lines()
         yield "proofs.jsonl", self.proofs()
@@ -101,6 +103,12 @@ class Bundle:
                 return
             yield found.note
             wanted = found.size + step
+
+    def anchors(self) -> Iterator[Stamped]:
+        """Time stamped checkpoints on the way, in a bundle of a whole period."""
+        if self.extent.completeness == "proven":
+            first, size = self.extent.first.size, self.extent.end.size
+            yield from of_bundle(self.tenant_id, above=first, upto=size)
 
     def keys(self) -> list[str]:
         """The keys of the checkpoints that the bundle may hold."""

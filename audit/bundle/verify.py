@@ -23,7 +23,7 @@ FORMAT = "remit-ledger-bundle/1"
 FILES = {
     *("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoints.jsonl", "manifest.json"),
     *("checkpoint.note", "policies.jsonl", "keys.json", "verify.py", "README.txt"),
-    *("newest.note", "proofs.jsonl", "redactions.jsonl"),
+    *("newest.note", "proofs.jsonl", "redactions.jsonl", "anchors.jsonl", "stamps.py"),
 }
 DERIVED = ("derived/ledger.csv", "derived/ocsf.jsonl")  # for reading; not evidence
 NAMED = ("kind", "provider", "external_id")
@@ -184,7 +184,7 @@ class Verification:
         self.is_whole = self.manifest["completeness"] == "proven"
         self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
         self.first = self.sound = self.tree.size
-        self.count, self.place = 0, -1
+        self.count, self.place, self.stamped = 0, -1, 0
         self.redacted = ""  # when the last erasure behind the lines was recorded
 
     def note(self, name: str) -> tuple[tuple[int, bytes], bytes]:
@@ -198,9 +198,11 @@ class Verification:
         self.newest, self.newest_by = self.note("newest.note")
         if self.newest != self.end and self.newest[0] <= self.end[0]:
             yield "newest.note is older than checkpoint.note, or contradicts it."
-        for line in self.lines("checkpoints.jsonl"):
-            at, expected, _ = read_note(json.loads(line)["note"], self.name, self.known())
-            self.stops.setdefault(at, []).append((expected, ""))
+        for file in ("checkpoints.jsonl", "anchors.jsonl"):
+            for line in self.lines(file):
+                at, expected, _ = read_note(json.loads(line)["note"], self.name, self.known())
+                self.stops.setdefault(at, []).append((expected, ""))
+                self.stamped += file == "anchors.jsonl"
         self.stops.setdefault(self.end[0], []).append((self.end[1], ""))
         for line in self.lines("policies.jsonl"):
             self.policies.add(sha256(json.loads(line)["body"].encode()))
@@ -402,6 +404,8 @@ class Verification:
         yield f"Asked for: {asked}. Rows: {begin} to {end}."
         if self.is_whole and end < (until or ""):
             yield "That is before the period's end: a newer checkpoint would show later rows."
+        if self.stamped:
+            yield f"{self.stamped} checkpoints are time stamped: stamps.py, beside this, checks it."
         if held := [name for name in DERIVED if name in self.archive.namelist()]:
             yield f"For reading only, not evidence and not checked: {', '.join(held)}."
 

@@ -93,7 +93,10 @@ def end_one(session: Session) -> None:
 
 
 def read(session: Session) -> None:
-    for table in ("action", "payload", "artifact", "leaf", "checkpoint", "policy", "signing_key"):
+    for table in (
+        *("action", "payload", "artifact", "leaf", "checkpoint", "policy", "signing_key"),
+        *("anchor", "anchor_token"),
+    ):
         session.execute(f"SELECT * FROM audit_{table}")
 
 
@@ -124,6 +127,7 @@ CHECKPOINT = (
     "INSERT INTO audit_checkpoint (tenant_id, size, root, frontier, note, verifier_key) "
     "VALUES (gen_random_uuid(), 1, sha256(''), ARRAY[sha256('')], '', '')"
 )
+ANCHOR = "INSERT INTO audit_anchor (checkpoint_id, leaves, root) VALUES (1, sha256(''), sha256(''))"
 SIGNING_KEY = (
     "INSERT INTO audit_signing_key (public, statement) VALUES (sha256(random()::text::bytea), 'x')"
 )
@@ -138,6 +142,11 @@ NEVER = {
     ),
     "change a data key": sql("UPDATE audit_data_key SET wrapped = NULL"),
     "delete a data key": sql("DELETE FROM audit_data_key"),
+    "stamp an anchor": sql(
+        ANCHOR.replace("(checkpoint_id", "(made_at, checkpoint_id").replace(
+            "VALUES (", "VALUES (now(), "
+        )
+    ),
     "stamp a signing key": sql(
         SIGNING_KEY.replace("(public", "(named_at, public").replace("VALUES (", "VALUES (now(), ")
     ),
@@ -169,12 +178,13 @@ WORK = {
     "leaf": sql(LEAF),
     "checkpoint": sql(CHECKPOINT),
     "signing key": sql(SIGNING_KEY),
+    "anchor": sql(ANCHOR),
     "redact": redact,
     "end an organisation": end_one,
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
-    "app": {"append", "read", "read data keys", "make months", "signing key"},
+    "app": {"append", "read", "read data keys", "make months", "signing key", "anchor"},
     "sealer": {"read", "leaf", "checkpoint", "signing key"},
     "export": {"read"},
     "privacy": {"redact", "end an organisation"},

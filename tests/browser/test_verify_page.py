@@ -133,6 +133,28 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
             assert in_common(in_browser(page, bundle, limited)) == expected
 
 
+def test_page_and_program_hold_rows_to_time_stamped_checkpoints(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.audit import sealed, stamped
+    from tests.audit.bundle import files as bundles
+    from tests.tsa import running_authority
+
+    tenant_id = uuid4()
+    with running_authority(tmp_path / "tsa") as authority:
+        data = stamped.bundle(tenant_id, authority)
+    key, files = sealed.key(tenant_id), bundles.unpack(data)
+    rows = bundles.lines(files, "ledger")
+    rows[3]["status"] = "failed"
+    bundles.put(files, "ledger", rows)
+    bundles.sign_again(files, sealed.SIGNER)
+    for bundle, verdict in ((data, "SOUND"), (bundles.pack(files), "NOT SOUND")):
+        expected = in_common(in_python(tmp_path, capsys, bundle, key))
+        assert in_common(in_browser(page, bundle, key)) == expected
+        assert expected[-1].startswith(verdict)
+        assert any("2 checkpoints are time stamped" in line for line in expected)
+
+
 def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
     for unit, times, digest in VECTORS["sha256"]["cases"]:
         script = "([unit, times]) => hex(sha256(encoder.encode(unit.repeat(times))))"

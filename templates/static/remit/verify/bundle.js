@@ -4,9 +4,9 @@
 
 const FORMAT = "remit-ledger-bundle/1";
 const FILES = [
-  "README.txt", "artifacts.jsonl", "checkpoint.note", "checkpoints.jsonl", "keys.json",
+  "README.txt", "anchors.jsonl", "artifacts.jsonl", "checkpoint.note", "checkpoints.jsonl", "keys.json",
   "ledger.jsonl", "manifest.json", "newest.note", "payloads.jsonl", "policies.jsonl", "proofs.jsonl",
-  "redactions.jsonl", "verify.py",
+  "redactions.jsonl", "stamps.py", "verify.py",
 ];
 const DERIVED = ["derived/ledger.csv", "derived/ocsf.jsonl"]; // for reading; not evidence
 
@@ -44,6 +44,7 @@ class Verification {
     Object.assign(one, { ledger: name.slice(0, cut), tenant: name.slice(cut + 1) });
     // Every key that counts and how KEY leads to it; and those that led to KEY.
     Object.assign(one, { keys: new Map([[hex(raw), ""]]), earlier: [] });
+    one.stamped = 0;
     Object.assign(one, { digests: {}, stops: new Map(), open: new Map(), times: ["", ""] });
     Object.assign(one, { missing: new Set(), erased: new Set(), policies: new Set() });
     one.manifest = JSON.parse(text(await archive.read("manifest.json")));
@@ -68,9 +69,12 @@ class Verification {
     if (!agree && this.newest.size <= this.end.size) {
       yield "newest.note is older than checkpoint.note, or contradicts it.";
     }
-    for await (const line of this.lines("checkpoints.jsonl")) {
-      const stated = await readNote(JSON.parse(text(line)).note, this.name, this.known());
-      this.expect(stated.size, stated.root, "");
+    for (const file of ["checkpoints.jsonl", "anchors.jsonl"]) {
+      for await (const line of this.lines(file)) {
+        const stated = await readNote(JSON.parse(text(line)).note, this.name, this.known());
+        this.expect(stated.size, stated.root, "");
+        this.stamped += file === "anchors.jsonl" ? 1 : 0;
+      }
     }
     this.expect(this.end.size, this.end.root, "");
     for await (const line of this.lines("policies.jsonl")) {
@@ -364,6 +368,9 @@ class Verification {
     }
     if (this.isWhole && until && end < until) {
       found.push("That is before the period's end: a newer checkpoint would show later rows.");
+    }
+    if (this.stamped) {
+      found.push(`${this.stamped} checkpoints are time stamped: stamps.py, beside this, checks it.`);
     }
     const held = DERIVED.filter((name) => this.archive.names.includes(name));
     if (held.length) {
