@@ -50,7 +50,7 @@ DROP TABLE audit_anchor;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0010_verify_on_schedule")]
+    dependencies = [("audit", "0011_ways_to_find")]
 
     operations = [
         migrations.RunSQL(TABLES, UNDO),

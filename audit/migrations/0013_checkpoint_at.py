@@ -5,7 +5,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
     atomic = False  # CONCURRENTLY
-    dependencies = [("audit", "0011_anchors")]
+    dependencies = [("audit", "0012_anchors")]
 
     operations = [
         migrations.RunSQL(
