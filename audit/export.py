@@ -5,20 +5,18 @@ asked for. It is recorded in the ledger itself: once when it starts, once when i
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from audit import chain, events, selectors
+from audit import chain, events, selectors, stored
 from audit.contracts import ActorType, Filters, Status
 from audit.formats.parquet import Parquet
-from audit.formats.rows import COLUMNS, CONTENT, Encoder
+from audit.formats.rows import Encoder
 from audit.formats.text import Csv, JsonLines, OcsfLines
 from audit.ids import uuid7
-from audit.models import ExecutedAgentAction
 
 Format = Literal["csv", "jsonl", "ocsf", "parquet"]
 # A further format is a further line. The first of each is its media type, then its suffix.
@@ -87,9 +85,9 @@ class Export:
 
     def encoded(self) -> Iterator[bytes]:
         yield self.encoder.head()
-        for page in selectors.pages(selectors.every_phase(self.filters, snapshot=self.snapshot)):
+        for page in stored.pages(selectors.every_phase(self.filters, snapshot=self.snapshot)):
             self.rows += len(page)
-            yield self.encoder.page([exported(row) for row in page])
+            yield self.encoder.page(page)
         yield self.encoder.tail()
 
     def describe(self) -> Manifest:
@@ -138,13 +136,3 @@ def record(
         error_code=error_code,
         payload={"manifest": manifest},
     )
-
-
-def exported(row: ExecutedAgentAction) -> dict[str, Any]:
-    """A row as it is exported: with its payload and salt, its commitment can be checked."""
-    opened = selectors.opened(row)
-    content = json.loads(opened[1]) if opened else dict.fromkeys(CONTENT)
-    line = {name: getattr(row, name) for name in COLUMNS} | content
-    line["salt"] = opened[0].hex() if opened else None
-    plain: dict[str, Any] = chain.storable(line)
-    return plain

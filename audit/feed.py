@@ -4,13 +4,14 @@ The place (`leaf_index`) is the only number without gaps: a reader who asks from
 stopped misses nothing, gets nothing twice, and sees at once if a number were left out.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from audit import selectors
-from audit.export import exported
-from audit.models import Leaf
+from audit import chain, selectors
+from audit.formats.rows import COLUMNS, CONTENT
+from audit.models import ExecutedAgentAction, Leaf
 from audit.sealing import newest
 
 
@@ -43,3 +44,13 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
         next_place=leaves[-1].leaf_index + 1 if leaves else start,
         size=last.size if last else 0,
     )
+
+
+def exported(row: ExecutedAgentAction) -> dict[str, Any]:
+    """A row as it is exported: with its payload and salt, its commitment can be checked."""
+    opened = selectors.opened(row)
+    content = json.loads(opened[1]) if opened else dict.fromkeys(CONTENT)
+    line = {name: getattr(row, name) for name in COLUMNS} | content
+    line["salt"] = opened[0].hex() if opened else None
+    plain: dict[str, Any] = chain.storable(line)
+    return plain

@@ -131,7 +131,7 @@ class Bundle:
                 **self.extent.facts(),
                 "counts": self.archive.counts,
                 "files": self.archive.digests,
-                "derived": [name for name in derived.FILES if self.with_derived],
+                "derived": [name for name in derived.NAMES if self.with_derived],
             }
         )
         return plain

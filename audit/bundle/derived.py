@@ -5,40 +5,39 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from audit import ocsf
 from audit.bundle.rows import SealedRows
-from audit.formats.rows import CONTENT, Encoder
+from audit.formats.rows import Encoder, Row
 from audit.formats.text import Csv, OcsfLines
 from audit.merkle import leaf_hash
 
-ERASED = dict.fromkeys((*CONTENT, "salt"))
-FILES: dict[str, type[Csv | OcsfLines]] = {
-    "derived/ledger.csv": Csv,
-    "derived/ocsf.jsonl": OcsfLines,
-}
+
+class PlacedEvents(OcsfLines):
+    """Events that name the place of their row. They come from the first row on."""
+
+    def __init__(self, rows: SealedRows) -> None:
+        self.places = iter(rows.places)
+
+    def event(self, row: Row) -> dict[str, Any]:
+        sealed = {"leaf_index": next(self.places), "leaf_hash": leaf_hash(row.line.encode()).hex()}
+        return ocsf.event(row.columns() | sealed)
+
+
+NAMES = ("derived/ledger.csv", "derived/ocsf.jsonl")
 
 
 def files(rows: SealedRows) -> Iterator[tuple[str, Iterator[bytes]]]:
-    for name, encoder in FILES.items():
-        yield name, encoded(encoder(), rows)
+    table, events = NAMES
+    yield table, encoded(Csv(), rows)
+    yield events, encoded(PlacedEvents(rows), rows)
 
 
 def encoded(encoder: Encoder, rows: SealedRows) -> Iterator[bytes]:
     yield encoder.head()
-    for page in exported(rows):
-        yield encoder.page(page)
-
-
-def exported(rows: SealedRows) -> Iterator[list[dict[str, Any]]]:
-    """The rows as an export has them, with their places."""
-    for places, lines, payloads in zip(rows.pages(), rows.lines(), rows.payloads(), strict=True):
-        held = {one["row_id"]: content(one) for one in map(json.loads, payloads.splitlines())}
+    for lines, payloads in zip(rows.lines(), rows.payloads(), strict=True):
+        held = {one["row_id"]: one for one in map(json.loads, payloads.splitlines())}
         page = []
-        for place, line in zip(places, lines.splitlines(), strict=True):
-            row = json.loads(line)
-            sealed = {"leaf_index": place, "leaf_hash": leaf_hash(line).hex()}
-            page.append(row | held.get(row["id"], ERASED) | sealed)
-        yield page
-
-
-def content(payload: dict[str, Any]) -> dict[str, Any]:
-    return {**json.loads(payload["body"]), "salt": payload["salt"]}
+        for line in lines.decode().split("\n")[:-1]:
+            content = held.get(json.loads(line)["id"], {})
+            page.append(Row(line, content.get("body"), content.get("salt")))
+        yield encoder.page(page)

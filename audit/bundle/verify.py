@@ -152,7 +152,7 @@ class Part:
     """Lines that belong to rows, in the order of the rows. Read one after another."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
-        self.rows = map(json.loads, lines)
+        self.rows = map(read, lines)
         self.next: Any = next(self.rows, None)
 
     def of(self, row_id: int) -> list[Any]:
@@ -163,8 +163,21 @@ class Part:
         return found
 
 
+encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+scan = json.JSONDecoder().raw_decode
+
+
 def canonical(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    return encode(value).encode()
+
+
+def read(line: bytes) -> Any:
+    """One JSON value and nothing else. Faster than json.loads, which first looks for more."""
+    text = line.decode()
+    value, end = scan(text)
+    if end != len(text):
+        raise ValueError("There is more than one value in a line.")
+    return value
 
 
 def sha256(data: bytes) -> str:
@@ -200,12 +213,12 @@ class Verification:
             yield "newest.note is older than checkpoint.note, or contradicts it."
         for file in ("checkpoints.jsonl", "anchors.jsonl"):
             for line in self.lines(file):
-                at, expected, _ = read_note(json.loads(line)["note"], self.name, self.known())
+                at, expected, _ = read_note(read(line)["note"], self.name, self.known())
                 self.stops.setdefault(at, []).append((expected, ""))
                 self.stamped += file == "anchors.jsonl"
         self.stops.setdefault(self.end[0], []).append((self.end[1], ""))
         for line in self.lines("policies.jsonl"):
-            self.policies.add(sha256(json.loads(line)["body"].encode()))
+            self.policies.add(sha256(read(line)["body"].encode()))
         for name, note in older:
             yield from self.compare(name, note)
         yield from self.redactions()
@@ -287,8 +300,8 @@ class Verification:
         """Erasures behind the last line, each proven alone."""
         for number, line in enumerate(self.lines("redactions.jsonl")):
             try:
-                given = json.loads(line)
-                row, body = json.loads(given["line"]), given["body"].encode()
+                given = read(line)
+                row, body = read(given["line"].encode()), given["body"].encode()
                 salted = bytes.fromhex(given["salt"]) + body
                 sealed = self.is_sealed(given["line"].encode(), given, *self.newest)
                 told = row["phase"], row["payload_commitment"]
@@ -308,7 +321,7 @@ class Verification:
         """Every line and what belongs to it; its proof or, in a whole bundle, the root of the
         tree wherever a checkpoint states it."""
         payloads, artifacts = map(Part, map(self.lines, ("payloads.jsonl", "artifacts.jsonl")))
-        proofs = map(json.loads, self.lines("proofs.jsonl"))
+        proofs = map(read, self.lines("proofs.jsonl"))
         for line in self.lines("ledger.jsonl"):
             proof = {"place": self.tree.size} if self.is_whole else next(proofs, {})
             for told in self.about(line, proof, payloads, artifacts):
@@ -329,7 +342,7 @@ class Verification:
 
     def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> Iterator[str]:
         try:
-            row = json.loads(line)
+            row = read(line)
             given, made = payloads.of(row["id"]), artifacts.of(row["id"])
             yield from self.phase(row)
             yield from self.content(row, given, made)

@@ -1,12 +1,12 @@
 """Parquet, for warehouses: typed columns, written a row group at a time. It needs the extra
 `parquet` (pyarrow); without it the format is refused with a sentence."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from audit import chain
-from audit.formats.rows import COLUMNS, CONTENT, HEADER, Row
+from audit.formats.rows import COLUMNS, HEADER, Row
 from audit.pipe import Pipe
 
 try:
@@ -56,7 +56,7 @@ class Parquet:
         return self.pipe.drain()
 
     def page(self, rows: Sequence[Row]) -> bytes:
-        columns = [[value(row, name) for row in rows] for name in HEADER]
+        columns = [list(column) for column in zip(*map(values, rows), strict=True)]
         self.batches.append(pyarrow.record_batch(columns, schema=self.schema))
         if sum(batch.num_rows for batch in self.batches) >= ROW_GROUP:
             self.write()
@@ -79,10 +79,10 @@ def column_type(name: str) -> Any:
     return pyarrow.type_for_alias(NUMBERS.get(name, "string"))
 
 
-def value(row: Row, name: str) -> Any:
-    found = row[name]
-    if found is None or name not in (*CONTENT, *TIMES):
-        return found
-    if name in TIMES:
-        return datetime.fromisoformat(found)
-    return found if isinstance(found, str) else chain.canonical_bytes(found).decode()
+def values(row: Row) -> list[Any]:
+    columns = row.columns()
+    for name in TIMES:
+        columns[name] = datetime.fromisoformat(columns[name])
+    artifacts, payload, *ids = row.content()
+    whole = [None if text == "null" else text for text in (artifacts, payload)]
+    return [*map(columns.get, COLUMNS), *whole, *map(json.loads, ids), row.salt]

@@ -66,7 +66,7 @@ def test_row_groups_are_written_as_they_fill(monkeypatch: pytest.MonkeyPatch) ->
     tenant_id = uuid4()
     for _ in range(5):
         append_action(tenant_id=tenant_id)
-    monkeypatch.setattr("audit.selectors.pages.__kwdefaults__", {"size": 2})
+    monkeypatch.setattr("audit.stored.PAGE", 2)
     file = read(exported(tenant_id=tenant_id))
     groups = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
     assert groups == [4, 4, 2]
