@@ -11,6 +11,7 @@ written is made and verified. The last line is JSON. A database of its own is ma
 at the end.
 """
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -37,6 +38,7 @@ BODY = {"arguments": {"email_id": "mail-1", "text": "x" * 900}}
 # Columns that the ledger computes, at their usual length.
 FILLED = {"schema_version": 1, "resource_key": "0" * 64, "target_key": "", "artifacts_digest": ""}
 FILLED |= {"payload_commitment": "0" * 64, "envelope_mac": "0" * 64}
+POLICY = '{"rules":[]}'
 Act = Callable[[], None]
 
 
@@ -51,7 +53,7 @@ def entries(tenant_id: UUID) -> list[Any]:
         "occurred_at": datetime.now(UTC),
         "decision": "allowed",
         "decision_reason": "option_listed",
-        "policy_digest": "0" * 64,
+        "policy_digest": hashlib.sha256(POLICY.encode()).hexdigest(),
         "actor_id": "orchestrator",
         "run_id": "turn-1",
         "resource_id": "mail-1",
@@ -176,12 +178,16 @@ def writing() -> dict[str, Any]:
 
 def bundling(folder: Path) -> dict[str, Any]:
     """Of the tenant with the most rows: make a bundle, then verify it in a fresh process."""
+    from audit import policies
     from audit.bundle import verify
     from audit.bundle.contents import Bundle
     from audit.contracts import Filters
 
     ((tenant_id, rows, key),) = query(
         "SELECT tenant_id, size, verifier_key FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
+    )
+    policies.keep(
+        tenant_id=tenant_id, digest=hashlib.sha256(POLICY.encode()).hexdigest(), body=POLICY
     )
     path, begun = folder / "bundle.zip", time.perf_counter()
     made = Bundle(filters=Filters(tenant_id=tenant_id), actor_type="admin", actor_id="benchmark")
