@@ -15,6 +15,7 @@ from django.conf import settings
 
 from audit import ledger, provider_side
 from audit.contracts import Attempted, Entry
+from audit.end import ACTION_TYPE as END
 from audit.ids import uuid7
 from audit.selectors import about_ledger, recorded
 from guardrails import entries, reasons, reconciled
@@ -117,11 +118,16 @@ def reconcile(
 
 
 def is_due(organisation_id: UUID, *, now: datetime) -> bool:
-    """Whether the setting RECONCILE_DAYS asks for a run by now; 0 asks for none."""
+    """Whether the setting RECONCILE_DAYS asks for a run by now; 0 asks for none, and so does the
+    end of the organisation's ledger."""
     days = settings.RECONCILE_DAYS
     # Runs a little late must not slip by a whole day.
     since = now - timedelta(days=days) + timedelta(hours=1)
-    return bool(days) and not about_ledger(organisation_id, SUMMARY, since=since, limit=1)
+    return (
+        bool(days)
+        and not about_ledger(organisation_id, SUMMARY, since=since, limit=1)
+        and not about_ledger(organisation_id, END, limit=1)
+    )
 
 
 def history_of(account: AccountRef, *, since: datetime, now: datetime) -> tuple[Change, ...]:

@@ -46,4 +46,5 @@ def append_by(session: psycopg.Connection[Any], wanted: Entry) -> None:
     wrapped = vault.wrapped(wanted.tenant_id, os.urandom(vault.KEY_BYTES))
     vault.keys.keep(wanted.tenant_id, wrapped)
     session.execute(vault.MAKE, [wanted.tenant_id, wrapped])
-    session.execute(ledger.APPEND, ledger.parameters(wanted))
+    statement = ledger.APPEND_WITH_ARTIFACTS if wanted.artifacts else ledger.APPEND
+    session.execute(statement, ledger.parameters(wanted))

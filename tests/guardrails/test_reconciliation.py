@@ -10,6 +10,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
+from audit import events
 from audit.contracts import Recorded
 from audit.ids import uuid7
 from audit.selectors import about_ledger, recorded
@@ -419,6 +420,11 @@ def test_when_a_run_is_due(office: Office, settings: Any) -> None:
     assert reconciliation.is_due(organisation_id, now=now + timedelta(days=7))
     settings.RECONCILE_DAYS = 0
     assert not reconciliation.is_due(organisation_id, now=now + timedelta(days=700))
+
+
+def test_a_ledger_that_has_ended_is_not_due(office: Office) -> None:
+    events.record("ledger.end", tenant_id=office.organisation.id, payload={}, status="succeeded")
+    assert not reconciliation.is_due(office.organisation.id, now=timezone.now())
 
 
 def test_nothing_of_another_organisation_is_compared(busy: Office) -> None:
