@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from integrations import llm
 from integrations.contracts import AccountRef, AnyItem
@@ -63,7 +63,12 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
     reading = enrichment.read(parsed)
     passages = enrichment.passages(parsed)
     vectors = enrichment.vectors(passages, known=_known_vectors(stored))
-    return _write(target, parsed, reading, passages, vectors)
+    if stored is None:
+        try:
+            return _write(target, parsed, reading, passages, vectors, seen=False)
+        except IntegrityError:
+            pass  # somebody else has stored it meanwhile
+    return _write(target, parsed, reading, passages, vectors, seen=True)
 
 
 def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
@@ -129,7 +134,14 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
 
 def _locked(target: _Target) -> tuple[Item, bool]:
     """The row of this item, locked, and whether it was made just now."""
-    fresh = Item(
+    fresh = _fresh(target)
+    Item.objects.bulk_create([fresh], ignore_conflicts=True)
+    row: Item = target.rows().select_for_update().get()
+    return row, row.id == fresh.id
+
+
+def _fresh(target: _Target) -> Item:
+    return Item(
         id=uuid.uuid4(),
         account_id=target.account.id,
         source=target.account.source,
@@ -137,9 +149,6 @@ def _locked(target: _Target) -> tuple[Item, bool]:
         occurred_at=target.now,
         ingested_at=target.now,
     )
-    Item.objects.bulk_create([fresh], ignore_conflicts=True)
-    row: Item = target.rows().select_for_update().get()
-    return row, row.id == fresh.id
 
 
 def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
@@ -165,9 +174,12 @@ def _write(
     reading: Reading,
     passages: Sequence[Passage],
     vectors: dict[str, Sequence[float]],
+    *,
+    seen: bool,
 ) -> IngestOutcome:
+    """Raises IntegrityError for an item that is stored, unless it is said to have been seen."""
     with transaction.atomic():
-        row, is_new = _locked(target)
+        row, is_new = _locked(target) if seen else (_fresh(target), True)
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
         returns = row.deleted_at is not None
@@ -177,7 +189,7 @@ def _write(
         row.content_hash = parsed.content_hash
         row.deleted_at, row.ingested_at = None, target.now
         _set_metadata(row, target, parsed, fallback=reading.fallback)
-        row.save()
+        row.save(force_insert=not seen)
         _replace_chunks(row, passages, vectors, is_new=is_new)
         replace_mentions(
             account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new

@@ -41,12 +41,16 @@ def _stored(account: AccountRef, subjects: Sequence[Subject]) -> dict[tuple[str,
     """The row of each subject, locked against deletion; new ones are made."""
     wanted = {(s.kind, s.key): s for s in subjects}
     entities: dict[tuple[str, str], Entity] = {}
-    while missing := sorted(wanted.keys() - entities.keys()):
+    missing = sorted(wanted)
+    while True:
+        entities |= {(e.kind, e.key): e for e in _locked(account, missing)}
+        missing = sorted(wanted.keys() - entities.keys())
+        if not missing:
+            break
+        # One may have been deleted as an orphan by the time it is locked: then it is made again.
         Entity.objects.bulk_create(
             [_row(account, wanted[identity]) for identity in missing], ignore_conflicts=True
         )
-        # One may have been deleted as an orphan since: then it is made again.
-        entities |= {(e.kind, e.key): e for e in _locked(account, missing)}
     _name(entities, subjects)
     return entities
 

@@ -231,6 +231,11 @@ class SyncRun(models.Model):
                 name="sync_run_callback",
                 condition=models.Q(callback="waiting"),
             ),
+            models.Index(
+                fields=["finished_at"],
+                name="sync_run_of_changes",
+                condition=models.Q(only_changes=True),
+            ),
         ]
 
     def __str__(self) -> str:

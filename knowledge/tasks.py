@@ -64,6 +64,7 @@ def sweep(*, now: datetime) -> None:
     requeue_abandoned_syncs(now=now)
     start_due_syncs(now=now)
     callbacks.send_due(now=now)
+    sync_runs.forget_empty(now=now)
 
 
 def requeue_abandoned_syncs(*, now: datetime) -> int:

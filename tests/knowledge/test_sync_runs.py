@@ -249,3 +249,26 @@ def test_percent_and_eta_are_told_where_they_can_be_known(
     progress = sync_runs.source_progress(row, now=now)
 
     assert (progress.percent, progress.eta_seconds) == (percent, eta)
+
+
+def test_scheduled_syncs_that_found_nothing_are_forgotten_after_a_day_and_nothing_else_is() -> None:
+    owner, now = account(), timezone.now()
+    old = now - timedelta(days=2)
+    fields: dict[str, dict[str, Any]] = {
+        "empty": {},
+        "recent": {"finished_at": now},
+        "found something": {"received": 1},
+        "whole": {},
+    }
+    for name, given in fields.items():
+        row = done(owner, began=old, **given)
+        SyncRun.objects.filter(pk=row.run_id).update(
+            external_user_id=name,
+            only_changes=name != "whole",
+            finished_at=row.finished_at,
+        )
+
+    sync_runs.forget_empty(now=now)
+
+    kept = SyncRun.objects.values_list("external_user_id", flat=True)
+    assert set(kept) == {"recent", "found something", "whole"}
