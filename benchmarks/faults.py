@@ -294,6 +294,24 @@ def quiet(world: World) -> bool:
         return False
 
 
+def work_of(user: str) -> tuple[bool, int]:
+    """Whether a sync of this user goes on, and a number that grows with what was done."""
+    from django.db import DatabaseError, connections
+
+    from integrations.models import Delivery
+    from knowledge.models import SyncSource
+
+    try:
+        syncs = SyncSource.objects.filter(run__external_user_id=user)
+        finished = Delivery.objects.filter(finished_at__isnull=False).count()
+        counts = syncs.values_list("attempt", "received")
+        going_on = syncs.filter(state__in=["queued", "running"]).exists()
+        return going_on, finished + sum(map(sum, counts))
+    except DatabaseError:
+        connections.close_all()
+        return True, -1
+
+
 def in_peace(world: World, items: dict[str, list[Item]]) -> float:
     begun = time.monotonic()
     begin("calm")
@@ -308,15 +326,20 @@ def in_trouble(world: World, items: dict[str, list[Item]]) -> float:
     begun = killed = time.monotonic()
     begin("storm")
     changes = change(world, "storm", items)
-    # Spread over the kills, so that each of them hits work.
-    count = sum(len(wanted) // 4 for wanted in items.values())  # about
-    pause, done, left = KILLS * KILL_SECONDS / count, 0, True
-    while left or world.kills < KILLS or not quiet(world):
+    # A share of them comes after each kill, so that each kill hits work.
+    share = sum(len(wanted) // 4 for wanted in items.values()) // (KILLS + 1)
+    done, left = 0, True
+    seen = work_of("storm")[1]
+    while not quiet(world) or left:
         if time.monotonic() - begun > PATIENCE_SECONDS:
             raise TimeoutError("the storm did not end")
-        while left and done * pause < time.monotonic() - begun:
+        while left and (world.kills >= KILLS or done < share * (world.kills + 1)):
             left, done = next(changes, "none") is None, done + 1
-        if time.monotonic() - killed > KILL_SECONDS:
+        # A kill hits a cluster that has worked. It locks what that one had taken for a while, so
+        # the end comes without kills.
+        going_on, done_now = work_of("storm")
+        if (left or going_on) and done_now > seen and time.monotonic() - killed > KILL_SECONDS:
+            seen = done_now
             world.kill_cluster()
             world.kills += 1
             if world.kills <= RESTARTS:
@@ -412,7 +435,7 @@ def main() -> int:
         "SYNC_LEASE_SECONDS": "5",
         "SYNC_EVERY_MINUTES": "0",
         "TURN_LEASE_SECONDS": "10",
-        "TASK_TIMEOUT_SECONDS": "75",
+        "TASK_TIMEOUT_SECONDS": "20",
         "LOG_LEVEL": "WARNING",
     }
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):

@@ -37,8 +37,9 @@ def start_sync(
 
 
 def run_sync(sync_id: str) -> None:
-    """Read one account for about a minute; queued again while there is more."""
-    advanced = sync.advance(UUID(sync_id), clock=timezone.now)
+    """Read one account for a share of a task's time; queued again while there is more."""
+    seconds = settings.TASK_TIMEOUT_SECONDS / 5
+    advanced = sync.advance(UUID(sync_id), clock=timezone.now, seconds=seconds)
     if advanced == "more":
         async_task(run_sync, sync_id)
     elif advanced == "finished":
