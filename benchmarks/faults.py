@@ -224,7 +224,7 @@ def until(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited too long for {what}")
-        time.sleep(0.2)
+        time.sleep(1)
 
 
 def connect(world: World, user: str, items: dict[str, list[Item]]) -> None:
@@ -346,7 +346,7 @@ def in_trouble(world: World, items: dict[str, list[Item]]) -> float:
                 world.restart_database()
             world.start_cluster()
             killed = time.monotonic()
-        time.sleep(0.2)
+        time.sleep(1)
     world.control("PUT", "/faults", {})
     return time.monotonic() - begun
 

@@ -97,10 +97,18 @@ def advance(sync_id: UUID, *, clock: Clock, seconds: float = SLICE_SECONDS) -> A
         return "not_mine"
 
 
-def abandoned(*, now: datetime) -> Sequence[UUID]:
-    """Syncs that nobody works on: their lease, or their wait, ran out."""
-    rows = SyncSource.objects.filter(state=SyncSource.State.RUNNING, lease_expires_at__lt=now)
-    return list(rows.values_list("id", flat=True))
+def take_back(*, now: datetime) -> Sequence[UUID]:
+    """Syncs that nobody works on (their lease, or their wait, ran out), as queued ones. For a
+    transaction in which they are queued again."""
+    rows = SyncSource.objects.select_for_update(skip_locked=True).filter(
+        state__in=sync_runs.ACTIVE, lease_expires_at__lt=now
+    )
+    ids = list(rows.values_list("id", flat=True))
+    patience = timedelta(seconds=settings.TASK_TIMEOUT_SECONDS)
+    SyncSource.objects.filter(pk__in=ids).update(
+        state=SyncSource.State.QUEUED, lease_expires_at=now + patience
+    )
+    return ids
 
 
 def _claim(sync_id: UUID, *, now: datetime) -> SyncSource | None:

@@ -70,9 +70,10 @@ def sweep(*, now: datetime) -> None:
 
 def requeue_abandoned_syncs(*, now: datetime) -> int:
     """Queue again what nobody works on any more; how many."""
-    abandoned = sync.abandoned(now=now)
-    for sync_id in abandoned:
-        async_task(run_sync, str(sync_id))
+    with transaction.atomic():
+        abandoned = sync.take_back(now=now)
+        for sync_id in abandoned:
+            async_task(run_sync, str(sync_id))
     return len(abandoned)
 
 

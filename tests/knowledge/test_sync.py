@@ -1,10 +1,11 @@
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from integrations import llm, reads
@@ -67,6 +68,11 @@ def advance(row: SyncSource, *, seconds: float = 60.0) -> str:
     return result
 
 
+def taken_back() -> list[uuid.UUID]:
+    with transaction.atomic():
+        return list(sync.take_back(now=timezone.now()))
+
+
 def counts(row: SyncSource) -> tuple[int, int, int, int]:
     return row.received, row.processed, row.skipped, row.failed
 
@@ -126,9 +132,10 @@ def test_a_sync_whose_worker_died_goes_on_at_its_last_page(
 
     assert (row.state, row.cursor, row.received) == ("running", "2", 2)
     assert advance(row) == "not_mine"  # the dead one's lease still holds
-    assert list(sync.abandoned(now=timezone.now())) == []
+    assert taken_back() == []
     SyncSource.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert list(sync.abandoned(now=timezone.now())) == [row.pk]
+    assert taken_back() == [row.pk]
+    assert taken_back() == []  # it waits in the queue now
     assert advance(row) == "finished"
     assert counts(row) == (5, 5, 0, 0)
     assert mailbox.asked == [None, "2", "2", "4"]
@@ -243,7 +250,7 @@ def test_a_data_service_that_is_away_is_waited_for(mailbox: Mailbox, model: Scri
     assert row.error == "The data service did not answer. It is tried again by itself."
     assert advance(row) == "not_mine"  # not before the wait is over
     waited(row)
-    assert list(sync.abandoned(now=timezone.now())) == [row.pk]
+    assert taken_back() == [row.pk]
     mailbox.before = lambda cursor: None
 
     assert advance(row) == "finished"

@@ -48,4 +48,5 @@ def test_a_sync_whose_worker_is_gone_is_queued_again() -> None:
     assert requeue_abandoned_syncs(now=now) == 0
     SyncSource.objects.update(state="running", lease_expires_at=now - timedelta(seconds=1))
     assert requeue_abandoned_syncs(now=now) == 1
+    assert requeue_abandoned_syncs(now=now) == 0  # once is enough
     assert OrmQ.objects.count() == 1
