@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, OperationalError, connections, transaction
 from pytest_django.fixtures import Settings
 
 from audit import chain, ledger, lines, merkle, notes, seals, signing_keys
@@ -285,6 +285,25 @@ def test_the_command_refuses_without_a_signing_key(
     settings.LEDGER_SIGNING_KEY = key
     with pytest.raises(CommandError, match=sentence):
         call_command("seal_ledger", "--once")
+
+
+def test_a_sealer_that_starts_waits_for_a_database_that_is_away(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.LEDGER_SIGNING_KEY = sealed.SIGNING_KEY
+    stop, asked = threading.Event(), []
+
+    def away(signers: object) -> notes.Signer:
+        asked.append(signers)
+        if len(asked) == 2:
+            stop.set()
+        raise OperationalError
+
+    monkeypatch.setattr(seal_ledger, "stopped", lambda: stop)
+    monkeypatch.setattr(seal_ledger, "TICK_SECONDS", 0)
+    monkeypatch.setattr(signing_keys, "signer_in_force", away)
+    call_command("seal_ledger")
+    assert len(asked) == 2
 
 
 def test_the_sealer_seals_until_it_is_told_to_stop(

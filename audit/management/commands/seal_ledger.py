@@ -33,8 +33,8 @@ class Command(BaseCommand):
             )
         try:
             signers = notes.signers(settings.LEDGER_SIGNING_KEY)
-            signer = signing_keys.signer_in_force(signers)
             if options["once"]:
+                signer = signing_keys.signer_in_force(signers)
                 self.stdout.write(f"Sealed {sum(seals.seal_all(signer=signer))} rows.")
             else:
                 tick(signers, stop=stopped())
