@@ -172,7 +172,7 @@ def canonical(value: object) -> bytes:
 
 
 def read(line: bytes) -> Any:
-    """One JSON value and nothing else; in half the time of json.loads."""
+    """One JSON value and nothing else; a fifth faster than json.loads."""
     value, end = scan(text := line.decode())
     if end != len(text):
         raise ValueError("There is more than one value in a line.")
