@@ -176,10 +176,11 @@ def test_the_poisoned_mail_gets_nothing_out_of_a_model_that_obeys_it(office: Off
     rows = ledger_of(turn)
     assert office.calls() == []
     assert Approval.objects.count() == 0
-    assert [(phase, status) for _, phase, status, _ in rows] == [("blocked", "blocked")] * len(
-        attempts
-    )
-    assert [action for action, *_ in rows] == [json.loads(c[2])["action_type"] for c in attempts]
+    # The reader has no tool to search with: asking for it is refused, and recorded, too. Calls
+    # that do not act go first.
+    asked = ["tool:retrieve_context", *(json.loads(c[2])["action_type"] for c in attempts)]
+    assert [action for action, *_ in rows] == asked
+    assert {(phase, status) for _, phase, status, _ in rows} == {("blocked", "blocked")}
     for action in turn.actions:
         [row] = recorded(action["action_id"])
         assert row.payload["sentence"] == action["sentence"]
