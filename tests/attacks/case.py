@@ -85,7 +85,7 @@ class Act:
             "refused": refused,
             "asked": ASKED,
             "revoked": ASKED + APPROVED + refused,
-            "unreadable": (),
+            "unreadable": (("blocked", "blocked", "unknown_action"),),
             "untouched": (),
             "performed": DONE,
             "confirmed": ASKED + APPROVED + DONE_AS_ASKED,
