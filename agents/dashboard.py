@@ -246,6 +246,7 @@ SIDEBAR = (
             Page("guardrails", "checkpointrecipient", "Recipients", "outgoing_mail"),
             _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
             _proof("Health report", "monitor_heart", "admin:guardrails_ledger_health"),
+            _proof("Keeping and erasing", "lock_clock", "admin:guardrails_ledger_erasure"),
         ),
     ),
     (

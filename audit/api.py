@@ -279,6 +279,9 @@ class FeedFields(serializers.Serializer[Any]):
 
 class LedgerFeed(serializers.Serializer[Any]):
     items = serializers.ListField(child=serializers.DictField(), help_text="In order of place.")
+    left = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Places whose rows left by retention."
+    )
     next_place = serializers.IntegerField(help_text="Ask from here next time.")
     size = serializers.IntegerField(help_text="How many rows are sealed now.")
 
@@ -306,5 +309,5 @@ class LedgerFeedView(Chosen):
             tenant_id=caller.organisation_id, start=wanted["place"], limit=wanted["limit"]
         )
         items = map(ocsf.event, found.items) if wanted["format"] == "ocsf" else found.items
-        told = {"items": list(items), "next_place": found.next_place, "size": found.size}
-        return Response(told)
+        told = {"items": list(items), "left": found.left, "next_place": found.next_place}
+        return Response(told | {"size": found.size})

@@ -55,7 +55,7 @@ class State:
         if not self.rows:
             return ["The ledger knows no such organisation."]
         if self.holds:
-            found.append(f"{self.holds} legal holds are in force. Release them first.")
+            found.append(f"Legal holds in force: {self.holds}. Release them first.")
         if not self.has_ended and self.bundle is None:
             found.append(
                 "No bundle holds all of its rows. Export one of the whole period first, after "

@@ -32,6 +32,10 @@ class Held(Exception):
     """A legal hold keeps these rows. Nothing was erased by this call."""
 
 
+class NotPermitted(Exception):
+    """The database does not let this process do that. Nothing was done by this call."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scope:
     """Which rows of one organisation: of one action, of actions on behalf of one user, or,
@@ -62,8 +66,8 @@ def erase(scope: Scope, *, reason: str, actor_id: str) -> tuple[UUID, int]:
     """Erase the contents of the rows of the scope, a thousand at a time. Returns the action
     under which that is recorded and how many rows it was.
 
-    Raises Held when a legal hold keeps one of them. A crash in between leaves a part erased,
-    each part with its record; calling again goes on.
+    Raises Held when a legal hold keeps one of them, and NotPermitted. A crash in between leaves
+    a part erased, each part with its record; calling again goes on.
     """
     action_id, erased = uuid7(), 0
     while ids := list(rows(scope).values_list("id", flat=True)[:BATCH]):
@@ -85,14 +89,22 @@ def redact(ids: list[int], **said: Any) -> None:
 
 @contextmanager
 def unless_held() -> Iterator[Any]:
-    """A cursor in a transaction of its own. Raises Held where the database refuses because
-    of a hold; nothing happened then."""
+    """A cursor in a transaction of its own. Raises Held or NotPermitted where the database
+    refuses because of a hold or of this process's role; nothing happened then."""
     try:
         with transaction.atomic(using=LEDGER), connections[LEDGER].cursor() as cursor:
             yield cursor
     except DatabaseError as error:
-        if isinstance(error.__cause__, errors.InsufficientPrivilege) and "hold" in str(error):
-            raise Held(str(error).splitlines()[0]) from error
+        sentence = str(error).splitlines()[0]
+        if not isinstance(error.__cause__, errors.InsufficientPrivilege):
+            raise
+        if "legal hold" in sentence:
+            raise Held(sentence) from error
+        if "permission denied" in sentence:
+            raise NotPermitted(
+                f"This process's database role may not do that ({sentence}). Use the command, "
+                "under a role that may: docs/ledger.md, Separate database roles."
+            ) from error
         raise
 
 

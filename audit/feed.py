@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from audit import chain, selectors
+from audit import chain, retention, selectors
 from audit.formats.rows import COLUMNS, CONTENT
 from audit.models import ExecutedAgentAction, Leaf
 from audit.sealing import newest
@@ -18,15 +18,18 @@ from audit.sealing import newest
 @dataclass(frozen=True, kw_only=True)
 class FeedPage:
     """Rows from one place on. `next_place` continues behind them; `size` is how many rows
-    are sealed. Rows that are not sealed yet come later."""
+    are sealed. Rows that are not sealed yet come later. `left` are the places of the page
+    whose rows left by retention."""
 
     items: tuple[dict[str, Any], ...]
+    left: tuple[int, ...]
     next_place: int
     size: int
 
 
 def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
-    """At most `limit` rows from the place `start` on. Three queries."""
+    """At most `limit` places from `start` on. Four queries. Raises KeyError for a row that is
+    gone and did not leave by retention."""
     leaves = list(
         Leaf.objects.filter(tenant_id=tenant_id, leaf_index__gte=start).order_by("leaf_index")[
             :limit
@@ -34,13 +37,20 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     )
     rows = selectors.with_payload().filter(id__in=[leaf.row_id for leaf in leaves])
     found = {row.id: row for row in rows.prefetch_related("artifacts")}
-    last = newest(tenant_id)
+    last, left = newest(tenant_id), retention.left(tenant_id)
+    gone = tuple(
+        leaf.leaf_index
+        for leaf in leaves
+        if leaf.row_id not in found and left and leaf.leaf_index in left
+    )
     return FeedPage(
         items=tuple(
             exported(found[leaf.row_id])
             | {"leaf_index": leaf.leaf_index, "leaf_hash": bytes(leaf.hash).hex()}
             for leaf in leaves
+            if leaf.leaf_index not in gone
         ),
+        left=gone,
         next_place=leaves[-1].leaf_index + 1 if leaves else start,
         size=last.size if last else 0,
     )

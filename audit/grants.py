@@ -37,11 +37,14 @@ INSERTS = {
 }
 FUNCTIONS = {
     "app": ("audit_make_months_ahead(integer)",),
-    "privacy": ("audit_redact(jsonb, bytea, text)", "audit_end(jsonb, bytea, text)"),
+    "privacy": (
+        *("audit_redact(jsonb, bytea, text)", "audit_end(jsonb, bytea, text)"),
+        "audit_drop_months(date, jsonb)",
+    ),
 }
 OWNED = (
     *("audit_refuse()", "audit_refuse_unless_redacted()", "audit_refuse_unless_ended()"),
-    *("audit_month_floor(date)", "audit_make_month(date)"),
+    *("audit_month_floor(date)", "audit_make_month(date)", "audit_left(date)"),
 )
 # Erasure has to find the rows, but never reads what they are about.
 PRIVACY_READS = ("audit_action", "audit_payload (row_id, action_id, tenant_id)")

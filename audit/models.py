@@ -106,6 +106,12 @@ class ExecutedAgentAction(AppendOnlyModel):
         db_table = "audit_action"
         verbose_name = "ledger entry"
         verbose_name_plural = "ledger"
+        permissions = [
+            ("erase_contents", "Can erase what ledger rows are about"),
+            ("hold_contents", "Can set and release legal holds"),
+            ("drop_months", "Can propose and confirm that old months leave"),
+            ("end_ledger", "Can end an organisation's ledger"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action_type} · {self.phase} · {self.status}"

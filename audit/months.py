@@ -27,6 +27,11 @@ class Month:
     def of(cls, at: datetime) -> "Month":
         return cls(at.date().replace(day=1))
 
+    @classmethod
+    def parse(cls, text: str) -> "Month":
+        """The month of `2026-11`. Raises ValueError."""
+        return cls(date.fromisoformat(f"{text}-01"))
+
     @property
     def following(self) -> "Month":
         return Month((self.first + timedelta(days=31)).replace(day=1))

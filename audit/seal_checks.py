@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import connections
 
-from audit import ids, notes, signing_keys
+from audit import ids, notes, retention, signing_keys
 from audit.lines import LEAF_HASH
 from audit.merkle import Frontier
 from audit.models import ActionArtifact, Checkpoint, ExecutedAgentAction, Leaf, LedgerPayload
@@ -67,14 +67,15 @@ def of_tenant(
     tree = believed(tenant_id, since)
     checkpoints = following(tenant_id, tree.size)
     expected = next(checkpoints, None)
+    left = retention.left(tenant_id)
     while page := read(tenant_id, tree.size):
         for place, row_id, leaf, is_there, fits in page:
             if place != tree.size:
                 yield f"The places {tree.size} to {place - 1} of {tenant_id} are empty.", None
                 return
-            if not is_there:
+            if not is_there and not (left and place in left):
                 yield f"The row at place {place} was sealed and is gone.", row_id
-            elif not fits:
+            elif is_there and not fits:
                 yield "Its columns are not what was sealed.", row_id
             tree.append(bytes(leaf))
             if expected and expected.size == tree.size:

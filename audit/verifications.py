@@ -8,8 +8,9 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from audit import events, guards, seal_checks
+from audit import events, guards, retention, seal_checks
 from audit.ledger import LedgerError
+from audit.retention import Left
 from audit.sealing import since as ago
 from audit.selectors import about_ledger
 from audit.verify import Finding, Verification
@@ -30,6 +31,7 @@ class Verified:
     actions: int
     findings: tuple[Finding, ...]
     open_attempts: tuple[tuple[int, UUID, datetime], ...]
+    left: Left | None  # by retention: no finding
     is_recorded: bool
 
 
@@ -58,6 +60,7 @@ def verify(
                 actions=verification.actions,
                 findings=findings,
                 open_attempts=tuple(verification.open_attempts),
+                left=retention.left(tenant_id),
                 is_recorded=recorded(verification, findings),
             )
 

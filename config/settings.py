@@ -52,6 +52,9 @@ LEDGER_KEY = secret("LEDGER_KEY")
 # Wraps the keys that payloads are encrypted with; LEDGER_KEY does where it is not set. It has
 # a setting of its own because it can be changed, and LEDGER_KEY cannot.
 LEDGER_VAULT_KEY = env.str("LEDGER_VAULT_KEY", default="")
+# Months of the ledger that are kept beside the present one; 0 keeps all. Older ones leave
+# when two people say so (`manage.py drop_ledger_months`).
+LEDGER_KEEP_MONTHS = env.int("LEDGER_KEEP_MONTHS", default=0)
 # Signs the ledger's checkpoints. Only `manage.py seal_ledger` needs it and says when it is
 # missing; in production no other process should have it.
 LEDGER_SIGNING_KEY = env.str("LEDGER_SIGNING_KEY", default="")

@@ -6,6 +6,7 @@ each end, which shows a verifier that no row of the period is missing.
 
 from django.db import connections
 
+from audit import retention
 from audit.contracts import Filters
 from audit.models import Checkpoint
 from audit.routing import LEDGER
@@ -21,12 +22,14 @@ WHERE l.tenant_id = %s AND l.leaf_index >= %s AND a.recorded_at < %s
 
 def beginning(period: Filters) -> Checkpoint | None:
     """A checkpoint that ends before the period, with a row of that time behind it, which
-    shows a verifier that no row of the period came earlier. None: from the first row."""
+    shows a verifier that no row of the period came earlier. None: from the first row, also
+    where that row left by retention."""
     if not period.since:
         return None
     earlier = Checkpoint.objects.filter(tenant_id=period.tenant_id, signed_at__lt=period.since)
     found: Checkpoint | None = earlier.order_by("-size")[1:2].first()
-    return found
+    left = retention.left(period.tenant_id)
+    return None if found and left and found.size in left else found
 
 
 def ending(period: Filters, newest: Checkpoint) -> Checkpoint:

@@ -22,6 +22,8 @@ def rows(archive: zipfile.ZipFile) -> Iterator[Recorded]:
     payloads = lines(archive, "payloads.jsonl")
     following = next(payloads, None)
     for line in lines(archive, "ledger.jsonl"):
+        if "left" in line:  # by retention
+            continue
         content = ERASED
         if following and following["row_id"] == line["id"]:
             content = json.loads(following["body"])

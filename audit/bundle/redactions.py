@@ -1,11 +1,11 @@
-"""The erasures behind a bundle's last row that say why payloads are missing in it. Each
-travels alone, with the proof that it was sealed."""
+"""The erasures behind a bundle's last row that say why payloads are missing in it, and the
+retention that says which rows left. Each travels alone, with the proof that it was sealed."""
 
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from audit import chain, selectors
+from audit import chain, retention, selectors
 from audit.bundle.extent import Extent, NothingSealed
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
@@ -13,7 +13,7 @@ from audit.models import Leaf
 
 
 def places(extent: Extent) -> list[int]:
-    """Where the redactions are that name a row of the bundle and are not in it themselves.
+    """Where the rows are that say what is missing of the bundle and are not in it themselves.
 
     Raises NothingSealed while one of them is not sealed.
     """
@@ -26,12 +26,20 @@ def places(extent: Extent) -> list[int]:
         named = leaves.filter(row_id__in=content["payload"].get("rows", []))
         if not any(holds(extent.places, at) for at in named.values_list("leaf_index", flat=True)):
             continue
-        own = leaves.filter(row_id=row.id, leaf_index__lt=extent.newest.size).first()
-        if own is None:
-            raise NothingSealed
-        if not holds(extent.places, own.leaf_index):
-            found.append(own.leaf_index)
-    return sorted(found)
+        found.append(sealed_at(row.id, extent))
+    left = retention.left(tenant_id) if extent.completeness == "proven" else None
+    if left and left.reaches(extent.first.size, extent.end.size):
+        found.append(sealed_at(left.row_id, extent))
+    return sorted(place for place in found if not holds(extent.places, place))
+
+
+def sealed_at(row_id: int, extent: Extent) -> int:
+    """The place of a row. Raises NothingSealed while it has none."""
+    leaves = Leaf.objects.filter(tenant_id=extent.filters.tenant_id, row_id=row_id)
+    own = leaves.filter(leaf_index__lt=extent.newest.size).first()
+    if own is None:
+        raise NothingSealed
+    return int(own.leaf_index)
 
 
 def holds(places: Sequence[int], place: int) -> bool:

@@ -21,7 +21,11 @@ FROM audit_leaf l JOIN audit_action a ON a.action_id = l.action_id AND a.id = l.
 WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)
 ORDER BY l.leaf_index
 """
-LINES = f"SELECT {LINE} {AT_PLACES.format(join='')}"
+# Where a row left by retention its leaf stands for it.
+LINES = f"""
+SELECT CASE WHEN a.id IS NULL THEN '{{"left":"' || encode(l.hash, 'hex') || '"}}' ELSE {LINE} END
+{AT_PLACES.format(join="").replace("JOIN", "LEFT JOIN", 1)}
+"""
 PAYLOADS = (
     "SELECT p.row_id, p.salt, p.body, p.box, a.tenant_id, a.action_id, a.attempt_no, a.phase, "
     "a.payload_commitment"
@@ -50,7 +54,7 @@ class SealedRows:
         self.policy_digests: set[str] = set()
 
     def lines(self) -> Iterator[bytes]:
-        """The sealed text of each row."""
+        """The sealed text of each row; the leaf of one that left."""
         for chunk in self.copied(LINES):
             self.policy_digests.update(map(bytes.decode, POLICY_DIGEST.findall(chunk)))
             yield chunk

@@ -12,6 +12,7 @@ line for each finding; exit code 0 when the bundle is sound, 1 when it is not.
 import base64
 import hashlib
 import json
+import re
 import sys
 import zipfile
 import zlib
@@ -26,6 +27,7 @@ FILES = {
     *("newest.note", "proofs.jsonl", "redactions.jsonl", "anchors.jsonl", "stamps.py"),
 }
 DERIVED = ("derived/ledger.csv", "derived/ocsf.jsonl")  # for reading; not evidence
+LEFT = re.compile(rb'\{"left":"([0-9a-f]{64})"\}')  # stands for a row that left by retention
 NAMED = ("kind", "provider", "external_id")
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 BROKEN = (*UNREADABLE, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
@@ -121,8 +123,8 @@ class Tree:
             raise ValueError("The manifest's left side is that of no tree.")
         self.size, self.nodes = size, nodes
 
-    def append(self, line: bytes) -> None:
-        node, full = hashlib.sha256(b"\0" + line).digest(), self.size
+    def append(self, node: bytes) -> None:
+        full = self.size
         while full & 1:
             node = hashlib.sha256(b"\1" + self.nodes.pop() + node).digest()
             full >>= 1
@@ -197,6 +199,7 @@ class Verification:
         self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
         self.first = self.sound = self.tree.size
         self.count, self.place, self.stamped = 0, -1, 0
+        self.gaps, self.left = list[int](), list[list[int]]()  # by retention: found, and told
         self.redacted = ""  # when the last erasure behind the lines was recorded
 
     def note(self, name: str) -> tuple[tuple[int, bytes], bytes]:
@@ -303,9 +306,8 @@ class Verification:
                 row, body = read(given["line"].encode()), given["body"].encode()
                 salted = bytes.fromhex(given["salt"]) + body
                 sealed = self.is_sealed(given["line"].encode(), given, *self.newest)
-                told = row["phase"], row["payload_commitment"]
-                if sealed and told == ("redaction", sha256(salted)):
-                    self.erased.update(json.loads(body)["payload"]["rows"])
+                told = sealed and row["payload_commitment"] == sha256(salted)
+                if told and self.explains(row, body):
                     self.redacted = max(self.redacted, row["recorded_at"])
                     continue
             except UNREADABLE:
@@ -323,11 +325,14 @@ class Verification:
         proofs = map(read, self.lines("proofs.jsonl"))
         for line in self.lines("ledger.jsonl"):
             proof = {"place": self.tree.size} if self.is_whole else next(proofs, {})
-            for told in self.about(line, proof, payloads, artifacts):
+            gap = LEFT.fullmatch(line) if self.is_whole else None
+            for told in () if gap else self.about(line, proof, payloads, artifacts):
                 yield f"place {proof.get('place')}: {told}"
             self.count += 1
             if self.is_whole:
-                self.tree.append(line)
+                self.gaps += [self.tree.size] * bool(gap)
+                leaf = gap and bytes.fromhex(gap[1].decode())
+                self.tree.append(leaf or hashlib.sha256(b"\0" + line).digest())
                 if self.tree.size in self.stops:
                     yield from self.stop(self.stops[self.tree.size])
         if next(proofs, None) is not None:
@@ -336,8 +341,14 @@ class Verification:
             while part.next:
                 yield f"row {part.next['row_id']}: A {name} belongs to no line or is in disorder."
                 part.next = next(part.rows, None)
+        yield from self.unexplained()
+
+    def unexplained(self) -> Iterator[str]:
         for row_id in sorted(self.missing - self.erased):
             yield f"row {row_id}: Its payload is missing and no redaction says why."
+        for place in self.gaps:
+            if not any(first <= place <= last for first, last in self.left):
+                yield f"place {place}: Its row is missing and no retention says why."
 
     def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> Iterator[str]:
         try:
@@ -396,13 +407,19 @@ class Verification:
         salt, body = bytes.fromhex(given[0]["salt"]), given[0]["body"].encode()
         if len(given) > 1 or sha256(salt + body) != row["payload_commitment"]:
             yield "Its payload is not the one that was sealed."
-        elif row["phase"] == "redaction":
-            self.erased.update(json.loads(body)["payload"]["rows"])
-        elif made:
+        elif not self.explains(row, body) and made:
             named = json.loads(body)["artifacts"]
             told = [(a["digest"], *[a[name] for name in NAMED]) for a in made]
             if told != [(sha256(canonical(a)), *[a[name] for name in NAMED]) for a in named]:
                 yield "Its artifacts are not those that its payload names."
+
+    def explains(self, row: Any, body: bytes) -> bool:
+        kind = row["action_type"] if row["status"] == "succeeded" else row["phase"]
+        if kind == "redaction":
+            self.erased.update(json.loads(body)["payload"]["rows"])
+        elif kind == "ledger.retention":
+            self.left += json.loads(body)["payload"].get("places", [])
+        return kind in ("redaction", "ledger.retention")
 
     def remarks(self) -> Iterator[str]:
         """What a reader should know beside the verdict."""
@@ -418,6 +435,8 @@ class Verification:
             yield "That is before the period's end: a newer checkpoint would show later rows."
         if self.stamped:
             yield f"{self.stamped} checkpoints are time stamped: stamps.py, beside this, checks it."
+        if self.gaps:
+            yield f"{len(self.gaps)} of these rows left by retention: their leaves stand for them."
         if held := [name for name in DERIVED if name in self.archive.namelist()]:
             yield f"For reading only, not evidence and not checked: {', '.join(held)}."
 

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
 from guardrails.admin.health_page import health_page
+from guardrails.admin.keeping_pages import PAGES
 from guardrails.admin.reconciliation_page import reconciliation_page
 
 
@@ -24,4 +25,5 @@ def urls(site: AdminSite) -> list[URLPattern]:
     return [
         page("reconciliation/", "reconciliation", reconciliation_page),
         page("health/", "health", health_page),
+        *(page(f"{one.name}/", one.name, one) for one in PAGES),
     ]

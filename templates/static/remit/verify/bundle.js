@@ -8,6 +8,7 @@ const FILES = [
   "ledger.jsonl", "manifest.json", "newest.note", "payloads.jsonl", "policies.jsonl", "proofs.jsonl",
   "redactions.jsonl", "stamps.py", "verify.py",
 ];
+const LEFT = /^\{"left":"([0-9a-f]{64})"\}$/; // stands for a row that left by retention
 const DERIVED = ["derived/ledger.csv", "derived/ocsf.jsonl"]; // for reading; not evidence
 
 /* Lines that belong to rows, in the order of the rows. Read one after another. */
@@ -51,7 +52,7 @@ class Verification {
     one.isWhole = one.manifest.completeness === "proven";
     one.tree = new Tree(one.manifest.first, one.manifest.left.map(unhex));
     one.first = one.sound = one.tree.size;
-    Object.assign(one, { count: 0, place: -1, redacted: "" });
+    Object.assign(one, { count: 0, place: -1, redacted: "", gaps: [], left: [] });
     return one;
   }
 
@@ -211,10 +212,9 @@ class Verification {
       const row = JSON.parse(given.line);
       const sealed = this.isSealed(encoder.encode(given.line), given, this.newest);
       const told = hex(sha256(unhex(given.salt), encoder.encode(given.body)));
-      if (!sealed || row.phase !== "redaction" || row.payload_commitment !== told) {
+      if (!sealed || row.payload_commitment !== told || !this.explains(row, given.body)) {
         return false;
       }
-      JSON.parse(given.body).payload.rows.forEach((id) => this.erased.add(id));
       this.redacted = row.recorded_at > this.redacted ? row.recorded_at : this.redacted;
       return true;
     } catch {
@@ -236,12 +236,16 @@ class Verification {
     for await (const line of this.lines("ledger.jsonl")) {
       const proof = this.isWhole ? { place: this.tree.size } : await this.proofOf(proofs);
       const place = `place ${proof.place ?? "None"}`;
-      for (const told of await this.about(line, proof, payloads, artifacts)) {
+      const gap = this.isWhole ? LEFT.exec(text(line)) : null;
+      for (const told of gap ? [] : await this.about(line, proof, payloads, artifacts)) {
         yield `${place}: ${told}`;
       }
       this.count += 1;
       if (this.isWhole) {
-        this.tree.append(line);
+        if (gap) {
+          this.gaps.push(this.tree.size);
+        }
+        this.tree.append(gap ? unhex(gap[1]) : sha256(Uint8Array.of(0), line));
         if (this.stops.has(this.tree.size)) {
           yield* this.stop(this.stops.get(this.tree.size));
         }
@@ -257,6 +261,11 @@ class Verification {
     }
     for (const rowId of [...this.missing].filter((id) => !this.erased.has(id)).sort((a, b) => a - b)) {
       yield `row ${rowId}: Its payload is missing and no redaction says why.`;
+    }
+    for (const place of this.gaps) {
+      if (!this.left.some(([first, last]) => first <= place && place <= last)) {
+        yield `place ${place}: Its row is missing and no retention says why.`;
+      }
     }
   }
 
@@ -345,9 +354,7 @@ class Verification {
     const sealed = hex(sha256(unhex(salt), encoder.encode(body)));
     if (given.length > 1 || sealed !== row.payload_commitment) {
       told.push("Its payload is not the one that was sealed.");
-    } else if (row.phase === "redaction") {
-      JSON.parse(body).payload.rows.forEach((id) => this.erased.add(id));
-    } else if (made.length) {
+    } else if (!this.explains(row, body) && made.length) {
       const pick = ({ kind, provider, external_id }) => [kind, provider, external_id];
       const named = JSON.parse(body).artifacts.map((one) => [digestOf(one), ...pick(one)]);
       if (canonical(named) !== canonical(made.map((one) => [one.digest, ...pick(one)]))) {
@@ -355,6 +362,18 @@ class Verification {
       }
     }
     return told;
+  }
+
+  /* Whether the row says why others, or their payloads, are missing. */
+  explains(row, body) {
+    if (row.phase === "redaction") {
+      JSON.parse(body).payload.rows.forEach((id) => this.erased.add(id));
+    } else if (row.action_type === "ledger.retention" && row.status === "succeeded") {
+      this.left.push(...(JSON.parse(body).payload.places ?? []));
+    } else {
+      return false;
+    }
+    return true;
   }
 
   /* What a reader should know beside the verdict. */
@@ -371,6 +390,9 @@ class Verification {
     }
     if (this.stamped) {
       found.push(`${this.stamped} checkpoints are time stamped: stamps.py, beside this, checks it.`);
+    }
+    if (this.gaps.length) {
+      found.push(`${this.gaps.length} of these rows left by retention: their leaves stand for them.`);
     }
     const held = DERIVED.filter((name) => this.archive.names.includes(name));
     if (held.length) {

@@ -11,8 +11,8 @@ class Tree {
     [this.size, this.nodes] = [size, nodes];
   }
 
-  append(line) {
-    let node = sha256(Uint8Array.of(0), line);
+  /* Add the hash of the next line. */
+  append(node) {
     for (let full = this.size; full % 2; full = Math.floor(full / 2)) {
       node = sha256(Uint8Array.of(1), this.nodes.pop(), node);
     }
