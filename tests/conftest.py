@@ -60,7 +60,7 @@ def drop_abandoned_databases(server: str) -> None:
     with psycopg.connect(server, autocommit=True) as session:
         names = session.execute("SELECT datname FROM pg_database WHERE datname ~ '^test_remit_'")
         for (name,) in names.fetchall():
-            owner = name.removeprefix("test_remit_")
+            owner = name.removeprefix("test_remit_").partition("_")[0]  # test_remit_42_gw0
             if owner.isdigit() and not processes.command(int(owner)):
                 session.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
