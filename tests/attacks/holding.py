@@ -1,0 +1,183 @@
+"""Mail that is held for a while: nothing brings it out early, and nothing brings back what was
+recalled or what the policy has taken back since. The clock is the one that releases."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+
+from agents.models import ToolCall
+from guardrails import releases, switches
+from guardrails.changes import Author
+from guardrails.models import AllowedAction, AllowedActionOption, Hold, KillSwitch
+from guardrails.switches import Scope
+from integrations.models import Account
+from tests.attacks.case import Story
+from tests.attacks.desk import OMAR, Desk, told
+from tests.attacks.plays import BOB_LISTED, SEND
+from tests.attacks.replay import session
+from tests.attacks.run import wish
+from tests.guardrails.office import in_threads
+from tests.model_server import calls
+
+HELD_MAIL = "a held mail"
+OLGA = Author(name="olga", door="admin")
+SENDING = wish(SEND.case(HELD_MAIL, "", "").twin, item="")
+
+
+def held(desk: Desk) -> Hold:
+    """A mail that the agent may send by itself, and that is held for five minutes."""
+    permitted = AllowedAction.objects.filter(account=desk.office.mailbox)
+    if not permitted.exists():
+        desk.office.permit("send_email", hold_seconds=300)
+        for kind, external_id, *name in BOB_LISTED:
+            desk.office.list_target("send_email", kind, external_id, *name)
+    with desk.obeyed(chat=[SENDING, "It is held."]):
+        desk.say("Please see to it.")
+    assert [action["status"] for action in desk.turns()[-1].actions] == ["held"]
+    hold: Hold = holds(desk).latest("held_at")
+    return hold
+
+
+def holds(desk: Desk) -> Any:
+    return Hold.objects.filter(organisation=desk.office.organisation)
+
+
+def due(desk: Desk) -> None:
+    """Its time has come."""
+    holds(desk).update(until=timezone.now())
+    releases.release_due(now=timezone.now())
+
+
+def refused_when_due(desk: Desk, reason: str) -> None:
+    due(desk)
+    assert told(desk.rows())[-1] == ("blocked", "blocked", reason)
+    assert [hold.state for hold in holds(desk)] == ["refused"]
+
+
+def recall(desk: Desk, hold: Hold, **changes: Any) -> Any:
+    body = {"user_id": desk.user_id, **changes}
+    return desk.request("POST", f"/api/v1/holds/{hold.id}/recall", json=body)
+
+
+def released(desk: Desk) -> None:
+    """An operator puts back what was taken away, and the next one is let out by the clock."""
+    for row in KillSwitch.objects.filter(organisation=desk.office.organisation):
+        switches.lift(switch_id=row.id, why="She is gone.", author=OLGA)
+    Account.objects.filter(pk=desk.office.mailbox.pk).update(paused=False)
+    for rows in (AllowedActionOption, AllowedAction):
+        rows.objects.filter(account=desk.office.mailbox).delete()
+    held(desk)
+    due(desk)
+    assert told(desk.rows())[-1] == ("outcome", "succeeded", "performed")
+
+
+def before_its_time(desk: Desk) -> None:
+    """However often the clock looks."""
+    held(desk)
+    for _ in range(5):
+        releases.release_due(now=timezone.now())
+    assert [hold.state for hold in holds(desk)] == ["held"]
+    assert recall(desk, holds(desk).get()).status_code == 200
+
+
+def recalled(desk: Desk) -> None:
+    hold = held(desk)
+    assert recall(desk, hold).json()["state"] == "recalled"
+    due(desk)
+    releases.release(hold.id)
+    assert told(desk.rows())[-1][2] == "recalled"
+
+
+def recalled_by_a_stranger(desk: Desk) -> None:
+    """Another user's recall is as unknown as none, and holds nothing up."""
+    hold = held(desk)
+    assert recall(desk, hold, user_id=OMAR).status_code in (403, 404)
+    assert [one.state for one in holds(desk)] == ["held"]
+    recall(desk, hold)
+
+
+def asked_for_again(desk: Desk) -> None:
+    """A recalled mail that the model wishes for again is a new one: it is held anew."""
+    recall(desk, held(desk))
+    again = held(desk)
+    assert [hold.state for hold in holds(desk).order_by("held_at")] == ["recalled", "held"]
+    recall(desk, again)
+    due(desk)
+
+
+def stopped(desk: Desk) -> None:
+    hold = held(desk)
+    switches.throw(
+        Scope(organisation_id=desk.office.organisation.id),
+        why="Mallory is in.",
+        author=OLGA,
+    )
+    assert holds(desk).get().state == "recalled"
+    due(desk)
+    releases.release(hold.id)
+
+
+def paused(desk: Desk) -> None:
+    held(desk)
+    Account.objects.filter(pk=desk.office.mailbox.pk).update(paused=True)
+    refused_when_due(desk, "paused")
+
+
+def permission_gone(desk: Desk) -> None:
+    held(desk)
+    AllowedAction.objects.filter(account=desk.office.mailbox).delete()
+    refused_when_due(desk, "not_permitted")
+
+
+def receiver_gone(desk: Desk) -> None:
+    held(desk)
+    AllowedActionOption.objects.filter(account=desk.office.mailbox).delete()
+    refused_when_due(desk, "target_not_listed")
+
+
+def by_tools(desk: Desk) -> None:
+    """The model has no tool that lets it out, nor an action."""
+    hold = held(desk)
+    names = ("release", "release_hold", "send_now", "recall")
+    with desk.obeyed(chat=[calls(*((name, {"id": str(hold.id)}) for name in names)), "Done."]):
+        answer = desk.say("Go on.", session_id=session(desk))
+    results = [call.result or {} for call in ToolCall.objects.filter(turn_id=answer["turn_id"])]
+    assert [result["error"]["code"] for result in results] == ["NOT_FOUND"] * len(names)
+    assert recall(desk, hold).json()["state"] == "recalled"
+
+
+def released_by_many(desk: Desk) -> None:
+    """Eight workers at the same moment let it out once."""
+    hold = held(desk)
+    holds(desk).update(until=timezone.now())
+    in_threads(8, lambda: releases.release(hold.id))
+    rows = [row for row in told(desk.rows()) if row[0] == "outcome"]
+    assert rows == [("outcome", "succeeded", "performed")]
+
+
+STORIES: tuple[tuple[str, Callable[[Desk], None], int], ...] = (
+    ("before its time", before_its_time, 0),
+    ("after its recall", recalled, 0),
+    ("recalled by a stranger", recalled_by_a_stranger, 0),
+    ("wished for again", asked_for_again, 0),
+    ("under a switch", stopped, 0),
+    ("of an account that was paused", paused, 0),
+    ("whose permission is gone", permission_gone, 0),
+    ("whose receiver is gone from the list", receiver_gone, 0),
+    ("let out by a tool", by_tools, 0),
+    ("let out by many at once", released_by_many, 1),
+)
+
+
+CASES: tuple[Story, ...] = tuple(
+    Story(
+        name=name,
+        row=HELD_MAIL,
+        attack=attack,
+        twin=released,
+        calls=1,
+        calls_in_attack=calls_then,
+    )
+    for name, attack, calls_then in STORIES
+)
