@@ -135,7 +135,9 @@ def test_a_conversation_shows_what_was_said(operator: Client) -> None:
     assert reverse("admin:agents_turn_change", args=[said.id]) in page
 
 
-@pytest.mark.parametrize("search", ["no such id", "%", "'", str(uuid7())])
+@pytest.mark.parametrize(
+    "search", ["no such id", "%", "'", pytest.param(str(uuid7()), id="unknown")]
+)
 @pytest.mark.parametrize(
     "name",
     ["integrations_delivery", "agents_turn", "agents_conversation", "agents_message"],

@@ -285,6 +285,7 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
             f"on {MONTH} is not ENABLE ALWAYS",
         ),
     ],
+    ids=["update", "delete", "truncate", "stamp", "insert", "owner", "trigger"],
 )
 def test_a_weakened_ledger_keeps_the_processes_from_starting(
     weaken: str, mend: str, sentence: str, separate: Separate

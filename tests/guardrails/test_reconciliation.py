@@ -97,7 +97,14 @@ def test_a_busy_and_clean_week_has_nothing_unexplained(busy: Office) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [None, "another-clients-key", "remit-nonsense", f"remit-{uuid4()}", f"remit-{uuid7()}"]
+    "key",
+    [
+        None,
+        "another-clients-key",
+        "remit-nonsense",
+        pytest.param(f"remit-{uuid4()}", id="of no action"),
+        pytest.param(f"remit-{uuid7()}", id="of an unknown action"),
+    ],
 )
 def test_an_effect_behind_the_ledgers_back_is_listed_exactly(busy: Office, key: str | None) -> None:
     forged = forge(busy, "/jira/issues", ISSUE, key=key)

@@ -100,7 +100,7 @@ def test_without_a_word_it_stays_open(disagreeing: Office, client: Client, note:
     assert len(recorded(row.action_id)) == 1
 
 
-@pytest.mark.parametrize("incident", ["", "nonsense", str(uuid4())])
+@pytest.mark.parametrize("incident", ["", "nonsense", pytest.param(str(uuid4()), id="unknown")])
 def test_an_incident_that_is_not_there(disagreeing: Office, client: Client, incident: str) -> None:
     said = {"incident": incident, "note": "x"}
     assert client.post(address(disagreeing.organisation), said).status_code == 404
