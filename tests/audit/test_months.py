@@ -158,6 +158,15 @@ def unencrypted(wanted: Entry, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return [*values[: len(SUPPLIED)], salt, body, *artifacts]
 
 
+def appending(wanted: Entry) -> str:
+    """The statement that appended it before there were months and encrypted payloads."""
+    now = ledger.APPEND_WITH_ARTIFACTS if wanted.artifacts else ledger.APPEND
+    return now.replace(
+        "(row_id, action_id, tenant_id, salt, body, box)\n    SELECT id, action_id, tenant_id, %s",
+        "(row_id, tenant_id, salt, body)\n    SELECT id, tenant_id",
+    ).replace("WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS", "--")
+
+
 @pytest.mark.slow
 def test_rows_from_before_the_months_are_kept_as_they_were(
     monkeypatch: pytest.MonkeyPatch,
@@ -167,10 +176,6 @@ def test_rows_from_before_the_months_are_kept_as_they_were(
         entry(tenant_id=uuid4(), action_id=at(Month(date(2026, month, 1)))) for month in (3, 9)
     ]
     outcome = replace(wanted[1], phase="outcome", status="succeeded", artifacts=(DRAFT,))
-    append = ledger.APPEND.replace(
-        "(row_id, action_id, tenant_id, salt, body, box)\n    SELECT id, action_id, tenant_id, %s",
-        "(row_id, tenant_id, salt, body)\n    SELECT id, tenant_id",
-    ).replace("WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS", "--")
     everything = (
         "SELECT id, action_id, phase, xact::text, recorded_at, envelope_mac "
         "FROM audit_action ORDER BY id"
@@ -179,7 +184,7 @@ def test_rows_from_before_the_months_are_kept_as_they_were(
         assert manage("migrate", "audit", "0003", database=database).returncode == 0
         with psycopg.connect(database, autocommit=True) as session:
             for one in (*wanted, outcome):
-                session.execute(append, unencrypted(one, monkeypatch))
+                session.execute(appending(one), unencrypted(one, monkeypatch))
             before = session.execute(everything).fetchall()
             session.execute(
                 "INSERT INTO audit_leaf (row_id, tenant_id, leaf_index, xact, hash) "
