@@ -1,8 +1,9 @@
 """The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -42,6 +43,7 @@ from audit.formats.parquet import NoParquet
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
 from audit.sealing import sealing
 
+MADE = 100  # actions that are found by what they brought forth, at most
 KINDS = (*FORMATS, "bundle", "filtered_bundle")
 PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
@@ -188,14 +190,18 @@ class LedgerAdmin(LookOnly):
         of_run = queryset.filter(run_id=term)
         if of_run.exists():
             return of_run, False
-        return self.about(queryset, term), False
+        chosen = admin_filters.uuid(request.GET.get("tenant_id", ""))
+        tenants = [chosen] if chosen else provider_side.tenants()
+        return self.about(queryset, term, tenants), False
 
-    def about(self, queryset: selectors.Rows, provider_id: str) -> selectors.Rows:
-        """Actions on this thing of a provider, and those that brought it forth."""
-        made = ActionArtifact.objects.filter(external_id=provider_id)
-        ids = list(made.values_list("action_id", flat=True)[:100])
-        by_digest = Q(resource_key__in=provider_side.digests(provider_id))
-        return queryset.filter(by_digest | Q(action_id__in=ids))
+    def about(
+        self, queryset: selectors.Rows, provider_id: str, tenants: Sequence[UUID]
+    ) -> selectors.Rows:
+        """Actions on this thing of a provider, and the newest that brought it forth."""
+        made = ActionArtifact.objects.filter(tenant_id__in=tenants, external_id=provider_id)
+        ids = list(made.order_by("-action_id").values_list("action_id", flat=True)[:MADE])
+        keys = [provider_side.digest(tenant_id, provider_id) for tenant_id in tenants]
+        return queryset.filter(Q(resource_key__in=keys) | Q(action_id__in=ids))
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)

@@ -35,12 +35,11 @@ def digest(tenant_id: UUID, provider_id: str) -> str:
     return chain.keyed(tenant_key(tenant_id), chain.visible(provider_id))
 
 
-def digests(provider_id: str) -> list[str]:
-    """As every organisation of the ledger would keep it."""
+def tenants() -> list[UUID]:
+    """Every organisation of the ledger."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(TENANTS)
-        found = [tenant_id for (tenant_id,) in cursor.fetchall()]
-    return [digest(tenant_id, provider_id) for tenant_id in found]
+        return [tenant_id for (tenant_id,) in cursor.fetchall()]
 
 
 def attempted_since(*, tenant_id: UUID, account_id: UUID, since: datetime) -> tuple[Attempted, ...]:

@@ -195,6 +195,7 @@ def test_one_person_proposes_and_another_confirms(
     olga: Client, organisation: Organisation, old: UUID
 ) -> None:
     before = str(KEPT)
+    others = retention.proposals(now=timezone.now())  # of other tests: the ledger keeps them
     text = page(olga, "retention", organisation, before=before, _look="")
     assert "These months leave: 2020-01 to 2020-02." in text
     assert "Example &amp; Sons" in text
@@ -203,10 +204,10 @@ def test_one_person_proposes_and_another_confirms(
     assert "Say why" in page(olga, "retention", organisation, **given, reason="")
     stale = {"before": before, "digest": "0", "reason": "x"}
     assert "has changed since" in page(olga, "retention", organisation, **stale)
-    assert retention.proposals(now=timezone.now()) == []
+    assert retention.proposals(now=timezone.now()) == others
     text = page(olga, "retention", organisation, **given, reason="two years")
     assert "Another person must confirm it." in text
-    (proposal,) = retention.proposals(now=timezone.now())
+    (proposal,) = (one for one in retention.proposals(now=timezone.now()) if one not in others)
     assert "Another person" in page(olga, "retention", organisation, confirm=str(proposal.id))
     assert rows(old) == 2
     omar = logged_in("omar", *RIGHTS)
