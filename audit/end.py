@@ -18,7 +18,7 @@ from audit.export import ACTION_TYPE as EXPORT
 from audit.ids import uuid7
 from audit.models import ExecutedAgentAction, Leaf
 
-ACTION_TYPE = "ledger.end"
+ACTION_TYPE = selectors.END
 END = "SELECT audit_end(%s, %s, %s)"
 
 

@@ -32,6 +32,7 @@ COLUMNS = tuple(
     for name in Recorded.__dataclass_fields__
     if name not in ("resource_id", "target_id", "payload", "artifacts")
 )
+END = "ledger.end"  # the last row of an organisation that recorded anything
 ERASED: dict[str, Any] = {"artifacts": [], "payload": {}, "resource_id": "", "target_id": ""}
 
 
@@ -54,7 +55,8 @@ def open_attempts(
     limit: int = 100,
 ) -> tuple[Recorded, ...]:
     """Attempts recorded before `older_than` that have no outcome, oldest action first; those
-    of actions behind `after`, so that a page of them can follow another.
+    of actions behind `after`, so that a page of them can follow another. None of organisations
+    whose ledger has ended: no outcome can be recorded there.
 
     The cost grows with the attempts looked at: `newer_than` leaves out actions asked for
     earlier, which a run that looks often needs.
@@ -62,7 +64,12 @@ def open_attempts(
     outcome = ExecutedAgentAction.objects.filter(
         action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
     )
-    rows = with_payload().filter(~Exists(outcome), phase="attempt", recorded_at__lt=older_than)
+    ended = ExecutedAgentAction.objects.filter(
+        tenant_id=OuterRef("tenant_id"), action_type=END, status="succeeded"
+    )
+    rows = with_payload().filter(
+        ~Exists(outcome), ~Exists(ended), phase="attempt", recorded_at__lt=older_than
+    )
     if newer_than:
         rows = rows.filter(action_id__gte=ids.floor(newer_than))
     if after:

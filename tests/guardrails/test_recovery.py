@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from audit import end
 from audit.selectors import recorded
 from guardrails import recovery
 from guardrails.contracts import ActionRequest
@@ -82,3 +83,18 @@ def test_calls_under_way_are_left_alone(office: Office) -> None:
     recovery.recover_open_attempts(now=recorded(request.action_id)[0].recorded_at)
 
     assert [row.phase for row in recorded(request.action_id)] == ["attempt"]
+
+
+def test_an_organisation_whose_ledger_has_ended_keeps_no_other_from_recovery(
+    office: Office,
+) -> None:
+    """It could not record the outcome, so its provider is not even asked."""
+    gone = interrupted(office)
+    tenant_id = office.organisation.id
+    end.destroy_key(end.state(tenant_id), reason="They left.", actor_id="olga")
+    before = len(office.calls())
+
+    recover(gone, later=DAY)
+
+    assert [row.phase for row in recorded(gone.action_id)] == ["attempt"]
+    assert len(office.calls()) == before
