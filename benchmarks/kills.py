@@ -148,7 +148,7 @@ def kill_servers(
         embedded.start(folder)
 
 
-def findings(tenant_id: UUID, notes: Notes) -> dict[str, int]:
+def findings(tenant_id: UUID, notes: Notes, *, since: datetime) -> dict[str, int]:
     """What is wrong, counted; and how much was looked at."""
     from audit import selectors
 
@@ -159,7 +159,7 @@ def findings(tenant_id: UUID, notes: Notes) -> dict[str, int]:
     later = datetime.now(UTC) + timedelta(minutes=1)
     shown = {
         str(row.action_id)
-        for row in selectors.open_attempts(older_than=later, limit=len(rows) + 1)
+        for row in selectors.open_attempts(older_than=later, newer_than=since, limit=len(rows) + 1)
         if row.tenant_id == tenant_id
     }
     return {
@@ -178,12 +178,12 @@ def kill(folder: Path, *, workers: int, servers: int, seed: int) -> dict[str, in
     to be killed. Returns what was found; the last three numbers must be 0."""
     from django.db import connections
 
-    tenant_id, luck = uuid4(), random.Random(seed)
+    tenant_id, luck, began = uuid4(), random.Random(seed), datetime.now(UTC)
     notes = Notes(effects=folder / "effects", acknowledged=folder / "acknowledged")
     connections.close_all()
     kill_workers(workers, tenant_id, notes, luck)
     kill_servers(servers, folder, tenant_id, notes, luck)
-    return {"workers": workers, "servers": servers} | findings(tenant_id, notes)
+    return {"workers": workers, "servers": servers} | findings(tenant_id, notes, since=began)
 
 
 WRONG = ("effects_without_attempt", "acknowledged_rows_lost", "open_attempts_not_shown")
