@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from agents import planning, plans
 from agents.models import Message, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
@@ -20,7 +21,7 @@ COMPLETED = (
 
 def answer(turn_id: UUID) -> dict[str, Any]:
     """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
-    to the person from now on. Six queries whatever the amount, seven when it held actions."""
+    to the person from now on. Seven queries whatever the amount, eight when it held actions."""
     turn = Turn.objects.get(id=turn_id)
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
@@ -34,6 +35,7 @@ def answer(turn_id: UUID) -> dict[str, Any]:
     pending = selectors.approval_cards(**session, state="pending")[::-1]
     decided = selectors.approval_cards(**session, decided=True, limit=HANDLED_SHOWN)
     approvals.note_shown(pending)
+    plan = planning.of_conversation(turn.conversation_id)
     return {
         "session_id": str(turn.conversation_id),
         "turn_id": str(turn.id),
@@ -62,6 +64,7 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         ],
         "needs_clarification": question is not None,
         "clarification": question,
+        "plan": plans.shown(plan) if plan else None,
     }
 
 

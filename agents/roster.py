@@ -15,6 +15,7 @@ from agents.tools import (
     propose_skill,
     retrieve_context,
     tasks,
+    to_do_write,
 )
 from agents.tools.base import Tool
 
@@ -46,6 +47,7 @@ ORCHESTRATOR = Agent(
         execute_action.TOOL,
         propose_pattern.TOOL,
         propose_skill.TOOL,
+        to_do_write.TOOL,
     ),
     max_steps_setting="TURN_MAX_STEPS",
 )

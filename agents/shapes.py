@@ -148,6 +148,36 @@ class Clarification(serializers.Serializer[Any]):
     required_for = serializers.CharField()
 
 
+class PlanStep(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    description = serializers.CharField()
+    status = serializers.CharField(help_text="pending, in_progress, completed or failed")
+    result = serializers.CharField()
+    tools_required = serializers.ListField(child=serializers.CharField())
+    execution_strategy = serializers.CharField(help_text="parallel or sequential")
+    depends_on = serializers.ListField(child=serializers.CharField())
+
+
+class PlanGoal(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    description = serializers.CharField()
+    status = serializers.CharField(help_text="pending, in_progress, completed or blocked")
+    priority = serializers.CharField(help_text="high, medium or low")
+    estimated_complexity = serializers.CharField(help_text="simple, moderate or complex")
+    depends_on = serializers.ListField(child=serializers.CharField())
+    steps = PlanStep(many=True)
+
+
+class Plan(serializers.Serializer[Any]):
+    request = serializers.CharField()
+    progress = serializers.CharField(help_text="In words.")
+    finished = serializers.BooleanField()
+    ready = serializers.ListField(
+        child=serializers.CharField(), help_text="Ids of the steps that can be worked on now."
+    )
+    goals = PlanGoal(many=True)
+
+
 class ChatResponse(serializers.Serializer[Any]):
     session_id = serializers.UUIDField()
     turn_id = serializers.UUIDField()
@@ -164,6 +194,7 @@ class ChatResponse(serializers.Serializer[Any]):
     refused_actions = CompletedAction(many=True)
     needs_clarification = serializers.BooleanField()
     clarification = Clarification(allow_null=True)
+    plan = Plan(allow_null=True, help_text="Of the session, as it stands now.")
 
 
 class StreamStarted(serializers.Serializer[Any]):

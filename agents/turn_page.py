@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from agents import planning, plans
 from agents.models import Step, ToolCall, Turn
 from audit import timeline
 from audit.selectors import actions_of_run
@@ -21,7 +22,7 @@ Steps = Mapping[UUID | None, Sequence[Step]]
 
 
 def context(turn: Turn) -> dict[str, Any]:
-    """The page's values. Six queries, however long the turn was."""
+    """The page's values. Seven queries, however long the turn was."""
     calls: dict[int, list[ToolCall]] = {}
     for call in ToolCall.objects.filter(turn=turn).order_by("step_id", "position"):
         calls.setdefault(call.step_id, []).append(call)
@@ -45,6 +46,7 @@ def context(turn: Turn) -> dict[str, Any]:
             }
             for card in waiting
         ],
+        "plan": plan(turn),
         "shown": [
             {
                 "n": item.get("n"),
@@ -53,6 +55,51 @@ def context(turn: Turn) -> dict[str, Any]:
             }
             for item in turn.context
         ],
+    }
+
+
+STATUS_COLOURS = {
+    "completed": "success",
+    "in_progress": "info",
+    "failed": "danger",
+    "blocked": "danger",
+}
+
+
+def plan(turn: Turn) -> dict[str, Any] | None:
+    """The plan of the turn's conversation as it stands now."""
+    found = planning.of_conversation(turn.conversation_id)
+    if found is None:
+        return None
+    return {
+        "request": timeline.reveal(found.request),
+        "progress": plans.progress(found),
+        "goals": [
+            {
+                "what": timeline.reveal(goal.description),
+                "facts": f"{goal.priority} priority, {goal.estimated_complexity}",
+                "after": ", ".join(goal.depends_on),
+                **_standing(goal),
+                "steps": [
+                    {
+                        "what": timeline.reveal(one.description),
+                        "result": timeline.reveal(one.result),
+                        "after": ", ".join(one.depends_on),
+                        **_standing(one),
+                    }
+                    for one in goal.steps
+                ],
+            }
+            for goal in found.goals
+        ],
+    }
+
+
+def _standing(one: plans.Goal | plans.Step) -> dict[str, str]:
+    return {
+        "id": one.id,
+        "status": one.status.replace("_", " "),
+        "colour": STATUS_COLOURS.get(one.status, ""),
     }
 
 

@@ -10,7 +10,17 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from agents import history, journal, loop, people, prompts, roster, specialists
+from agents import (
+    history,
+    journal,
+    loop,
+    people,
+    planning,
+    prompts,
+    roster,
+    specialists,
+    state,
+)
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import Lease, LeaseLost
 from agents.models import Conversation, Message, ToolCall, Turn
@@ -177,9 +187,11 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             steps=tuple(steps),
             reply=None,
         )
-        return prompts.build_messages(
+        built = prompts.build_messages(
             system=system, turns=[*past[:-1], now], max_bytes=settings.HISTORY_MAX_BYTES
         )
+        plan = planning.of_conversation(turn.conversation_id)
+        return (*built, *state.messages(plan=plan, steps=steps))
 
     run = loop.Run(
         lease=lease,

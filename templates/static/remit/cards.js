@@ -47,6 +47,25 @@ export function contextUsed(items) {
       el("li", {}, `[${item.n}] ${visible(item.title)} · ${SOURCES[item.source] ?? item.source}`))));
 }
 
+const MARKS = { completed: "✓", in_progress: "…", failed: "✗", blocked: "✗", pending: "○" };
+
+function planned(tag, one, ...inside) {
+  return el(tag, { className: one.status },
+    el("span", { ariaHidden: "true" }, `${MARKS[one.status] ?? ""} `), visible(one.description),
+    el("small", {}, one.status.replace("_", " ")),
+    one.result ? el("small", {}, visible(one.result)) : null, ...inside);
+}
+
+/** Puts the plan of the session into its place; hides the place where there is none. */
+export function showPlan(place, plan) {
+  place.hidden = !plan;
+  place.replaceChildren(...plan ? [
+    el("summary", {}, `Plan: ${plan.progress}`),
+    el("ol", { className: "plain" }, ...plan.goals.map((goal) =>
+      planned("li", goal, el("ul", { className: "plain" }, ...goal.steps.map((step) => planned("li", step)))))),
+  ] : []);
+}
+
 /** The question with its options as buttons. */
 export function question(asked, answer) {
   const options = asked.options.map((option) =>

@@ -1,10 +1,10 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
-import { contextUsed, el, finished, handled, held, link, message, pending, question, visible } from "./cards.js";
+import { contextUsed, el, finished, handled, held, link, message, pending, question, showPlan, visible } from "./cards.js";
 
 const root = document.getElementById("console");
-const [log, status, title, box, send, user, sessions] =
-  ["log", "status", "title", "message", "send", "user", "sessions"].map((id) => document.getElementById(id));
+const [log, status, title, plan, box, send, user, sessions] =
+  ["log", "status", "title", "plan", "message", "send", "user", "sessions"].map((id) => document.getElementById(id));
 const DELIVERY_LOOKS = 120;
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 
@@ -114,6 +114,7 @@ function follow({ stream_url, turn_id }) {
       const line = [...calls.children].find((one) => one.dataset.call === data.call_id);
       line?.append(data.success ? ` done in ${data.latency_ms} ms` : ` ${data.code ?? "failed"}`);
     });
+    on("plan", (data) => showPlan(plan, data.plan));
     on("turn.finished", (data) => end(resolve, data.answer));
     source.onerror = () => {
       if (source.readyState !== EventSource.CLOSED) return say("The connection was lost. Connecting again");
@@ -136,6 +137,7 @@ function show(answer, { withText = true } = {}) {
     answer.pending_actions.length > 1 && decideAll(answer.pending_actions),
   ];
   item.append(...parts.filter(Boolean));
+  showPlan(plan, answer.plan);
   lastTurn = answer.turn_id;
   item.scrollIntoView({ block: "start" });
   const waiting = answer.pending_actions.length;
@@ -217,6 +219,7 @@ function startSession() {
   shown += 1;
   log.replaceChildren();
   title.textContent = "New session";
+  showPlan(plan, null);
   say("");
   open(null);
   box.focus();

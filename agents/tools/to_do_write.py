@@ -1,0 +1,92 @@
+"""toDoWrite: the plan of the conversation. It orders work; it grants nothing."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agents import planning, plans
+from agents.contracts import ToolResult, failure
+from agents.plans import Complexity, Ids, NewGoal, NewStep, Plan, Priority, Refused, StepStatus
+from agents.tools.base import Arguments, Tool, ToolContext
+
+
+class ToDoWrite(Arguments):
+    action: Literal["create", "update", "complete", "add", "remove", "resume"]
+    request: str = Field(default="", max_length=500, description="create: what is asked for.")
+    goals: list[NewGoal] = Field(default_factory=list, description="create: the goals.")
+    id: str = Field(default="", max_length=40, description="update, remove: a goal or a step.")
+    ids: Ids = Field(default_factory=list, description="complete: steps, in order.")
+    result: str | None = Field(
+        default=None, max_length=plans.RESULT_CHARS, description="complete, update: what came out."
+    )
+    description: str | None = Field(default=None, min_length=1, max_length=200)
+    status: StepStatus | None = None
+    priority: Priority | None = None
+    estimated_complexity: Complexity | None = None
+    depends_on: Ids | None = None
+    goal_id: str = Field(default="", max_length=40, description="add: the goal of the new step.")
+    goal: NewGoal | None = Field(default=None, description="add: a goal.")
+    step: NewStep | None = Field(default=None, description="add: a step.")
+    plan_id: int | None = Field(
+        default=None, ge=1, le=2**63 - 1, description="resume: one of those listed."
+    )
+
+
+CHANGED = ("description", "status", "result", "priority", "estimated_complexity", "depends_on")
+
+
+def run(context: ToolContext, arguments: ToDoWrite) -> ToolResult:
+    if arguments.action == "resume":
+        if arguments.plan_id is None:
+            return ToolResult(
+                success=True, data={"plans": planning.unfinished_elsewhere(context.lease)}
+            )
+        return _told(planning.take_over(context.lease, arguments.plan_id))
+    return _told(planning.change(context.lease, lambda plan: changed(plan, arguments)))
+
+
+def changed(plan: Plan | None, arguments: ToDoWrite) -> Plan | Refused | None:
+    """The plan as the call makes it."""
+    if arguments.action == "create":
+        if not arguments.goals:
+            return Refused(message="A plan needs at least one goal with a step.")
+        return plans.create(plan, request=arguments.request, goals=arguments.goals)
+    if plan is None:
+        return Refused(message="There is no plan yet.", suggestion="Create one.")
+    match arguments.action:
+        case "update":
+            changes = {
+                name: value for name in CHANGED if (value := getattr(arguments, name)) is not None
+            }
+            return plans.update(plan, arguments.id, changes)
+        case "complete":
+            ids = arguments.ids or ([arguments.id] if arguments.id else [])
+            return plans.complete(plan, ids, result=arguments.result or "")
+        case "add":
+            return plans.add(
+                plan, goal=arguments.goal, step=arguments.step, to_goal=arguments.goal_id
+            )
+    return plans.remove(plan, arguments.id)
+
+
+def _told(made: Plan | Refused | None) -> ToolResult:
+    """The plan itself stands in the state part of the next prompt."""
+    if isinstance(made, Refused):
+        return failure(
+            "INVALID_INPUT", made.message, recoverable=True, suggested_action=made.suggestion
+        )
+    if made is None:
+        return ToolResult(success=True, data={"progress": "The plan is empty and was removed."})
+    data: dict[str, Any] = {"progress": plans.progress(made), "ready": plans.ready(made)}
+    return ToolResult(success=True, data=data)
+
+
+TOOL = Tool(
+    name="toDoWrite",
+    description="Keep the plan of work that takes several steps: create (goals with steps), "
+    "update (id and new values), complete (ids of steps whose result is there), add (goal, or "
+    "step with goal_id), remove (id), resume (list or take over the user's unfinished plans "
+    "of other sessions).",
+    arguments=ToDoWrite,
+    run=run,
+)
