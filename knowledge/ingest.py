@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from integrations import llm
 from integrations.contracts import AccountRef, AnyItem
-from knowledge import enrichment
+from knowledge import enrichment, occurrences
 from knowledge.contracts import IngestOutcome
 from knowledge.enrichment import Passage, Reading
 from knowledge.mentions import replace_mentions
@@ -19,6 +19,8 @@ from knowledge.parsing import Parsed, parse
 from knowledge.versions import Version, is_stale
 
 FALLBACK = "summary_fallback"
+# What stands in the metadata beside what the provider sent.
+DERIVED = (FALLBACK, occurrences.NOT_EXPANDED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +94,8 @@ def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str
         same = (number, updated_at) == (item.version, item.updated_at)
         if same:
             parsed = parse(item, source_id=item.id)
-            metadata.pop(FALLBACK, None)
+            for name in DERIVED:
+                metadata.pop(name, None)
             same = content == parsed.content_hash and [*beside, metadata] == [
                 *(parsed.occurred_at, list(parsed.identifiers), parsed.metadata),
             ]
@@ -123,11 +126,13 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         if row.source_updated_at and row.source_updated_at > at:
             row.save(update_fields=["last_deleted_at"])
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        occurrences.displace(row)
         replace_mentions(account=account, item_id=row.id, subjects=())
         Chunk.objects.filter(item=row).delete()
         row.title = row.summary = row.text = row.content_hash = ""
         row.sender_name = row.sender_address = ""
         row.identifiers, row.metadata, row.deleted_at = [], {}, at
+        row.occurrences_until = None
         row.save()
         return IngestOutcome(state="deleted", item_id=row.id)
 
@@ -159,10 +164,13 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
             return None
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        derived = {name: row.metadata[name] for name in DERIVED if name in row.metadata}
         before = (row.metadata, row.occurred_at, row.identifiers)
         _set_metadata(row, target, parsed, fallback=FALLBACK in row.metadata)
+        row.metadata |= derived
         if before != (row.metadata, row.occurred_at, row.identifiers):
             row.save()
+            occurrences.place(row, now=target.now)
             return IngestOutcome(state="metadata", item_id=row.id, summary=row.summary)
         row.save(update_fields=["source_version", "source_updated_at"])
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
@@ -190,6 +198,7 @@ def _write(
         row.deleted_at, row.ingested_at = None, target.now
         _set_metadata(row, target, parsed, fallback=reading.fallback)
         row.save(force_insert=not seen)
+        occurrences.place(row, now=target.now)
         _replace_chunks(row, passages, vectors, is_new=is_new)
         replace_mentions(
             account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new

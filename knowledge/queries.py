@@ -32,6 +32,14 @@ _FILLERS = frozenset(
         "us was we were what when where which who whom whose why will with would you your"
     )
 )
+# What a time filter says already. “What is on today” asks for everything in it.
+_TIMES = frozenset(
+    words("today yesterday tomorrow week month day days last past this next on happening happens")
+)
+_CALENDARS = frozenset({"calendar", "calendar_file"})
+_AGENDA = frozenset(
+    words("calendar agenda schedule event events meeting meetings appointment appointments")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +67,15 @@ def understand(request: SearchRequest, *, now: datetime) -> Query:
     entity = visible(request.entity)
     address = _ADDRESS.search(entity)
     since, until = window(request, now=now)
+    terms = tuple(word for word in found if word not in _FILLERS) or found
+    if request.time_filter:
+        asked = _FILLERS | _TIMES
+        if request.sources and _CALENDARS.issuperset(request.sources):
+            asked |= _AGENDA
+        terms = tuple(word for word in found if word not in asked)
     return Query(
         text=text,
-        terms=tuple(word for word in found if word not in _FILLERS) or found,
+        terms=terms,
         identifiers=tuple(
             dict.fromkeys(
                 part.strip(_EDGES).lower()

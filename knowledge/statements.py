@@ -10,8 +10,25 @@ _WALLS = """
         AND (cardinality(%(sources)s::text[]) = 0 OR i.source = ANY(%(sources)s::text[]))
         AND (cardinality(%(content_types)s::text[]) = 0
              OR i.content_type = ANY(%(content_types)s::text[]))
-        AND (%(since)s::timestamptz IS NULL OR i.occurred_at >= %(since)s::timestamptz)
-        AND (%(until)s::timestamptz IS NULL OR i.occurred_at < %(until)s::timestamptz)
+        AND ((%(since)s::timestamptz IS NULL OR i.occurred_at >= %(since)s::timestamptz)
+             AND (%(until)s::timestamptz IS NULL OR i.occurred_at < %(until)s::timestamptz)
+             OR i.id = ANY(ARRAY(SELECT item_id FROM takes_place)))
+"""
+
+# Events of which one occurrence lies in the span that is asked for, and when the first does.
+# An event begins before it ends, but how long before nobody knows: of a span that is open at
+# its beginning, and of events longer than a month, the first time alone counts.
+_TAKES_PLACE = """
+    takes_place AS MATERIALIZED (
+        SELECT item_id, min(starts_at) AS starts_at
+        FROM knowledge_occurrence
+        WHERE account_id = ANY(%(accounts)s::uuid[])
+          AND %(since)s::timestamptz IS NOT NULL
+          AND starts_at >= %(since)s::timestamptz - interval '31 days'
+          AND (%(until)s::timestamptz IS NULL OR starts_at < %(until)s::timestamptz)
+          AND (starts_at >= %(since)s::timestamptz OR ends_at > %(since)s::timestamptz)
+        GROUP BY item_id
+    )
 """
 
 # Entities of the users whose accounts these are: those the filter names or, without a
@@ -36,7 +53,8 @@ _ABOUT_ENTITY = """AND i.id IN (
 
 
 # Candidates by words (all of them; if too few, any of them), by exact identifier and by
-# vector, and the newest items where the query has no words or names whose items are wanted;
+# vector, and the newest items where the query has no words or names whose items are wanted
+# (beside what takes place in the span, earliest first);
 # joined by reciprocal rank fusion into a share of what the first place in every list would
 # give; read with their best passage.
 #
@@ -46,7 +64,7 @@ _ABOUT_ENTITY = """AND i.id IN (
 # Words: only the newest matches are ranked, or a common word would read most of the account.
 def _search(about: str) -> str:
     return f"""
-WITH {_NAMED},
+WITH {_NAMED}, {_TAKES_PLACE},
     eligible AS NOT MATERIALIZED (
         SELECT i.* FROM knowledge_item i
         WHERE {_WALLS}
@@ -117,11 +135,18 @@ WITH {_NAMED},
         FROM (SELECT id, occurred_at FROM eligible WHERE %(any_term)s = '' OR %(by_entity)s
               ORDER BY occurred_at DESC, id LIMIT %(limit)s) found
     ),
+    coming AS (
+        SELECT i.id, NULL::bigint AS chunk_id,
+               row_number() OVER (ORDER BY t.starts_at, i.id) AS rank
+        FROM takes_place t JOIN eligible i ON i.id = t.item_id
+        WHERE %(any_term)s = '' ORDER BY rank LIMIT %(limit)s
+    ),
     hits AS (
         SELECT 'words' AS list, * FROM by_words
         UNION ALL SELECT 'identifier', * FROM by_identifier
         UNION ALL SELECT 'vector', * FROM by_vector
         UNION ALL SELECT 'newest', * FROM newest
+        UNION ALL SELECT 'coming', * FROM coming
     ),
     fused AS (
         SELECT id, max(chunk_id) AS chunk_id,
@@ -132,9 +157,11 @@ WITH {_NAMED},
     )
 SELECT i.id, i.account_id, i.source, i.source_id, i.content_type, i.title, i.summary,
        coalesce(left(passage.text, %(passage_chars)s), '') AS text,
-       f.relevance::float8, i.occurred_at, i.metadata, i.sender_name, i.sender_address
+       f.relevance::float8, coalesce(t.starts_at, i.occurred_at), i.metadata,
+       i.sender_name, i.sender_address
 FROM fused f
 JOIN knowledge_item i ON i.id = f.id
+LEFT JOIN takes_place t ON t.item_id = f.id
 LEFT JOIN LATERAL (
     SELECT c.text FROM knowledge_chunk c WHERE c.item_id = f.id
     ORDER BY (c.id = f.chunk_id) DESC,
@@ -151,7 +178,7 @@ SEARCH_ABOUT_ENTITY = _search(_ABOUT_ENTITY)
 
 # Nobody is listed without an item inside the walls.
 ENTITIES = f"""
-WITH {_NAMED}
+WITH {_NAMED}, {_TAKES_PLACE}
 SELECT n.kind, n.name, n.address,
        count(*) FILTER (WHERE m.role = 'sender') AS sent, count(*) AS mentions
 FROM named n

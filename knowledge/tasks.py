@@ -10,7 +10,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
-from knowledge import callbacks, dead_letters, sync, sync_runs
+from knowledge import callbacks, dead_letters, occurrences, sync, sync_runs
 
 DUE_AT_ONCE = 100  # a sweep
 
@@ -60,12 +60,13 @@ def retry_dead_letters(failure_ids: Iterable[int]) -> int:
 
 
 def sweep(*, now: datetime) -> None:
-    """Go on with what a dead worker left or what had to wait, and begin what is due. Run it
-    every minute."""
+    """Go on with what a dead worker left or what had to wait, begin what is due, and look ahead
+    in calendars. Run it every minute."""
     requeue_abandoned_syncs(now=now)
     start_due_syncs(now=now)
     callbacks.send_due(now=now)
     sync_runs.forget_empty(now=now)
+    occurrences.look_ahead(now=now)
 
 
 def requeue_abandoned_syncs(*, now: datetime) -> int:

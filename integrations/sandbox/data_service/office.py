@@ -87,6 +87,8 @@ def _load_kind(store: Store, *, user: User, kind: Kind, moment: datetime) -> Non
     for item in sorted(items, key=_changed_at):
         changed_at = _changed_at(item)
         fields = {name: value for name, value in item.items() if name != "updated_at"}
+        if kind is EVENT:
+            fields.setdefault("time_zone", ZONE.key)
         objects.add(
             store,
             user_id=user.id,

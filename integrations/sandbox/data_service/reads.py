@@ -80,7 +80,11 @@ def _events(request: Request, store: Store, user: User) -> JsonObject:
         user,
         kind=EVENT,
         filters={"start": start, "until": until},
-        keep=lambda event: event["end"] > start and (not until or event["start"] < until),
+        # A series that has begun may go on: whoever reads it works out when.
+        keep=lambda event: (
+            (event["end"] > start or bool(event["recurrence"]))
+            and (not until or event["start"] < until)
+        ),
     )
 
 

@@ -180,13 +180,23 @@ def test_events_are_those_that_touch_the_days(office: Client) -> None:
         assert office.post("/maya/calendar/events", body).status_code == 201
 
     def titles(**days: str) -> list[str]:
-        return [item["title"] for item in office.items("/maya/events", **days)]
+        found = office.items("/maya/events", **days)
+        return [item["title"] for item in found if not item["recurrence"]]
 
     assert titles(start_date="2030-05-02", end_date="2030-05-02") == ["Event 1", "Event 2"]
     assert titles(start_date="2030-05-02") == ["Event 1", "Event 2", "Event 3"]
     assert titles(start_date="2030-05-03", end_date="2030-05-09") == ["Event 3"]
     assert "Event 1" not in titles(end_date="2030-04-30")
     assert error(office.get("/maya/events", start_date="May")) == (400, "bad_parameter")
+
+
+def test_a_series_is_listed_once_it_has_begun(office: Client) -> None:
+    def series(**days: str) -> list[str]:
+        found = office.items("/maya/events", **days)
+        return [item["title"] for item in found if item["recurrence"]]
+
+    assert "Weekly product meeting" in series(start_date="2099-05-02")
+    assert series(end_date="2001-01-01") == []
 
 
 def test_issues_are_filtered_by_project_and_status(office: Client) -> None:

@@ -1,4 +1,4 @@
-"""Rows of `knowledge`: items with their passages and vectors, entities, and syncs.
+"""Items with their passages, vectors and times, and the entities they mention.
 
 Text and vectors are apart: a row over 2 kB is moved out of line with its vector, which made
 exact vector scans three to four times slower (measured, see `docs/knowledge.md`).
@@ -12,7 +12,6 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 from django.db.models.functions import Left
-from django.utils import timezone
 from pgvector.django import HalfVectorField, HnswIndex
 
 from integrations.models import Account, Organisation
@@ -58,6 +57,11 @@ class Item(models.Model):
         null=True, blank=True, help_text="Restored or not: no version from before it counts."
     )
     ingested_at = models.DateTimeField()
+    occurrences_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Of a series without an end: up to when its occurrences are known.",
+    )
     search = models.GeneratedField(
         expression=SearchVector("title", weight="A", config="simple")
         + SearchVector("summary", weight="B", config="simple")
@@ -80,6 +84,11 @@ class Item(models.Model):
             models.Index(fields=["-occurred_at"], name="item_newest"),
             GinIndex(fields=["search"], name="item_words"),
             GinIndex(fields=["identifiers"], name="item_identifiers"),
+            models.Index(
+                fields=["occurrences_until"],
+                name="item_series",
+                condition=models.Q(occurrences_until__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -88,6 +97,22 @@ class Item(models.Model):
     @property
     def version(self) -> Version:
         return Version(number=self.source_version, updated_at=self.source_updated_at)
+
+
+class Occurrence(models.Model):
+    """One time at which an event takes place: one row, or one for each of a series."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="occurrences")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["starts_at"]
+        indexes = [models.Index(fields=["account", "starts_at"], name="occurrence_when")]
+
+    def __str__(self) -> str:
+        return f"{self.starts_at:%Y-%m-%d %H:%M} UTC"
 
 
 class Chunk(models.Model):
@@ -191,141 +216,3 @@ class Mention(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_role_display()} of {self.item_id}"
-
-
-class SyncRun(models.Model):
-    """One sync: some or all accounts of one user, asked for or due.
-
-    When its last account has ended it is finished, and the frontend is told
-    (`knowledge.callbacks`) if it named an address.
-    """
-
-    class Callback(models.TextChoices):
-        NONE = "none", "None"
-        WAITING = "waiting", "Waiting"
-        SENT = "sent", "Sent"
-        FAILED = "failed", "Failed"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    organisation = models.ForeignKey(
-        Organisation, on_delete=models.CASCADE, related_name="sync_runs"
-    )
-    external_user_id = models.CharField(max_length=200)
-    only_changes = models.BooleanField(
-        default=False, help_text="Reads what changed since the last sync, not the whole window."
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    callback = models.CharField(max_length=16, choices=Callback, default=Callback.NONE)
-    callback_attempts = models.PositiveIntegerField(default=0)
-    callback_due_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-created_at"]
-        indexes = [
-            models.Index(
-                fields=["organisation", "external_user_id", "-created_at"], name="sync_run_recent"
-            ),
-            models.Index(
-                fields=["callback_due_at"],
-                name="sync_run_callback",
-                condition=models.Q(callback="waiting"),
-            ),
-            models.Index(
-                fields=["finished_at"],
-                name="sync_run_of_changes",
-                condition=models.Q(only_changes=True),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"Sync of {self.external_user_id}"
-
-
-class SyncSource(models.Model):
-    """The part of a sync that reads one account. It goes on at `cursor` after a crash.
-
-    received = processed + skipped + failed after every page. `attempt` is the claim: a
-    worker that lost its lease can write nothing any more.
-    """
-
-    class State(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    run = models.ForeignKey(SyncRun, on_delete=models.CASCADE, related_name="sources")
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="syncs")
-    state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
-    created_at = models.DateTimeField(default=timezone.now)
-    only_changes = models.BooleanField(default=False)
-    since = models.DateTimeField(help_text="How far back it reads.")
-    cursor = models.TextField(blank=True, help_text="Where the next page begins.")
-    received = models.PositiveIntegerField(default=0)
-    processed = models.PositiveIntegerField(default=0)
-    skipped = models.PositiveIntegerField(default=0)
-    failed = models.PositiveIntegerField(default=0)
-    reasons = models.JSONField(
-        default=dict, blank=True, help_text="How many items were skipped or failed, by reason."
-    )
-    remaining = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Items still to come, where the data service says so."
-    )
-    waits = models.PositiveIntegerField(
-        default=0, help_text="How often it found nobody there since its last page."
-    )
-    restarts = models.PositiveIntegerField(
-        default=0, help_text="How often the window was read from its start again."
-    )
-    attempt = models.PositiveIntegerField(default=0)
-    stalls = models.PositiveIntegerField(
-        default=0, help_text="How often it was begun again since the last page was finished."
-    )
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    error = models.CharField(max_length=500, blank=True)
-
-    class Meta:
-        ordering = ["run_id", "account_id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["account"],
-                name="one_active_sync_per_account",
-                condition=models.Q(state__in=["queued", "running"]),
-            )
-        ]
-        indexes = [models.Index(fields=["account", "-finished_at"], name="sync_source_last")]
-
-    def __str__(self) -> str:
-        return f"{self.account_id} {self.get_state_display().lower()}"
-
-
-class SyncFailure(models.Model):
-    """A dead letter of a sync: an item that could not be stored, and why. It stays until it is
-    taken up again; then it counts as what came of it."""
-
-    class State(models.TextChoices):
-        DEAD = "dead", "Dead letter"
-        QUEUED = "queued", "Queued"
-        PROCESSED = "processed", "Processed"
-        SKIPPED = "skipped", "Skipped"
-
-    sync = models.ForeignKey(SyncSource, on_delete=models.CASCADE, related_name="failures")
-    source_id = models.CharField(max_length=500)
-    reason = models.CharField(max_length=64)
-    state = models.CharField(max_length=16, choices=State, default=State.DEAD)
-    failed_at = models.DateTimeField()
-    retried_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        verbose_name = "dead letter of a sync"
-        verbose_name_plural = "dead letters of syncs"
-        ordering = ["-failed_at"]
-        indexes = [models.Index(fields=["state", "-failed_at"], name="sync_failure_newest")]
-
-    def __str__(self) -> str:
-        return f"{self.source_id}: {self.reason}"

@@ -1,0 +1,14 @@
+from knowledge.models.items import Chunk, ChunkVector, Entity, Item, Mention, Occurrence
+from knowledge.models.syncs import SyncFailure, SyncRun, SyncSource
+
+__all__ = [
+    "Chunk",
+    "ChunkVector",
+    "Entity",
+    "Item",
+    "Mention",
+    "Occurrence",
+    "SyncFailure",
+    "SyncRun",
+    "SyncSource",
+]
