@@ -94,8 +94,10 @@ def parameters(request: SearchRequest, query: Query, *, vector: str | None) -> d
     """The values of both statements of `knowledge.statements`."""
     by_entity = bool(query.entity_words or query.entity_address)
     narrowed = (request.sources, request.content_types, query.since, query.until)
+    is_narrowed = by_entity or any(narrowed)
     return {
         "accounts": list(request.account_ids),
+        **{f"account_{number}": id for number, id in enumerate(request.account_ids)},
         "sources": list(request.sources),
         "content_types": list(request.content_types),
         "excluded": list(request.excluded_ids),
@@ -106,7 +108,7 @@ def parameters(request: SearchRequest, query: Query, *, vector: str | None) -> d
         "terms": list(query.terms),
         "identifiers": list(query.identifiers),
         "by_entity": by_entity,
-        "is_filtered": by_entity or any(narrowed),
+        "is_narrowed": is_narrowed,
         "entity_words": list(query.entity_words),
         "entity_address": query.entity_address,
         "vector": vector,

@@ -40,10 +40,13 @@ def search(request: SearchRequest, *, now: datetime) -> SearchResult:
             "SELECT set_config('hnsw.ef_search', '200', true),"
             " set_config('hnsw.iterative_scan', 'strict_order', true),"
             " set_config('jit', 'off', true),"
+            " set_config('random_page_cost', '1.1', true),"  # what is asked often is in memory
             " set_config('max_parallel_workers_per_gather', '0', true)"
         )
-        by_entity = values["by_entity"]
-        cursor.execute(statements.SEARCH_ABOUT_ENTITY if by_entity else statements.SEARCH, values)
+        statement = statements.search(
+            accounts=len(request.account_ids), by_entity=values["by_entity"]
+        )
+        cursor.execute(statement, values)
         items = tuple(_item(row) for row in cursor.fetchall())
         cursor.execute(statements.ENTITIES, values)
         entities = _entities(cursor.fetchall())

@@ -1,12 +1,15 @@
-"""The two SQL statements of retrieval. Constant text: everything that varies is a parameter.
+"""The two SQL statements of retrieval. Constant text, but for the number of accounts: everything
+else that varies is a parameter.
 
 Django writes parameters into the statement as literals, so the planner drops the filters
 that are not asked for and the branches that cannot be reached.
 """
 
-# The first line is the tenant wall; the others are the filters of the request.
-_WALLS = """
-        i.account_id = ANY(%(accounts)s::uuid[]) AND i.deleted_at IS NULL
+from functools import cache
+
+# The filters of the request. The tenant wall stands before them wherever they are used.
+_FILTERS = """
+        i.deleted_at IS NULL
         AND (cardinality(%(sources)s::text[]) = 0 OR i.source = ANY(%(sources)s::text[]))
         AND (cardinality(%(content_types)s::text[]) = 0
              OR i.content_type = ANY(%(content_types)s::text[]))
@@ -61,26 +64,47 @@ _ABOUT_ENTITY = """AND i.id IN (
 # Vectors: where there are few, or filters leave few items, every one is compared (`+ 0` keeps
 # the index out); else the index answers. The planner chooses wrongly between the two ways,
 # and an index scan that filters throws most of what it finds away: so the statement decides.
+# Items are looked at only where a filter is about them: joining them costs as much as comparing.
 # Words: only the newest matches are ranked, or a common word would read most of the account.
-def _search(about: str) -> str:
+# Each account is asked by itself and by name: so the planner knows how much it holds, and chooses
+# between its newest items and the index of words.
+_VECTORS = """v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
+           AND NOT v.item_id = ANY(%(excluded)s::uuid[]) AND %(vector)s IS NOT NULL"""
+
+
+@cache
+def search(*, accounts: int, by_entity: bool) -> str:
+    """The statement that finds items of so many accounts."""
+    about = _ABOUT_ENTITY if by_entity else ""
+    narrowed = f"{_FILTERS} AND NOT i.id = ANY(%(excluded)s::uuid[]) {about}"
+
+    def matching(words: str) -> str:
+        return " UNION ALL ".join(
+            f"""(SELECT i.* FROM knowledge_item i
+                WHERE i.account_id = %(account_{number})s AND {narrowed} AND {words}
+                ORDER BY i.occurred_at DESC LIMIT %(newest_matches)s)"""  # noqa: S608
+            for number in range(accounts)
+        )
+
     return f"""
 WITH {_NAMED}, {_TAKES_PLACE},
     eligible AS NOT MATERIALIZED (
         SELECT i.* FROM knowledge_item i
-        WHERE {_WALLS}
-        AND NOT i.id = ANY(%(excluded)s::uuid[])
-        {about}
+        WHERE i.account_id = ANY(%(accounts)s::uuid[]) AND {narrowed}
     ),
     all_words AS MATERIALIZED (
         SELECT id, occurred_at, true AS every, search
-        FROM eligible WHERE search @@ websearch_to_tsquery('simple', %(text)s)
+        FROM ({matching("i.search @@ websearch_to_tsquery('simple', %(text)s)")}) i
         ORDER BY occurred_at DESC LIMIT %(newest_matches)s
     ),
     any_word AS MATERIALIZED (
         SELECT id, occurred_at, false AS every, search
-        FROM eligible
-        WHERE (SELECT count(*) FROM all_words) < %(limit)s
-          AND search @@ to_tsquery('simple', %(any_term)s)
+        FROM ({
+        matching(
+            "i.search @@ to_tsquery('simple', %(any_term)s)"
+            " AND (SELECT count(*) FROM all_words) < %(limit)s"
+        )
+    }) i
         ORDER BY occurred_at DESC LIMIT %(newest_matches)s
     ),
     matches AS (
@@ -105,23 +129,29 @@ WITH {_NAMED}, {_TAKES_PLACE},
                     SELECT FROM knowledge_chunkvector
                     WHERE account_id = ANY(%(accounts)s::uuid[]) AND model = %(model)s
                     LIMIT %(exact_vectors)s + 1) few) <= %(exact_vectors)s
-            OR %(is_filtered)s AND (SELECT count(*) FROM (
+            OR %(is_narrowed)s AND (SELECT count(*) FROM (
                     SELECT FROM eligible LIMIT %(exact_items)s + 1) few) <= %(exact_items)s
             AS is_exact
     ),
     passages AS (
         (SELECT v.chunk_id, v.item_id, (v.vector <=> %(vector)s::halfvec) + 0 AS distance
+         FROM knowledge_chunkvector v
+         WHERE {_VECTORS} AND NOT %(is_narrowed)s AND (SELECT is_exact FROM path)
+         ORDER BY distance LIMIT %(candidates)s)
+        UNION ALL
+        (SELECT v.chunk_id, v.item_id, (v.vector <=> %(vector)s::halfvec) + 0 AS distance
          FROM knowledge_chunkvector v JOIN eligible i ON i.id = v.item_id
-         WHERE (SELECT is_exact FROM path)
-           AND v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
-           AND %(vector)s IS NOT NULL
+         WHERE {_VECTORS} AND %(is_narrowed)s AND (SELECT is_exact FROM path)
          ORDER BY distance LIMIT %(candidates)s)
         UNION ALL
         (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
+         FROM knowledge_chunkvector v
+         WHERE {_VECTORS} AND NOT %(is_narrowed)s AND NOT (SELECT is_exact FROM path)
+         ORDER BY v.vector <=> %(vector)s::halfvec LIMIT %(candidates)s)
+        UNION ALL
+        (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
          FROM knowledge_chunkvector v JOIN eligible i ON i.id = v.item_id
-         WHERE NOT (SELECT is_exact FROM path)
-           AND v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
-           AND %(vector)s IS NOT NULL
+         WHERE {_VECTORS} AND %(is_narrowed)s AND NOT (SELECT is_exact FROM path)
          ORDER BY v.vector <=> %(vector)s::halfvec LIMIT %(candidates)s)
     ),
     by_vector AS (
@@ -173,9 +203,6 @@ ORDER BY f.relevance DESC, f.id
 """  # noqa: S608  # only the constants of this module are put in
 
 
-SEARCH = _search("")
-SEARCH_ABOUT_ENTITY = _search(_ABOUT_ENTITY)
-
 # Nobody is listed without an item inside the walls.
 ENTITIES = f"""
 WITH {_NAMED}, {_TAKES_PLACE}
@@ -184,7 +211,7 @@ SELECT n.kind, n.name, n.address,
 FROM named n
 JOIN knowledge_mention m ON m.entity_id = n.id AND m.account_id = ANY(%(accounts)s::uuid[])
 JOIN knowledge_item i ON i.id = m.item_id
-WHERE {_WALLS}
+WHERE i.account_id = ANY(%(accounts)s::uuid[]) AND {_FILTERS}
 GROUP BY n.id, n.kind, n.name, n.address, n.words
 ORDER BY cardinality(ARRAY(
              SELECT unnest(n.words) INTERSECT SELECT unnest(%(terms)s::text[]))) DESC,

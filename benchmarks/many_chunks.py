@@ -1,0 +1,136 @@
+"""Many chunks of many accounts for a benchmark, with vectors as the offline model makes them.
+
+Texts are topics and sentences of words as frequent as words are that say something. The offline
+embedding model adds up what it makes of words; so a chunk's vector is the sum of those of its
+topic and its two sentences, at length one.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+TOPICS, SENTENCES, VOCABULARY = 2_000, 5_000, 20_000
+DAY = "timestamptz '2026-11-01' - make_interval(mins => chunk.n %% 500000)"
+
+LOAD = f"""
+CREATE TEMP TABLE fresh AS
+SELECT chunk.n, md5('item ' || chunk.n)::uuid AS item_id, owner.id AS account_id,
+       topic.text AS title, one.text || '. ' || two.text || '.' AS text, {DAY} AS at,
+       l2_normalize(topic.vector + one.vector + two.vector) AS vector
+FROM bench_chunk chunk
+JOIN bench_owner owner ON owner.n = chunk.owner
+JOIN bench_part topic ON topic.n = chunk.topic
+JOIN bench_part one ON one.n = chunk.one
+JOIN bench_part two ON two.n = chunk.two;
+INSERT INTO knowledge_item (id, account_id, source, source_id, content_type, title, summary, text,
+    sender_name, sender_address, identifiers, content_hash, metadata, occurred_at,
+    source_version, ingested_at)
+SELECT item_id, account_id, 'gmail', n::text, 'email', title, '', text, '', '', '{{}}', '', '{{}}',
+       at, 1, at FROM fresh;
+INSERT INTO knowledge_chunk (id, item_id, position, text, digest)
+SELECT n, item_id, 0, text, md5(text) FROM fresh;
+INSERT INTO knowledge_chunkvector (id, chunk_id, item_id, account_id, model, vector)
+SELECT n, n, item_id, account_id, %(model)s, vector FROM fresh;
+DROP TABLE fresh;
+"""  # a constant
+
+
+def query(statement: str, values: Any = None) -> list[Any]:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def copy(table: str, rows: Iterator[tuple[Any, ...]]) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as out:
+        for row in rows:
+            out.write_row(row)
+
+
+def vocabulary(chance: random.Random) -> Callable[[int], str]:
+    """So many words at once, as frequent as words are."""
+    syllables = [c + v + e for c in "bdfgklmnprst" for v in "aeiou" for e in ("", "n", "r", "s")]
+    words = sorted({"".join(chance.choices(syllables, k=3)) for _ in range(VOCABULARY)})
+    chance.shuffle(words)
+    sums = [0.0]
+    for place in range(1, len(words) + 1):
+        sums.append(sums[-1] + 1 / (place + 100))
+    return lambda count: " ".join(chance.choices(words, cum_weights=sums[1:], k=count))
+
+
+def parts(chance: random.Random) -> list[str]:
+    """Topics first, then sentences, stored with their vectors."""
+    from integrations.sandbox.offline_model import vectors
+
+    some = vocabulary(chance)
+    texts = [some(8) for _ in range(TOPICS)] + [some(14) for _ in range(SENTENCES)]
+    query("CREATE TABLE bench_part (n int PRIMARY KEY, text text, vector halfvec(384))")
+    query("CREATE TABLE bench_owner (n int PRIMARY KEY, id uuid)")
+    query("CREATE TABLE bench_chunk (n int, owner int, topic int, one int, two int)")
+    copy(
+        "bench_part",
+        ((n, text, json.dumps(vectors.embed(text))) for n, text in enumerate(texts)),
+    )
+    return texts
+
+
+@contextmanager
+def without_indexes() -> Iterator[None]:
+    """First load, then index: what a big first sync does too."""
+    found = query(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename IN"
+        " ('knowledge_item', 'knowledge_chunkvector') AND indexname NOT IN"
+        " (SELECT conname FROM pg_constraint)"
+    )
+    for name, _ in found:
+        query(f'DROP INDEX "{name}"')
+    yield
+    query("SET maintenance_work_mem = '2GB'")
+    for _, definition in found:
+        query(definition)
+
+
+def fill(size: int, accounts: int, chance: random.Random) -> list[Any]:
+    """Chunks of this many accounts; the biggest, the middle and the smallest account."""
+    from integrations.models import Account, Organisation
+    from knowledge.models import Item
+
+    query(f"TRUNCATE {Item._meta.db_table}, bench_owner, bench_chunk CASCADE")
+    organisation = Organisation.objects.create(slug=f"company-{size}-{accounts}", name="Company")
+    owners = Account.objects.bulk_create(
+        [
+            Account(organisation=organisation, external_user_id=f"user-{n}", source="gmail")
+            for n in range(accounts)
+        ],
+        batch_size=2_000,
+    )
+    shares = [1 / (n + 1) for n in range(accounts)]
+    whose = list(range(min(accounts, size)))  # everybody has something
+    whose += chance.choices(range(accounts), shares, k=size - len(whose))
+    copy("bench_owner", ((n, owner.id) for n, owner in enumerate(owners)))
+    sentence = range(TOPICS, TOPICS + SENTENCES)
+    copy(
+        "bench_chunk",
+        (
+            (n, owner, chance.randrange(TOPICS), *chance.choices(sentence, k=2))
+            for n, owner in enumerate(whose, start=1)
+        ),
+    )
+    with without_indexes():
+        query(LOAD, {"model": model()})
+        for table in ("knowledge_chunk", "knowledge_chunkvector"):
+            query(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), {size})")
+    query("VACUUM ANALYZE")
+    return [owners[place].ref() for place in (0, accounts // 2, accounts - 1)]
+
+
+def model() -> str:
+    from integrations import llm
+
+    return llm.embedding_model_name()
