@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -69,13 +70,15 @@ def failure(
 
 @dataclass(frozen=True, kw_only=True)
 class CallRecord:
-    """A tool call as it stands. `result` is None while it is open."""
+    """A tool call as it stands. `result` is None while it is open. `at` is when it ended, or
+    was asked for while it is open; None means now."""
 
     id: UUID
     name: str
     arguments: str
     action_id: UUID
     result: Mapping[str, Any] | None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

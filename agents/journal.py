@@ -7,7 +7,7 @@ turn over, so that two processes never write one turn.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -100,6 +100,7 @@ def _call(row: ToolCall) -> CallRecord:
         arguments=row.arguments,
         action_id=row.action_id,
         result=row.result,
+        at=row.finished_at or row.created_at,
     )
 
 
@@ -175,10 +176,10 @@ def finish_call(
     lease: Lease, call: CallRecord, result: ToolResult, *, latency_ms: int
 ) -> CallRecord:
     """Store the one result of a call. A result that is there already stays."""
-    wire = storable(result.wire())
+    wire, now = storable(result.wire()), timezone.now()
     with lease.held():
         ToolCall.objects.filter(id=call.id, result__isnull=True).update(
-            result=wire, latency_ms=latency_ms, finished_at=timezone.now()
+            result=wire, latency_ms=latency_ms, finished_at=now
         )
         _event(
             lease,
@@ -191,13 +192,7 @@ def finish_call(
                 "latency_ms": latency_ms,
             },
         )
-    return CallRecord(
-        id=call.id,
-        name=call.name,
-        arguments=call.arguments,
-        action_id=call.action_id,
-        result=wire,
-    )
+    return replace(call, result=wire, at=now)
 
 
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:

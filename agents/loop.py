@@ -8,13 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from agents import journal
+from django.utils import timezone
+
+from agents import journal, prompts
 from agents.contracts import CallRecord, StepRecord, ToolResult
+from agents.guards import tools_at_rest
 from agents.journal import Lease
 from agents.prompts import Wire
 from agents.steps import CallModel, Ending, Limits, Question, RunCalls, next_step
-from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.dispatch import parse, run_calls
+from agents.tools import hooks
+from agents.tools.base import Arguments, Tool, ToolContext, parse
+from agents.tools.dispatch import run_calls
 from integrations import llm
 from integrations.llm import Completion
 
@@ -51,7 +55,7 @@ def run(run: Run) -> Ending:
             case CallModel():
                 run.steps.append(_ask(run))
             case RunCalls(calls=calls):
-                _observe(run, run_calls(calls, tools=run.tools, context_for=run.context_for))
+                _run_calls(run, calls)
             case Question(call=call) as question:
                 problem = parse(call, run.tools[call.name]) if call.name in run.tools else None
                 if not isinstance(problem, ToolResult):
@@ -64,9 +68,11 @@ def run(run: Run) -> Ending:
 
 def _ask(run: Run) -> StepRecord:
     started = time.monotonic()
+    rested = _at_rest(run)
+    messages = run.messages(run.steps)
     completion = llm.complete(
-        messages=run.messages(run.steps),
-        tools=[tool.schema for tool in run.tools.values()],
+        messages=[*messages, *([prompts.resting(rested)] if rested else [])],
+        tools=[tool.schema for tool in run.tools.values() if tool.name not in rested],
         model=run.model,
         on_text=_passing_on(run.lease) if run.stream else None,
     )
@@ -87,7 +93,20 @@ def add_step(run: Run, completion: Completion, *, latency_ms: int = 0) -> StepRe
 def finish_open_calls(run: Run) -> None:
     """Run what is still open of the last step, without asking a model afterwards."""
     calls = [call for call in run.steps[-1].calls if call.result is None]
-    _observe(run, run_calls(calls, tools=run.tools, context_for=run.context_for))
+    _run_calls(run, calls)
+
+
+def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
+    rested = _at_rest(run)
+    done = run_calls(calls, tools=run.tools, context_for=run.context_for, steps=run.steps)
+    _observe(run, done)
+    for tool in sorted(_at_rest(run) - rested):
+        journal.emit(run.lease, "decision", {"decision": "tool_rests", "tool": tool})
+
+
+def _at_rest(run: Run) -> frozenset[str]:
+    now = timezone.now()
+    return tools_at_rest(hooks.made(run.steps, run.tools, now=now), now)
 
 
 def _observe(run: Run, done: Mapping[UUID, CallRecord]) -> None:

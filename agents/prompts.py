@@ -60,6 +60,8 @@ LIMIT_SENTENCES = {
     "steps": "I stopped because this took too many steps. Please ask for a smaller part of it.",
     "tool_calls": "I stopped because this took too many tool calls. Please ask for a smaller part.",
     "seconds": "I stopped because this took too long. Please ask for a smaller part of it.",
+    "loop": "I stopped because I went in circles without getting further. Please say it in other "
+    "words, or ask for a smaller part of it.",
     "asks": "I stopped because too many actions wait for a person's decision. Decide about those "
     "first, then ask me to go on.",
 }
@@ -129,6 +131,12 @@ def delegated_task(*, task: str, blocks: Sequence[str]) -> str:
 
 def decisions_line(decisions: Sequence[Mapping[str, Any]]) -> str:
     return "[decisions] " + _json(list(decisions))
+
+
+def resting(tools: Iterable[str]) -> Wire:
+    """Comes last: what stands before it keeps its place in a provider's cache."""
+    names = ", ".join(sorted(tools))
+    return {"role": "system", "content": f"[tools] Failed again and again, so not here: {names}"}
 
 
 def build_messages(*, system: str, turns: Sequence[TurnRecord], max_bytes: int) -> tuple[Wire, ...]:

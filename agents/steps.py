@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agents.contracts import CallRecord, StepRecord
+from agents.guards import REFUSED
 
 ASK_USER = "ask_user"
 
@@ -45,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    limit: Literal["steps", "tool_calls", "seconds", "asks"]
+    limit: Literal["steps", "tool_calls", "seconds", "asks", "loop"]
 
 
 Ending = Reply | Question | Stop
@@ -72,6 +73,8 @@ def next_step(*, steps: Sequence[StepRecord], elapsed_seconds: float, limits: Li
         return Reply(text=last.text)
     if any(call.result and call.result.get("suspends") for call in last.calls):
         return Stop(limit="asks")
+    if len(steps) > 1 and all(_circles(step) for step in steps[-2:]):
+        return Stop(limit="loop")
     if sum(len(step.calls) for step in steps) >= limits.max_tool_calls:
         return Stop(limit="tool_calls")
     if len(steps) >= limits.max_steps:
@@ -79,3 +82,9 @@ def next_step(*, steps: Sequence[StepRecord], elapsed_seconds: float, limits: Li
     if elapsed_seconds >= limits.max_seconds:
         return Stop(limit="seconds")
     return CallModel()
+
+
+def _circles(step: StepRecord) -> bool:
+    """Every call of the step was refused by a guard: the model was told and goes on alike."""
+    codes = [((call.result or {}).get("error") or {}).get("code") for call in step.calls]
+    return bool(codes) and REFUSED.issuperset(codes)

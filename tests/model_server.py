@@ -1,7 +1,8 @@
 """A scripted model: OpenAI's Chat Completions and Embeddings over real HTTP, on a free port.
 
 A script says what each agent's model answers; agents are known by the first line of their
-system prompt. Any call the script does not foresee is answered 400 and fails the test.
+system prompt. Any call the script does not foresee is answered 400 and fails the test; so is
+any request that the real API would refuse (the offline model's own strict reading of it).
 
     script = {"You are Remit's orchestrator.": [calls(("ask_user", {"question": "Who?"})), "Hi"]}
     with scripted_model(settings, script) as model:
@@ -23,6 +24,8 @@ from itertools import count
 from typing import Any
 
 from integrations import llm
+from integrations.sandbox.offline_model import chat_request, message_order
+from integrations.sandbox.offline_model.errors import ApiError
 
 DIMENSIONS = 384
 _CALL_IDS = count(1)  # like a real model's: never the same twice
@@ -215,6 +218,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(200, {"object": "list", "data": data, "model": body["model"], "usage": usage})
 
     def _chat(self, body: dict[str, Any]) -> None:
+        try:
+            message_order.check(chat_request.parse(json.dumps(body).encode()).messages)
+        except ApiError as error:
+            self.scripted.unexpected.append(f"a request the API refuses: {error}")
+            self._error(400, str(error))
+            return
         reply = self.scripted.answer(self.path, body)
         if reply is None:
             self._error(400, "the script has no reply for this call")

@@ -45,9 +45,9 @@ def act(
     return result
 
 
-def record_malformed(context: ToolContext) -> None:
-    """Have the guardrails refuse, and so record, a call that no tool could take: of a name that
-    nobody knows, or with arguments that an acting tool cannot read.
+def record_refused(context: ToolContext) -> None:
+    """Have the guardrails refuse, and so record, a call that no tool took: of a name that nobody
+    knows, or of an acting tool that cannot read its arguments or was not let run.
 
     The row's action type says that it was a tool's name: no action has such a name, so whatever
     a model calls it, nothing is carried out.

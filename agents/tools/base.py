@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agents.contracts import CallRecord, InboundMail, Person, ToolResult
+from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
 from agents.journal import Lease
 from agents.steps import Ending
+from integrations import strict_json
 
 
 class Arguments(BaseModel):
@@ -40,6 +41,7 @@ class ToolContext:
     pattern_id: str
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
+    shown: frozenset[UUID] = frozenset()  # items that this run has been shown
 
     def action_id(self, number: int) -> UUID:
         """The id of this call's n-th action (from 0): the same whenever the call is run again.
@@ -51,13 +53,17 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class Tool(Generic[A]):
-    """`acts` says that it may change something outside: such calls run one after another."""
+    """`acts` says that it may change something outside: such calls run one after another.
+    `repeats` says that each call that succeeds is work done, so many of them are no loop.
+    `aside` names arguments that make no other call of it: words about it, not what it does."""
 
     name: str
     description: str
     arguments: type[A]
     run: Callable[[ToolContext, A], ToolResult]
     acts: bool = False
+    repeats: bool = False
+    aside: frozenset[str] = frozenset()
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -70,3 +76,21 @@ class Tool(Generic[A]):
                 "parameters": self.arguments.model_json_schema(),
             },
         }
+
+
+def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:
+    """The call's typed arguments, or the result that says what is wrong with them."""
+    try:
+        return tool.arguments.model_validate(strict_json.load_object(call.arguments or "{}"))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:5]
+        )
+    except ValueError as error:
+        problems = f"The arguments are not a JSON object: {error}"
+    return failure(
+        "INVALID_INPUT",
+        problems,
+        recoverable=True,
+        suggested_action=f"Follow the schema: {tool.schema['function']['parameters']}",
+    )

@@ -10,14 +10,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import close_old_connections, connections
-from pydantic import ValidationError
+from django.utils import timezone
 
 from agents import journal
-from agents.contracts import CallRecord, ErrorCode, ToolResult, failure
+from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, failure
 from agents.journal import LeaseLost
-from agents.tools import acting
-from agents.tools.base import Arguments, Tool, ToolContext
-from integrations import strict_json
+from agents.tools import acting, hooks
+from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations.exceptions import ProviderError
 from integrations.llm import ModelError
 
@@ -35,19 +34,27 @@ def run_calls(
     *,
     tools: Mapping[str, Tool[Arguments]],
     context_for: Callable[[CallRecord], ToolContext],
+    steps: Sequence[StepRecord],
 ) -> dict[UUID, CallRecord]:
-    """Each call with its result, by id. Calls that only read run side by side; calls that act run
-    in the order the model gave them. One that fails does not lose the others.
+    """Each call with its result, by id. `calls` are open ones of the last of the run's `steps`.
+    Calls that only read run side by side; calls that act run in the order the model gave them.
+    One that fails, or that a hook refuses, does not lose the others.
 
     Raises LeaseLost when another process has taken the turn over.
     """
+    refused = hooks.refusals(calls, steps=steps, tools=tools, now=timezone.now())
     reading = [call for call in calls if not _acts(call, tools)]
-    acting = [call for call in calls if _acts(call, tools)]
+    writing = [call for call in calls if _acts(call, tools)]
 
     def one(call: CallRecord) -> CallRecord:
         started = time.monotonic()
         context = context_for(call)
-        result = answer(call, tools=tools, context=context)
+        if call.id in refused:
+            result = refused[call.id]
+            if _acts(call, tools) or call.name not in tools:
+                acting.record_refused(context)
+        else:
+            result = answer(call, tools=tools, context=hooks.prepared(context, steps))
         elapsed = int((time.monotonic() - started) * 1000)
         return journal.finish_call(context.lease, call, result, latency_ms=elapsed)
 
@@ -57,7 +64,7 @@ def run_calls(
     elif reading:
         futures = [(call, _pool().submit(_in_thread, one, call)) for call in reading]
         done |= {call.id: _wait(future, call, context_for(call)) for call, future in futures}
-    for call in acting:
+    for call in writing:
         done[call.id] = one(call)
     return done
 
@@ -91,12 +98,12 @@ def answer(
     tool = tools.get(call.name)
     try:
         if tool is None:
-            acting.record_malformed(context)
+            acting.record_refused(context)
             return _no_such_tool(tools)
         arguments = parse(call, tool)
         if isinstance(arguments, ToolResult):
             if tool.acts:
-                acting.record_malformed(context)
+                acting.record_refused(context)
             return arguments
         return tool.run(context, arguments)
     except LeaseLost:
@@ -117,22 +124,4 @@ def _no_such_tool(tools: Mapping[str, Tool[Arguments]]) -> ToolResult:
         "There is no such tool.",
         recoverable=True,
         suggested_action=f"Use one of: {', '.join(sorted(tools))}.",
-    )
-
-
-def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:
-    """The call's typed arguments, or the result that says what is wrong with them."""
-    try:
-        return tool.arguments.model_validate(strict_json.load_object(call.arguments or "{}"))
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:5]
-        )
-    except ValueError as error:
-        problems = f"The arguments are not a JSON object: {error}"
-    return failure(
-        "INVALID_INPUT",
-        problems,
-        recoverable=True,
-        suggested_action=f"Follow the schema: {tool.schema['function']['parameters']}",
     )

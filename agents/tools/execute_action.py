@@ -40,4 +40,6 @@ TOOL = Tool(
     arguments=ExecuteAction,
     run=run,
     acts=True,
+    repeats=True,
+    aside=frozenset({"reason", "confirm_first"}),
 )

@@ -12,6 +12,8 @@ from integrations.contracts import Source
 from knowledge import retrieval
 from knowledge.contracts import FoundItem, SearchRequest
 
+LEFT_OUT = "Items that earlier results of this run have shown are left out here."
+
 
 class RetrieveContext(Arguments):
     query: str = Field(min_length=1, max_length=1000)
@@ -32,6 +34,7 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
             time_filter=arguments.time_filter,
             time_zone=context.person.time_zone,
             entity=arguments.entity_filter or "",
+            excluded_ids=tuple(context.shown),
             limit=arguments.limit,
         ),
         now=timezone.now(),
@@ -53,7 +56,8 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
     ]
     return ToolResult(
         success=True,
-        data={"found": len(items), "items": items, "entities_found": entities},
+        data={"found": len(items), "items": items, "entities_found": entities}
+        | ({"left_out": LEFT_OUT} if context.shown else {}),
         untrusted=True,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents import journal
-from agents.contracts import CallRecord, Person, ToolResult, failure
+from agents.contracts import CallRecord, Person, StepRecord, ToolResult, failure
 from agents.models import ToolCall, Turn
 from agents.steps import Ending
 from agents.tools import dispatch
@@ -25,7 +25,9 @@ OK = ToolResult(success=True, data={"ok": True})
 
 
 class Nothing(Arguments):
-    """No arguments."""
+    """No arguments but for a word that may set calls apart."""
+
+    word: str = ""
 
 
 def no_delegate(*_: Any) -> Ending:
@@ -42,7 +44,7 @@ class Bench:
         )
         lease = journal.claim(turn.id)
         assert lease is not None
-        self.lease = lease
+        self.lease, self.steps = lease, list[StepRecord]()
         account = AccountRef(
             id=uuid.uuid4(),
             organisation_id=organisation.id,
@@ -59,24 +61,38 @@ class Bench:
         )
 
     def run(
-        self, *names: str, tools: list[Tool[Any]], arguments: str = "{}"
+        self, *names: str, tools: list[Tool[Any]], arguments: str | list[str] = "{}"
     ) -> list[dict[str, Any]]:
-        """The results of calls of these tools, in the order of the calls."""
+        """One more step: the results of calls of these tools, in the order of the calls."""
+        given = [arguments] * len(names) if isinstance(arguments, str) else arguments
         completion = Completion(
             text="",
-            calls=tuple(RequestedCall(id=n, name=n, arguments=arguments) for n in names),
+            calls=tuple(
+                RequestedCall(id=name, name=name, arguments=text)
+                for name, text in zip(names, given, strict=True)
+            ),
             model="m",
             finish_reason="tool_calls",
             prompt_tokens=0,
             completion_tokens=0,
         )
         step = journal.add_step(
-            self.lease, parent_call=None, agent="a", number=1, completion=completion, latency_ms=0
+            self.lease,
+            parent_call=None,
+            agent="a",
+            number=len(self.steps) + 1,
+            completion=completion,
+            latency_ms=0,
         )
+        self.steps.append(step)
         done = run_calls(
-            step.calls, tools={tool.name: tool for tool in tools}, context_for=self.context
+            step.calls,
+            tools={tool.name: tool for tool in tools},
+            context_for=self.context,
+            steps=self.steps,
         )
-        stored = {row.id: row.result for row in ToolCall.objects.all()}
+        self.steps[-1] = replace(step, calls=tuple(done[call.id] for call in step.calls))
+        stored = {row.id: row.result for row in ToolCall.objects.filter(id__in=done)}
         assert stored == {call.id: done[call.id].result for call in step.calls}
         return [dict(done[call.id].result or {}) for call in step.calls]
 
@@ -167,7 +183,8 @@ def test_calls_that_act_run_one_after_another_in_the_models_order(bench: Bench) 
 
     tools = [tool(name, act, acts=True) for name in ("b", "a", "c")]
 
-    bench.run("c", "a", "b", "a", tools=tools)
+    words = [json.dumps({"word": word}) for word in "wxyz"]
+    bench.run("c", "a", "b", "a", tools=tools, arguments=words)
 
     assert order == ["c", "a", "b", "a"]
 

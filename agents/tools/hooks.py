@@ -1,0 +1,122 @@
+"""What happens around every tool call, in explicit tuples. They fail closed: a hook that breaks
+turns that one call into a refusal.
+
+To add a hook is one function and one line here.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from agents import guards
+from agents.contracts import CallRecord, StepRecord, ToolResult, failure
+from agents.guards import Made
+from agents.tools.base import Arguments, Tool, ToolContext, parse
+
+log = logging.getLogger(__name__)
+Toolbox = Mapping[str, Tool[Arguments]]
+Guard = Callable[[Made, Sequence[Made], datetime], ToolResult | None]
+Preparation = Callable[[ToolContext, Sequence[StepRecord]], ToolContext]
+
+
+def show_new_items_only(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
+    """Tools that look for items leave out those which this run has been shown."""
+    return replace(context, shown=guards.items_shown([c for step in steps for c in step.calls]))
+
+
+GUARDS: tuple[Guard, ...] = (guards.duplicate, guards.resting, guards.circling)
+PREPARATIONS: tuple[Preparation, ...] = (show_new_items_only,)
+
+
+def refusals(
+    calls: Sequence[CallRecord], *, steps: Sequence[StepRecord], tools: Toolbox, now: datetime
+) -> dict[UUID, ToolResult]:
+    """Which of the last step's open `calls` are not to be run, and why. Decided for all of
+    them before any is run, so that calls side by side are seen too."""
+    asked = {call.id for call in calls}
+    try:
+        before = made(steps[:-1], tools, now=now)
+        others = [call for call in steps[-1].calls if call.id not in asked]
+        before += made_of(others, len(steps), tools, now=now)
+    except Exception:
+        log.exception("hook.failed", extra={"hook": "history"})
+        return {call.id: _broken() for call in calls}
+    found = {}
+    for call in calls:
+        refused = _judge(call, before, round=len(steps), tools=tools, now=now)
+        if refused is not None:
+            found[call.id] = refused
+        else:
+            before += made_of([call], len(steps), tools, now=now)
+    return found
+
+
+def _judge(
+    call: CallRecord, before: Sequence[Made], *, round: int, tools: Toolbox, now: datetime
+) -> ToolResult | None:
+    try:
+        (judged,) = made_of([call], round, tools, now=now)
+        for guard in GUARDS:
+            refused = guard(judged, before, now)
+            if refused is not None:
+                return refused
+    except Exception:
+        log.exception("hook.failed", extra={"tool": call.name, "call": str(call.id)})
+        return _broken()
+    return None
+
+
+def _broken() -> ToolResult:
+    return failure("EXECUTION_FAILED", "A check before the tool broke, so it was not run.")
+
+
+def prepared(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
+    for prepare in PREPARATIONS:
+        context = prepare(context, steps)
+    return context
+
+
+def made(steps: Sequence[StepRecord], tools: Toolbox, *, now: datetime) -> list[Made]:
+    """The calls of these steps as the guards see them."""
+    return [
+        one
+        for number, step in enumerate(steps, start=1)
+        for one in made_of(step.calls, number, tools, now=now)
+    ]
+
+
+def made_of(
+    calls: Sequence[CallRecord], round: int, tools: Toolbox, *, now: datetime
+) -> list[Made]:
+    found = []
+    for call in calls:
+        tool = tools.get(call.name)
+        found.append(
+            Made(
+                tool=call.name,
+                identity=_identity(call, tool),
+                round=round,
+                at=call.at or now,
+                open=call.result is None,
+                code=_code(call),
+                acts=tool is not None and tool.acts,
+                repeats=tool is not None and tool.repeats,
+            )
+        )
+    return found
+
+
+def _identity(call: CallRecord, tool: Tool[Arguments] | None) -> str:
+    arguments = parse(call, tool) if tool else None
+    if tool is None or not isinstance(arguments, Arguments):
+        return f"unread {call.arguments}"
+    said = arguments.model_dump(mode="json", exclude=set(tool.aside))
+    return guards.canonical(said, fold=not tool.acts)
+
+
+def _code(call: CallRecord) -> str | None:
+    if call.result is None or call.result.get("success"):
+        return None
+    return str((call.result.get("error") or {}).get("code") or "EXECUTION_FAILED")
