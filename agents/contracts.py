@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
+from integrations.completions import Payer
 from integrations.contracts import AccountRef
 
 ErrorCode = Literal[
@@ -90,6 +92,15 @@ class StepRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a turn has used so far, its specialists included. `cost` is in US dollars."""
+
+    tool_calls: int = 0
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TurnRecord:
     """One turn of a conversation as the prompt needs it.
 
@@ -114,6 +125,16 @@ class Person:
 
     def account(self, source: str) -> AccountRef | None:
         return next((a for a in self.accounts if a.source == source), None)
+
+    def payer(self, run_id: UUID, *, account: AccountRef | None = None) -> Payer:
+        """Whom the models' work for this person is counted for; `account` where it is the
+        account's own."""
+        return Payer(
+            organisation_id=self.organisation_id,
+            external_user_id=self.external_user_id,
+            account_id=account.id if account else None,
+            run_id=run_id,
+        )
 
     @property
     def time_zone(self) -> str:

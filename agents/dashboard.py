@@ -236,6 +236,7 @@ SIDEBAR = (
             Page("guardrails", "targetgroup", "Groups", "category"),
             Page("guardrails", "learnedpattern", "Patterns", "pattern"),
             Page("guardrails", "skill", "Skills", "school"),
+            Page("integrations", "budget", "Budgets", "savings"),
             _page("History", "history", "admin:guardrails_policy_history"),
         ),
     ),
@@ -261,6 +262,7 @@ SIDEBAR = (
             ),
             Page("integrations", "providerresource", "Resources", "link"),
             Page("integrations", "upstream", "Data services", "cloud"),
+            Page("integrations", "modelcall", "Model calls", "neurology"),
         ),
     ),
     (

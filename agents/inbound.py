@@ -138,6 +138,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
             delegate=_no_specialist,
         ),
         steps=steps,
+        payer=person.payer(lease.turn_id, account=mail.account),
     )
     if found:
         act_on_pattern(run, found, mail)

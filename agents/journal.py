@@ -17,9 +17,10 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from agents.contracts import CallRecord, StepRecord, ToolResult
+from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
 from agents.models import Step, ToolCall, Turn
-from integrations.llm import Completion, RequestedCall
+from integrations import metering
+from integrations.completions import Completion, RequestedCall
 
 CHANNEL = "turn_events"
 
@@ -123,8 +124,9 @@ def add_step(
             text=storable(completion.text),
             model=completion.model[:100],
             finish_reason=completion.finish_reason[:32],
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
+            prompt_tokens=completion.usage.prompt_tokens,
+            completion_tokens=completion.usage.answer_tokens,
+            cost=completion.usage.cost,
             latency_ms=latency_ms,
         )
         rows = ToolCall.objects.bulk_create(
@@ -138,8 +140,8 @@ def add_step(
             for position, call in enumerate(completion.calls)
         )
         Turn.objects.filter(id=lease.turn_id).update(
-            prompt_tokens=F("prompt_tokens") + completion.prompt_tokens,
-            completion_tokens=F("completion_tokens") + completion.completion_tokens,
+            prompt_tokens=F("prompt_tokens") + completion.usage.prompt_tokens,
+            completion_tokens=F("completion_tokens") + completion.usage.answer_tokens,
         )
         for row in rows:
             _event(
@@ -167,8 +169,6 @@ def pattern_completion(actions: list[tuple[str, Mapping[str, Any]]], *, pattern:
         ),
         model=f"pattern:{pattern}",
         finish_reason="pattern",
-        prompt_tokens=0,
-        completion_tokens=0,
     )
 
 
@@ -193,6 +193,13 @@ def finish_call(
             },
         )
     return replace(call, result=wire, at=now)
+
+
+def spent(lease: Lease) -> Spent:
+    """What the turn has used so far, its specialists included. Two queries."""
+    used = metering.used_by_run(lease.turn_id)
+    calls = ToolCall.objects.filter(turn_id=lease.turn_id).count()
+    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost)
 
 
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ from agents.tools import hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations import llm
-from integrations.llm import Completion
+from integrations.completions import Completion, Listener, Payer
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
 
@@ -36,9 +36,11 @@ class Run:
     limits: Limits
     messages: Callable[[Sequence[StepRecord]], Sequence[Wire]]
     context_for: Callable[[CallRecord], ToolContext]
+    payer: Payer
     model: str | None = None
     stream: bool = False
     steps: list[StepRecord] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)  # of the turn, for a specialist too
 
 
 def run(run: Run) -> Ending:
@@ -47,10 +49,12 @@ def run(run: Run) -> Ending:
     Raises ModelError when the model does not answer, LeaseLost when another process has
     taken the turn over; both leave rows that a later run goes on from.
     """
-    started = time.monotonic()
     while True:
         match next_step(
-            steps=run.steps, elapsed_seconds=time.monotonic() - started, limits=run.limits
+            steps=run.steps,
+            elapsed_seconds=time.monotonic() - run.started,
+            limits=run.limits,
+            spent=journal.spent(run.lease),
         ):
             case CallModel():
                 run.steps.append(_ask(run))
@@ -73,8 +77,10 @@ def _ask(run: Run) -> StepRecord:
     completion = llm.complete(
         messages=[*messages, *([prompts.resting(rested)] if rested else [])],
         tools=[tool.schema for tool in run.tools.values() if tool.name not in rested],
+        payer=run.payer,
+        purpose=run.agent,
         model=run.model,
-        on_text=_passing_on(run.lease) if run.stream else None,
+        listener=_listener(run.lease) if run.stream else None,
     )
     return add_step(run, completion, latency_ms=int((time.monotonic() - started) * 1000))
 
@@ -117,8 +123,9 @@ def _observe(run: Run, done: Mapping[UUID, CallRecord]) -> None:
     )
 
 
-def _passing_on(lease: Lease) -> Callable[[str], None]:
-    """Collects text and passes it on as `text.delta` events, several words at a time."""
+def _listener(lease: Lease) -> Listener:
+    """Collects text and passes it on as `text.delta` events, several words at a time. A
+    `text.restarted` event takes back what was passed on of this step."""
     waiting: list[str] = []
     last = time.monotonic()
 
@@ -130,4 +137,8 @@ def _passing_on(lease: Lease) -> Callable[[str], None]:
             waiting.clear()
             last = time.monotonic()
 
-    return on_text
+    def on_restart() -> None:
+        waiting.clear()
+        journal.emit(lease, "text.restarted", {})
+
+    return Listener(on_text=on_text, on_restart=on_restart)

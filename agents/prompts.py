@@ -62,6 +62,10 @@ LIMIT_SENTENCES = {
     "seconds": "I stopped because this took too long. Please ask for a smaller part of it.",
     "loop": "I stopped because I went in circles without getting further. Please say it in other "
     "words, or ask for a smaller part of it.",
+    "tokens": "I stopped because this took more of the model than one request may. Please ask for "
+    "a smaller part of it.",
+    "cost": "I stopped because this cost more than one request may. Please ask for a smaller part "
+    "of it.",
     "asks": "I stopped because too many actions wait for a person's decision. Decide about those "
     "first, then ask me to go on.",
 }

@@ -15,7 +15,9 @@ from agents.tools.base import ToolContext
 Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 
 
-def delegate_for(lease: Lease, person: Person, turn: Turn, words: str) -> Delegate:
+def delegate_for(
+    lease: Lease, person: Person, turn: Turn, words: str, *, started: float
+) -> Delegate:
     """What a delegating tool calls: run a specialist below the call and return its ending.
     It shares the turn's ledger, pending actions and limits of the person."""
 
@@ -48,6 +50,8 @@ def delegate_for(lease: Lease, person: Person, turn: Turn, words: str) -> Delega
                 delegate=delegate,
             ),
             steps=journal.steps_of([lease.turn_id]).get((lease.turn_id, parent.id), []),
+            payer=person.payer(turn.id),
+            started=started,
         )
         return loop.run(run)
 

@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
-from agents.contracts import CallRecord, StepRecord
+from agents.contracts import CallRecord, Spent, StepRecord
 from agents.guards import REFUSED
 
 ASK_USER = "ask_user"
+NOTHING = Spent()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Each ends the turn with an answer, never with an exception."""
+    """Each ends the run with an answer, never with an exception. Steps are the run's own; the
+    others are the whole turn's, shared with its specialists. `max_cost` is in US dollars; no
+    tokens and no money (0) mean no such limit."""
 
     max_steps: int
     max_tool_calls: int
     max_seconds: float
+    max_tokens: int = 0
+    max_cost: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,21 +52,27 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    limit: Literal["steps", "tool_calls", "seconds", "asks", "loop"]
+    limit: Literal["steps", "tool_calls", "seconds", "asks", "loop", "tokens", "cost"]
 
 
 Ending = Reply | Question | Stop
 Next = CallModel | RunCalls | Ending
 
 
-def next_step(*, steps: Sequence[StepRecord], elapsed_seconds: float, limits: Limits) -> Next:
+def next_step(
+    *,
+    steps: Sequence[StepRecord],
+    elapsed_seconds: float,
+    limits: Limits,
+    spent: Spent = NOTHING,
+) -> Next:
     """The next thing to do after `steps`, in this order: finish what is open, end, go on.
 
     Open calls are always run, whatever the limits say, because a call without a result
     makes the conversation unusable for every model.
     """
     if not steps:
-        return CallModel() if elapsed_seconds < limits.max_seconds else Stop(limit="seconds")
+        return _within(limits, steps=steps, elapsed_seconds=elapsed_seconds, spent=spent)
     last = steps[-1]
     open_calls = tuple(call for call in last.calls if call.result is None)
     questions = tuple(call for call in open_calls if call.name == ASK_USER)
@@ -75,12 +87,23 @@ def next_step(*, steps: Sequence[StepRecord], elapsed_seconds: float, limits: Li
         return Stop(limit="asks")
     if len(steps) > 1 and all(_circles(step) for step in steps[-2:]):
         return Stop(limit="loop")
-    if sum(len(step.calls) for step in steps) >= limits.max_tool_calls:
+    return _within(limits, steps=steps, elapsed_seconds=elapsed_seconds, spent=spent)
+
+
+def _within(
+    limits: Limits, *, steps: Sequence[StepRecord], elapsed_seconds: float, spent: Spent
+) -> CallModel | Stop:
+    calls = max(spent.tool_calls, sum(len(step.calls) for step in steps))
+    if steps and calls >= limits.max_tool_calls:
         return Stop(limit="tool_calls")
     if len(steps) >= limits.max_steps:
         return Stop(limit="steps")
     if elapsed_seconds >= limits.max_seconds:
         return Stop(limit="seconds")
+    if limits.max_tokens and spent.tokens >= limits.max_tokens:
+        return Stop(limit="tokens")
+    if limits.max_cost and spent.cost >= limits.max_cost:
+        return Stop(limit="cost")
     return CallModel()
 
 

@@ -113,6 +113,7 @@ def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
             for fact in (
                 row.model,
                 f"{row.prompt_tokens} + {row.completion_tokens} tokens",
+                f"US${row.cost.normalize():f}" if row.cost else "",
                 f"{row.latency_ms} ms",
                 row.finish_reason,
             )

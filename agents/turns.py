@@ -1,6 +1,7 @@
 """Chat turns: start, run, answer. A turn's state is rows, so any process can go on with it."""
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -28,7 +29,7 @@ from agents.steps import ASK_USER, Question, Reply, Stop
 from agents.tools.acting import shown
 from agents.tools.base import ToolContext
 from guardrails import approvals
-from integrations.llm import ModelError
+from integrations.llm import BudgetExhausted, ModelError
 from integrations.webhooks import QUEUE_PATIENCE
 
 log = logging.getLogger(__name__)
@@ -157,6 +158,8 @@ def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
         return False
+    except BudgetExhausted as error:
+        finish_turn(lease, text=error.sentence, ending=Turn.Ending.LIMIT, code=error.code)
     except ModelError as error:
         log.warning("turn.model_failed", extra={"turn": str(turn_id), "code": error.code})
         finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code=error.code)
@@ -178,7 +181,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     system = prompts.orchestrator(
         capabilities=capabilities, user=name, today=timezone.now().date().isoformat()
     )
-    present = past[-1]
+    present, started = past[-1], time.monotonic()
 
     def messages(steps: Sequence[StepRecord]) -> Sequence[prompts.Wire]:
         now = TurnRecord(
@@ -211,10 +214,12 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             mail=None,
             pattern_id="",
             call=call,
-            delegate=specialists.delegate_for(lease, person, turn, words),
+            delegate=specialists.delegate_for(lease, person, turn, words, started=started),
         ),
         stream=stream,
         steps=own_steps,
+        payer=person.payer(turn.id),
+        started=started,
     )
     match loop.run(run):
         case Reply(text=text):

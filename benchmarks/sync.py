@@ -105,9 +105,16 @@ def one_by_one(count: int) -> float:
 def model_alone(count: int) -> float:
     """Items per second of as many threads that only ask the model."""
     from integrations import llm
+    from integrations.completions import Payer
+    from integrations.models import Organisation
+
+    organisation, _ = Organisation.objects.get_or_create(slug="bench", name="Bench")
+    payer = Payer(organisation_id=organisation.id, external_user_id="nobody")
 
     def ask(number: int) -> None:
-        llm.complete_json(system="Summarise.", user=f"Mail {number}")
+        llm.complete_json(
+            system="Summarise.", user=f"Mail {number}", payer=payer, purpose="benchmark"
+        )
         llm.embed([f"Mail {number}"])
 
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:

@@ -7,6 +7,7 @@ a missing one stops the process with a sentence that names it.
 import os
 import sys
 import warnings
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,11 @@ EMBEDDING_MODEL = env.str(
     "EMBEDDING_MODEL",
     default="offline-hash-384" if MODEL_IS_OFFLINE else "text-embedding-3-small",
 )
+# A file that adds to integrations/model_profiles.yaml: windows, prices, providers, fallbacks.
+MODEL_PROFILES = env.str("MODEL_PROFILES", default="")
+# Endpoints beside the default one, by the name a profile gives: MODEL_PROVIDERS="local=http://…/v1".
+MODEL_PROVIDERS: dict[str, str] = env.dict("MODEL_PROVIDERS", default={})
+MODEL_PROVIDER_KEYS: dict[str, str] = env.dict("MODEL_PROVIDER_KEYS", default={})
 MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 
 # Checkpoints of the ledger go out to whom an operator named in the admin.
@@ -221,6 +227,9 @@ TURN_MAX_STEPS = env.int("TURN_MAX_STEPS", default=15)
 SPECIALIST_MAX_STEPS = env.int("SPECIALIST_MAX_STEPS", default=10)
 INBOUND_MAX_STEPS = env.int("INBOUND_MAX_STEPS", default=5)
 TURN_MAX_TOOL_CALLS = env.int("TURN_MAX_TOOL_CALLS", default=40)
+# A turn with its specialists; 0: without limit.
+TURN_MAX_TOKENS = env.int("TURN_MAX_TOKENS", default=1_000_000)
+TURN_MAX_COST = Decimal(env.str("TURN_MAX_COST", default="2.00"))  # US dollars
 TURN_MAX_SECONDS = env.float("TURN_MAX_SECONDS", default=180.0)
 TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
 TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)

@@ -27,10 +27,11 @@ from guardrails import asks, entries, holds, results, selectors, shadow, usage, 
 from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult, Decision
 from guardrails.counts import Use
-from guardrails.judgement import Judgement, canonical, judge, refused, release_connections
+from guardrails.judgement import Judgement, canonical, judge, refused
 from integrations import reads, writes
 from integrations.contracts import AccountRef, Operation
 from integrations.exceptions import ProviderError
+from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import connections
 from django.utils import timezone
 
 from audit.chain import canonical_bytes
@@ -30,6 +29,7 @@ from guardrails.sightings import first_seen
 from guardrails.snapshot import PolicySnapshot
 from integrations import reads
 from integrations.exceptions import ProviderError
+from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
 
@@ -124,13 +124,6 @@ def refused(judgement: Judgement, reason: str) -> Judgement:
         judgement.decision, verdict="refuse", reason=reason, sentence=sentence(reason)
     )
     return replace(judgement, decision=decision)
-
-
-def release_connections() -> None:
-    """Gives pooled database connections back before the network is waited for."""
-    for connection in connections.all(initialized_only=True):
-        if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
-            connection.close()
 
 
 def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:

@@ -16,9 +16,9 @@ from audit.contracts import Filters, Recorded
 from guardrails import changes, patterns, registry
 from guardrails.changes import Author
 from guardrails.facts import Facts, gather
-from guardrails.judgement import release_connections
 from guardrails.models import LearnedPattern, PatternHit
 from integrations.contracts import AccountRef
+from integrations.pools import release_connections
 from integrations.reads import reader
 
 WINDOW = timedelta(days=30)  # later, a mail that is put back is no correction

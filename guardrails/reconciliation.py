@@ -19,12 +19,12 @@ from audit.end import ACTION_TYPE as END
 from audit.ids import uuid7
 from audit.selectors import about_ledger, recorded
 from guardrails import entries, reasons, reconciled
-from guardrails.judgement import release_connections
 from guardrails.reconciled import SKEW, Comparison, Incident, Resolution
 from integrations import reads
 from integrations.contracts import AccountRef, Change
 from integrations.exceptions import Malformed, NotFound, ProviderError
 from integrations.models import Account, Organisation
+from integrations.pools import release_connections
 from integrations.registry import BY_SOURCE
 
 log = logging.getLogger(__name__)

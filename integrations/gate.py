@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from integrations.exceptions import CircuitOpen, ProviderError, RateLimited, Unavailable
+from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class Gate:
         what the request itself raises goes through.
         """
         suspect = self._enter()
-        _release()
+        release_connections()
         try:
             yield
         except ProviderError as error:
@@ -111,7 +112,7 @@ class Gate:
                 raise RateLimited("left alone", retry_after=float(wait or USUAL_BLOCK_SECONDS))
         wait, suspect = row
         if wait > 0:
-            _release()
+            release_connections()
             sleep(float(wait))
         return bool(suspect)
 
@@ -139,11 +140,5 @@ class Gate:
             log.exception("upstream.not_noted", extra={"upstream": self.name})
             return None
         finally:
-            _release()
+            release_connections()
         return row[0] if row else None
-
-
-def _release() -> None:
-    """Give a pooled connection back before the network is waited for."""
-    if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
-        connection.close()

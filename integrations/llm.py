@@ -1,21 +1,33 @@
 """The one model client: Chat Completions and Embeddings through the `openai` package.
 
 Without OPENAI_API_KEY or OPENAI_BASE_URL the same code talks to the offline model, which
-follows rules and is not a language model (`docs/offline-model.md`).
+follows rules and is not a language model (`docs/offline-model.md`). Other endpoints are named
+by a model's profile (`integrations.profiles`). Every call is held against the payer's budgets
+before it, and written down after it (`integrations.metering`).
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
+from django.utils import timezone
+
+from integrations import metering, profiles
+from integrations.completions import Completion, Listener, Payer, RequestedCall, Usage
+from integrations.pools import release_connections
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import OpenAI, Stream
+    from openai.types import CompletionUsage
+    from openai.types.chat import ChatCompletionChunk
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
+BROKE_OFF = ("stream_cut", "empty_answer")
 JSON_ATTEMPTS = 3  # one try and the two retries of MAX_PARSE_RETRIES
 
 
@@ -28,33 +40,29 @@ class ModelError(Exception):
         self.retryable = retryable
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestedCall:
-    """A tool call as the model asked for it. `arguments` is its text: maybe not JSON."""
+class BudgetExhausted(ModelError):
+    """A budget has no room: nothing was asked. `sentence` says so to the user."""
 
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Completion:
-    text: str
-    calls: tuple[RequestedCall, ...]
-    model: str
-    finish_reason: str
-    prompt_tokens: int
-    completion_tokens: int
+    def __init__(self) -> None:
+        super().__init__("budget_exhausted", retryable=False)
+        self.sentence = metering.SENTENCE
 
 
 @cache
-def _client() -> "OpenAI":
+def _client(provider: str = "default") -> "OpenAI":
     # Importing openai costs a third of a second and 48 MiB: only where a model is called.
     from openai import OpenAI  # noqa: PLC0415
 
+    is_default = provider == "default"
+    if not is_default and provider not in settings.MODEL_PROVIDERS:
+        raise ModelError("unknown_provider", retryable=False)
     return OpenAI(
-        api_key=settings.OPENAI_API_KEY,
-        base_url=settings.OPENAI_BASE_URL or None,
+        api_key=settings.OPENAI_API_KEY
+        if is_default
+        else settings.MODEL_PROVIDER_KEYS.get(provider, "none"),
+        base_url=(settings.OPENAI_BASE_URL or None)
+        if is_default
+        else settings.MODEL_PROVIDERS[provider],
         timeout=settings.MODEL_TIMEOUT_SECONDS,
         max_retries=3,
     )
@@ -66,29 +74,76 @@ def embedding_model_name() -> str:
 
 def complete(
     *,
-    messages: Sequence[dict[str, Any]],
+    messages: Iterable[dict[str, Any]],
+    payer: Payer,
+    purpose: str,
     tools: Sequence[dict[str, Any]] = (),
     model: str | None = None,
     json_object: bool = False,
     max_tokens: int | None = None,
-    on_text: Callable[[str], None] | None = None,
+    listener: Listener | None = None,
 ) -> Completion:
-    """One answer to `messages` (wire form). `on_text` gets text as it arrives (streams).
+    """One answer to `messages` (wire form), streamed to `listener` if there is one.
 
-    Raises ModelError.
+    A model that does not answer is replaced by its profile's fallback, and a stream that broke
+    off is asked for once more: nothing was done by it yet. Raises ModelError; BudgetExhausted
+    before anything was asked.
     """
-    body: dict[str, Any] = {"model": model or settings.CHAT_MODEL, "messages": list(messages)}
+    body: dict[str, Any] = {"messages": list(messages)}
     if tools:
         body["tools"] = list(tools)
     if json_object:
         body["response_format"] = {"type": "json_object"}
     if max_tokens is not None:
         body["max_completion_tokens"] = max_tokens
-    return _call(lambda: _streamed(body, on_text) if on_text else _whole(body))
+    asked = model or settings.CHAT_MODEL
+    try:
+        return _metered(asked, body, payer, purpose, listener)
+    except ModelError as error:
+        again = profiles.profile(asked).fallback or (asked if error.code in BROKE_OFF else "")
+        if not again or not (error.retryable or error.code == "status_404"):
+            raise
+        log.warning("llm.asked_again", extra={"model": again, "code": error.code})
+    if listener:
+        listener.restart()
+    return _metered(again, body, payer, purpose, listener)
+
+
+def _metered(
+    model: str, body: dict[str, Any], payer: Payer, purpose: str, listener: Listener | None
+) -> Completion:
+    """One call, counted whatever becomes of it. Raises ModelError."""
+    if metering.exhausted(payer, now=timezone.now()):
+        raise BudgetExhausted
+    profile = profiles.profile(model)
+    request = {"model": model, **body}
+    if "tools" in body and not profile.parallel_tools:
+        request["parallel_tool_calls"] = False
+    release_connections()
+    started, usage, code, answered = time.monotonic(), Usage(), "failed", model
+    try:
+        ask = _streamed if listener else _whole
+        completion = _call(lambda: ask(_client(profile.provider), request, listener))
+        usage, code, answered = completion.usage, "", completion.model
+        return completion
+    except ModelError as error:
+        code = error.code
+        raise
+    finally:
+        latency = int((time.monotonic() - started) * 1000)
+        metering.record(
+            payer, usage, model=answered, purpose=purpose, latency_ms=latency, error_code=code
+        )
 
 
 def complete_json(
-    *, system: str, user: str, model: str | None = None, max_tokens: int = 600
+    *,
+    system: str,
+    user: str,
+    payer: Payer,
+    purpose: str,
+    model: str | None = None,
+    max_tokens: int = 600,
 ) -> dict[str, Any]:
     """A JSON object as the answer to one question. Malformed answers are asked again twice.
 
@@ -98,6 +153,8 @@ def complete_json(
     for _attempt in range(JSON_ATTEMPTS):
         answer = complete(
             messages=messages,
+            payer=payer,
+            purpose=purpose,
             model=model or settings.INGEST_MODEL,
             json_object=True,
             max_tokens=max_tokens,
@@ -146,11 +203,11 @@ def _call(ask: Callable[[], T]) -> T:
         raise ModelError("unusable_answer", retryable=False) from error
 
 
-def _whole(body: dict[str, Any]) -> Completion:
+def _whole(client: "OpenAI", request: dict[str, Any], _: Listener | None) -> Completion:
     from openai.types.chat import ChatCompletion  # noqa: PLC0415  # see _client
 
     # create() would walk through every message and type first: most of its own time.
-    answer = _client().post("/chat/completions", body=body, cast_to=ChatCompletion)
+    answer = client.post("/chat/completions", body=request, cast_to=ChatCompletion)
     if not answer.choices:
         raise ModelError("empty_answer", retryable=True)
     choice = answer.choices[0]
@@ -164,28 +221,40 @@ def _whole(body: dict[str, Any]) -> Completion:
         calls=calls,
         model=answer.model,
         finish_reason=choice.finish_reason,
-        prompt_tokens=answer.usage.prompt_tokens if answer.usage else 0,
-        completion_tokens=answer.usage.completion_tokens if answer.usage else 0,
+        usage=_usage(request, answer.usage, choice.message.content or ""),
     )
 
 
-def _streamed(body: dict[str, Any], on_text: Callable[[str], None]) -> Completion:
-    stream = _client().chat.completions.create(
-        **body, stream=True, stream_options={"include_usage": True}
-    )
+def _streamed(client: "OpenAI", request: dict[str, Any], listener: Listener | None) -> Completion:
+    from openai import Stream  # noqa: PLC0415  # see _client
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk  # noqa: PLC0415
+
+    body = request | {"stream": True, "stream_options": {"include_usage": True}}
+    with client.post(
+        "/chat/completions",
+        body=body,
+        cast_to=ChatCompletion,
+        stream=True,
+        stream_cls=Stream[ChatCompletionChunk],
+    ) as stream:
+        return _collected(stream, request, listener)
+
+
+def _collected(
+    stream: "Stream[ChatCompletionChunk]", request: dict[str, Any], listener: Listener | None
+) -> Completion:
     text: list[str] = []
     calls: dict[int, dict[str, str]] = {}
-    model, finish, prompt_tokens, completion_tokens = body["model"], "", 0, 0
+    model, finish, used = request["model"], "", None
     for chunk in stream:
         model = chunk.model or model
-        if chunk.usage:
-            prompt_tokens = chunk.usage.prompt_tokens
-            completion_tokens = chunk.usage.completion_tokens
+        used = chunk.usage or used
         for choice in chunk.choices[:1]:
             finish = choice.finish_reason or finish
             if choice.delta.content:
                 text.append(choice.delta.content)
-                on_text(choice.delta.content)
+                if listener:
+                    listener.hear(choice.delta.content)
             for part in choice.delta.tool_calls or ():
                 call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
                 call["id"] = part.id or call["id"]
@@ -199,6 +268,23 @@ def _streamed(body: dict[str, Any], on_text: Callable[[str], None]) -> Completio
         calls=tuple(RequestedCall(**calls[index]) for index in sorted(calls)),
         model=model,
         finish_reason=finish,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
+        usage=_usage(request, used, "".join([*text, *(c["arguments"] for c in calls.values())])),
+    )
+
+
+def _usage(request: dict[str, Any], used: "CompletionUsage | None", answer: str) -> Usage:
+    """As the endpoint counted; one that counts nothing is estimated, so that no limit is lost."""
+    if used is None:
+        asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
+        return metering.usage(
+            request["model"],
+            prompt_tokens=profiles.estimated_tokens(asked),
+            answer_tokens=profiles.estimated_tokens(answer),
+        )
+    details = used.prompt_tokens_details
+    return metering.usage(
+        request["model"],
+        prompt_tokens=used.prompt_tokens,
+        cached_tokens=(details and details.cached_tokens) or 0,
+        answer_tokens=used.completion_tokens,
     )

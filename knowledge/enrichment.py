@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from integrations import llm
+from integrations.completions import Payer
 from knowledge.chunking import chunk
 from knowledge.parsing import Parsed, line
 from knowledge.subjects import Subject, subjects
@@ -45,7 +46,7 @@ class Passage:
         return hashlib.sha256(self.embedded.encode()).hexdigest()
 
 
-def read(parsed: Parsed) -> Reading:
+def read(parsed: Parsed, *, payer: Payer) -> Reading:
     """Ask a model for summary and entities. Nothing to read: nothing is asked.
 
     An answer that is still malformed after two retries is done without. Raises
@@ -54,7 +55,13 @@ def read(parsed: Parsed) -> Reading:
     if not (parsed.title or parsed.text):
         return Reading(summary="", subjects=subjects(parsed, ()), fallback=False)
     try:
-        answer = llm.complete_json(system=SYSTEM, user=parsed.prompt, max_tokens=ANSWER_TOKENS)
+        answer = llm.complete_json(
+            system=SYSTEM,
+            user=parsed.prompt,
+            payer=payer,
+            purpose="ingest",
+            max_tokens=ANSWER_TOKENS,
+        )
     except llm.ModelError as error:
         if error.code != "malformed_json":
             raise

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from integrations import llm
+from integrations.completions import Payer
 from integrations.contracts import AccountRef, AnyItem
 from knowledge import enrichment, occurrences
 from knowledge.contracts import IngestOutcome
@@ -62,7 +63,12 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
         outcome = _touch(target, parsed)
         if outcome:
             return outcome
-    reading = enrichment.read(parsed)
+    payer = Payer(
+        organisation_id=account.organisation_id,
+        external_user_id=account.external_user_id,
+        account_id=account.id,
+    )
+    reading = enrichment.read(parsed, payer=payer)
     passages = enrichment.passages(parsed)
     vectors = enrichment.vectors(passages, known=_known_vectors(stored))
     if stored is None:

@@ -46,8 +46,15 @@ class Failure:
     status: int
 
 
+@dataclass(frozen=True)
+class Cut:
+    """A stream that breaks off after this text."""
+
+    text: str
+
+
 # A dict is sent as the JSON text of the message.
-Reply = str | dict[str, Any] | Message | Failure
+Reply = str | dict[str, Any] | Message | Failure | Cut
 # In order, each once and all of them; or whatever the function makes of the request's body.
 Script = Mapping[str, Sequence[Reply] | Callable[[dict[str, Any]], Reply]]
 
@@ -76,6 +83,7 @@ class ScriptedModel:
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     unexpected: list[str] = field(default_factory=list)
     fail_embeddings: int | None = None
+    counts: bool = True  # says what was used
     _left: dict[str, list[Reply]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -229,13 +237,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(400, "the script has no reply for this call")
         elif isinstance(reply, Failure):
             self._error(reply.status, "scripted failure")
+        elif isinstance(reply, Cut):
+            self._events(body, [{"content": reply.text}])
         else:
             message = reply if isinstance(reply, Message) else Message(text=_text(reply))
             (self._stream if body.get("stream") else self._whole)(body, message)
 
     def _whole(self, body: dict[str, Any], message: Message) -> None:
         choice = {"index": 0, "message": _wire(message), "finish_reason": _finish(message)}
-        self._json(200, _head(body, "chat.completion") | {"choices": [choice], "usage": _USAGE})
+        usage = {"usage": _USAGE} if self.scripted.counts else {}
+        self._json(200, _head(body, "chat.completion") | {"choices": [choice], **usage})
 
     def _stream(self, body: dict[str, Any], message: Message) -> None:
         head = _head(body, "chat.completion.chunk")
@@ -243,21 +254,30 @@ class _Handler(BaseHTTPRequestHandler):
         deltas += [{"content": part} for part in re.findall(r"\S+\s*|\s+", message.text or "")]
         for index, call in enumerate(_wire(message).get("tool_calls", ())):
             deltas.append({"tool_calls": [{"index": index, **call}]})
-        chunks: list[dict[str, Any]] = [
+        end = {"index": 0, "delta": {}, "finish_reason": _finish(message)}
+        last: list[dict[str, Any]] = [head | {"choices": [end]}]
+        if (body.get("stream_options") or {}).get("include_usage"):
+            last.append(head | {"choices": [], "usage": _USAGE})
+        self._events(body, deltas, last)
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _events(
+        self,
+        body: dict[str, Any],
+        deltas: Sequence[dict[str, Any]],
+        last: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        head = _head(body, "chat.completion.chunk")
+        chunks = [
             head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
             for delta in deltas
         ]
-        end = {"index": 0, "delta": {}, "finish_reason": _finish(message)}
-        chunks.append(head | {"choices": [end]})
-        if (body.get("stream_options") or {}).get("include_usage"):
-            chunks.append(head | {"choices": [], "usage": _USAGE})
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for chunk in chunks:
+        for chunk in [*chunks, *last]:
             self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.flush()
-        self.wfile.write(b"data: [DONE]\n\n")
 
     def _error(self, status: int, message: str) -> None:
         self._json(status, {"error": {"message": message, "type": "scripted", "code": None}})

@@ -15,6 +15,7 @@ from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failur
 from agents.journal import Lease
 from agents.steps import Ending
 from integrations import strict_json
+from integrations.completions import Payer
 
 
 class Arguments(BaseModel):
@@ -42,6 +43,12 @@ class ToolContext:
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
     shown: frozenset[UUID] = frozenset()  # items that this run has been shown
+
+    @property
+    def payer(self) -> Payer:
+        """Whom a call of a model by a tool is counted for."""
+        account = self.mail.account if self.mail else None
+        return self.person.payer(self.lease.turn_id, account=account)
 
     def action_id(self, number: int) -> UUID:
         """The id of this call's n-th action (from 0): the same whenever the call is run again.

@@ -18,7 +18,7 @@ from agents.journal import LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations.exceptions import ProviderError
-from integrations.llm import ModelError
+from integrations.llm import BudgetExhausted, ModelError
 
 log = logging.getLogger(__name__)
 POOL_SIZE = 64
@@ -108,6 +108,8 @@ def answer(
         return tool.run(context, arguments)
     except LeaseLost:
         raise
+    except BudgetExhausted as error:
+        return failure("RATE_LIMIT", error.sentence)
     except ModelError as error:
         return failure("EXECUTION_FAILED", "The model did not answer.", recoverable=error.retryable)
     except ProviderError as error:

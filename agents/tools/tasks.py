@@ -33,7 +33,13 @@ class ExtractTasks(Arguments):
 
 
 def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
-    answer = llm.complete_json(system=TASK_EXTRACTION, user=arguments.source_text, max_tokens=4000)
+    answer = llm.complete_json(
+        system=TASK_EXTRACTION,
+        user=arguments.source_text,
+        payer=context.payer,
+        purpose="extract_tasks",
+        max_tokens=4000,
+    )
     listed = answer.get("tasks")
     if not isinstance(listed, list):
         return failure("EXECUTION_FAILED", "The text could not be turned into tasks.")

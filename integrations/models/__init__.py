@@ -2,7 +2,17 @@
 
 from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.deliveries import Delivery
+from integrations.models.metering import Budget, ModelCall
 from integrations.models.tokens import ServiceToken
 from integrations.models.upstreams import Upstream
 
-__all__ = ["Account", "Delivery", "Organisation", "ProviderResource", "ServiceToken", "Upstream"]
+__all__ = [
+    "Account",
+    "Budget",
+    "Delivery",
+    "ModelCall",
+    "Organisation",
+    "ProviderResource",
+    "ServiceToken",
+    "Upstream",
+]

@@ -1,6 +1,7 @@
 """Runs as a whole, over real HTTP, with a scripted model."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from agents.contracts import ToolResult, failure
 from agents.models import Message, Turn, TurnEvent
 from agents.prompts import LIMIT_SENTENCES
 from agents.tools import retrieve_context
-from integrations.models import Account, Organisation
+from integrations import metering
+from integrations.models import Account, Budget, Organisation
+from tests.model_server import Cut, Script, ScriptedModel, calls, scripted_model
 from tests.model_server import Message as Said
-from tests.model_server import Script, ScriptedModel, calls, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
@@ -107,6 +109,65 @@ def test_a_tool_that_fails_again_and_again_is_taken_away_and_the_model_is_told(
     decided = TurnEvent.objects.filter(turn=turn, type="decision").values_list("data", flat=True)
     assert list(decided) == [{"decision": "tool_rests", "tool": "retrieve_context"}]
     assert reply(turn) == ("reply", "I could not search.")
+
+
+@pytest.mark.parametrize("model", [[looks("a")]], indirect=True)
+@pytest.mark.parametrize(
+    ("setting", "most", "limit"),
+    [("TURN_MAX_TOKENS", 15, "tokens"), ("TURN_MAX_COST", Decimal("0.000075"), "cost")],
+)
+def test_a_turn_that_has_used_what_it_may_ends_with_an_answer(
+    turn: Turn,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    setting: str,
+    most: Any,
+    limit: str,
+) -> None:
+    answers(monkeypatch)
+    settings.CHAT_MODEL = "gpt-4o"  # 10 tokens asked and 5 answered cost 0.000075 dollars
+    setattr(settings, setting, most)
+
+    turns.run_turn(turn.id)
+
+    assert reply(turn) == ("limit", LIMIT_SENTENCES[limit])
+    assert len(model.chats()) == 1
+
+
+DELEGATES = calls(("delegate_to_specialist", {"specialist": "task", "task": "Find tasks"}))
+
+
+@pytest.mark.parametrize("most", [30, 31])
+def test_a_specialist_spends_from_its_turns_limits(turn: Turn, settings: Any, most: int) -> None:
+    settings.TURN_MAX_TOKENS = most
+    script: Script = {
+        ORCHESTRATOR: [DELEGATES] if most == 30 else [DELEGATES, "Done."],
+        "You are Remit's task specialist.": ["I prepared nothing."],
+    }
+    with scripted_model(settings, script):
+        turns.run_turn(turn.id)
+
+    expected = ("limit", LIMIT_SENTENCES["tokens"]) if most == 30 else ("reply", "Done.")
+    assert reply(turn) == expected
+
+
+def test_a_budget_without_room_ends_the_turn_with_its_sentence(turn: Turn, settings: Any) -> None:
+    Budget.objects.create(organisation_id=turn.organisation_id, max_tokens=0)
+    with scripted_model(settings, {}):
+        turns.run_turn(turn.id)
+
+    assert reply(turn) == ("limit", metering.SENTENCE)
+    assert turn.error_code == "budget_exhausted"
+
+
+def test_text_that_broke_off_is_taken_back_from_who_follows(turn: Turn, settings: Any) -> None:
+    with scripted_model(settings, {ORCHESTRATOR: [Cut("Half"), "Whole."]}):
+        turns.run_turn(turn.id, stream=True)
+
+    types = TurnEvent.objects.filter(turn=turn).values_list("type", flat=True)
+    assert "text.restarted" in types
+    assert reply(turn) == ("reply", "Whole.")
 
 
 def offered(body: dict[str, Any]) -> list[str]:

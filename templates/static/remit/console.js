@@ -104,6 +104,7 @@ function follow({ stream_url, turn_id }) {
       settle(value);
     };
     on("text.delta", (data) => { text.textContent += visible(data.text); });
+    on("text.restarted", () => { text.textContent = ""; });
     on("tool.started", (data) => {
       const line = el("li", {}, `${visible(data.tool)} (${visible(data.agent)})`);
       line.dataset.call = data.call_id;

@@ -15,9 +15,10 @@ from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
 from audit.contracts import Recorded
 from audit.selectors import actions_of_run
+from integrations.completions import Completion, RequestedCall
 from integrations.contracts import AccountRef
 from integrations.exceptions import Unavailable
-from integrations.llm import Completion, ModelError, RequestedCall
+from integrations.llm import ModelError
 from integrations.models import Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -73,8 +74,6 @@ class Bench:
             ),
             model="m",
             finish_reason="tool_calls",
-            prompt_tokens=0,
-            completion_tokens=0,
         )
         step = journal.add_step(
             self.lease,

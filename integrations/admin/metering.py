@@ -1,0 +1,49 @@
+"""Admin of what models cost: budgets are set here, calls are only shown."""
+
+from django.contrib import admin
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from integrations.models import Budget, ModelCall
+from integrations.read_only_admin import ReadOnlyAdmin
+
+STANDING = {"answered": "success", "failed": "danger"}
+
+
+@admin.register(Budget)
+class BudgetAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+    list_display = ("whose", "organisation", "max_tokens", "max_cost")
+    list_filter = ("organisation",)
+    list_select_related = ("organisation", "account")
+    search_fields = ("external_user_id",)
+    search_help_text = "A user's id"
+    autocomplete_fields = ("account",)
+    fields = ("organisation", "external_user_id", "account", "max_tokens", "max_cost")
+
+    @display(description="For", ordering="external_user_id")  # type: ignore[untyped-decorator]
+    def whose(self, budget: Budget) -> str:
+        return str(budget.account or budget.external_user_id or "every user")
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(ReadOnlyAdmin):
+    list_display = (
+        "at",
+        "purpose",
+        "external_user_id",
+        "model",
+        "prompt_tokens",
+        "cached_tokens",
+        "answer_tokens",
+        "cost",
+        "latency_ms",
+        "standing",
+    )
+    list_filter = ("organisation", "model", "purpose")
+    search_fields = ("external_user_id", "run_id")
+    search_help_text = "The whole id of the user or the turn"
+    fields = ("organisation", "account", "run_id", *list_display, "error_code")
+
+    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
+    def standing(self, call: ModelCall) -> str:
+        return "failed" if call.error_code else "answered"

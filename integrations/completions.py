@@ -1,0 +1,68 @@
+"""Calls of models as values: for whom, the answer, what it used."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from uuid import UUID
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payer:
+    """Whom a call of a model is counted for. `account_id` is set where the work is the account's
+    own (its mail, its sync); `run_id` is the turn."""
+
+    organisation_id: UUID
+    external_user_id: str
+    account_id: UUID | None = None
+    run_id: UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What calls used: tokens asked, of those cached, answered; US dollars."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    answer_tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.answer_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestedCall:
+    """A tool call as the model asked for it. `arguments` is its text: maybe not JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    text: str
+    calls: tuple[RequestedCall, ...]
+    model: str
+    finish_reason: str
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass
+class Listener:
+    """Who hears a streamed answer: its text as it comes, and that it begins anew when it broke
+    off half-way and is asked for again."""
+
+    on_text: Callable[[str], None]
+    on_restart: Callable[[], None]
+    heard: bool = False
+
+    def hear(self, text: str) -> None:
+        self.heard = True
+        self.on_text(text)
+
+    def restart(self) -> None:
+        if self.heard:
+            self.heard = False
+            self.on_restart()

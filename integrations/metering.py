@@ -1,0 +1,89 @@
+"""Budgets of models: looked at before each call, and what the call used is written down after it.
+
+A call in flight is not counted before it ends, so calls that begin at the same moment may
+together go over a budget, each by no more than itself.
+"""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet, Sum
+
+from integrations.completions import Payer, Usage
+from integrations.models import Budget, ModelCall
+from integrations.profiles import profile
+
+WINDOW = timedelta(hours=24)
+SENTENCE = (
+    "I stopped because the budget for the assistant is used up for now. It frees up as the last "
+    "24 hours pass, and an administrator can raise it."
+)
+
+
+def usage(model: str, *, prompt_tokens: int, answer_tokens: int, cached_tokens: int = 0) -> Usage:
+    """What a call of a model used, with what it cost by the model's profile."""
+    prompt, answer = max(prompt_tokens, 0), max(answer_tokens, 0)
+    cached = min(max(cached_tokens, 0), prompt)
+    cost = profile(model).cost(prompt_tokens=prompt, cached_tokens=cached, answer_tokens=answer)
+    return Usage(prompt_tokens=prompt, cached_tokens=cached, answer_tokens=answer, cost=cost)
+
+
+def exhausted(payer: Payer, *, now: datetime) -> bool:
+    """Whether a budget that fits the payer has no room left. One query without budgets."""
+    fitting = Q(account=None, external_user_id__in=["", payer.external_user_id])
+    if payer.account_id:
+        fitting |= Q(account_id=payer.account_id)
+    budgets = list(Budget.objects.filter(fitting, organisation_id=payer.organisation_id))
+    own = any(budget.external_user_id for budget in budgets)
+    return any(
+        _is_used_up(budget, payer, now=now)
+        for budget in budgets
+        if budget.account_id or budget.external_user_id or not own
+    )
+
+
+def _is_used_up(budget: Budget, payer: Payer, *, now: datetime) -> bool:
+    calls = ModelCall.objects.filter(organisation_id=payer.organisation_id, at__gt=now - WINDOW)
+    if budget.account_id:
+        used = _sum(calls.filter(account_id=budget.account_id))
+    else:
+        used = _sum(calls.filter(external_user_id=payer.external_user_id))
+    return (budget.max_tokens is not None and used.tokens >= budget.max_tokens) or (
+        budget.max_cost is not None and used.cost >= budget.max_cost
+    )
+
+
+def record(
+    payer: Payer, usage: Usage, *, model: str, purpose: str, latency_ms: int, error_code: str = ""
+) -> None:
+    """Write one call down, whether it was answered or not."""
+    ModelCall.objects.create(
+        organisation_id=payer.organisation_id,
+        external_user_id=payer.external_user_id,
+        account_id=payer.account_id,
+        run_id=payer.run_id,
+        purpose=purpose[:64],
+        model=model[:100],
+        prompt_tokens=usage.prompt_tokens,
+        cached_tokens=usage.cached_tokens,
+        answer_tokens=usage.answer_tokens,
+        cost=usage.cost,
+        latency_ms=latency_ms,
+        error_code=error_code[:64],
+    )
+
+
+def used_by_run(run_id: UUID) -> Usage:
+    """What a turn has used so far, its specialists and its tools included."""
+    return _sum(ModelCall.objects.filter(run_id=run_id))
+
+
+def _sum(calls: "QuerySet[ModelCall]") -> Usage:
+    found = calls.order_by().aggregate(
+        prompt_tokens=Sum("prompt_tokens", default=0),
+        cached_tokens=Sum("cached_tokens", default=0),
+        answer_tokens=Sum("answer_tokens", default=0),
+        cost=Sum(F("cost"), default=Decimal(0)),
+    )
+    return Usage(**found)

@@ -1,0 +1,69 @@
+"""Profiles of models as data: window, prices, endpoint, fallback (`model_profiles.yaml`)."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import yaml
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+BUILT_IN = Path(__file__).with_name("model_profiles.yaml")
+DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
+MILLION = 1_000_000
+BYTES_IN_A_TOKEN = 3
+
+
+class Profile(BaseModel):
+    """What is known of one model. Prices are US dollars for a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window: int = Field(default=32_000, ge=1000)
+    price: Decimal = Field(ge=0)
+    cached_price: Decimal = Field(ge=0)
+    answer_price: Decimal = Field(ge=0)
+    provider: str = "default"
+    fallback: str = ""
+    parallel_tools: bool = True
+
+    def cost(self, *, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> Decimal:
+        """US dollars. `cached_tokens` are part of `prompt_tokens`."""
+        fresh = prompt_tokens - cached_tokens
+        return (
+            fresh * self.price
+            + cached_tokens * self.cached_price
+            + answer_tokens * self.answer_price
+        ) / MILLION
+
+
+def estimated_tokens(text: str) -> int:
+    """A count that is rather too high: letters of most alphabets, digits and punctuation."""
+    return -(-len(text.encode()) // BYTES_IN_A_TOKEN)
+
+
+def profile(model: str) -> Profile:
+    """The profile of a model. One that nobody described has a small window and costs what the
+    dearest known one does, so that no limit on money lets it pass."""
+    known = _known(settings.MODEL_PROFILES)
+    found = known.get(model) or known.get(DATE.sub("", model))
+    return found or Profile(
+        price=max(one.price for one in known.values()),
+        cached_price=max(one.cached_price for one in known.values()),
+        answer_price=max(one.answer_price for one in known.values()),
+    )
+
+
+@cache
+def _known(path: str) -> Mapping[str, Profile]:
+    own = read(Path(path).read_text(encoding="utf-8")) if path else {}
+    built_in = read(BUILT_IN.read_text(encoding="utf-8"))
+    merged = {name: built_in.get(name, {}) | own.get(name, {}) for name in {**built_in, **own}}
+    return TypeAdapter(dict[str, Profile]).validate_python(merged)
+
+
+def read(text: str) -> dict[str, dict[str, object]]:
+    """Raises pydantic's ValidationError when `text` is no table of models."""
+    return TypeAdapter(dict[str, dict[str, object]]).validate_python(yaml.safe_load(text) or {})
