@@ -89,4 +89,5 @@ TOOL = Tool(
     "of other sessions).",
     arguments=ToDoWrite,
     run=run,
+    repeats=True,
 )

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agents', '0005_reconcile_when_due'),
+        ('agents', '0006_plans'),
     ]
 
     operations = [
