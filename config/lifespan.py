@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequ
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.db import connections
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -17,13 +18,19 @@ def with_lifespan(app: App, *, refusals: Callable[[], Sequence[str]]) -> Served:
     """`app`, with start-up and shutdown acknowledged. It does not start where `refusals` says
     why it must not; the server writes the sentences to its log and ends."""
 
+    def asked() -> Sequence[str]:
+        try:
+            return refusals()
+        finally:
+            connections.close_all()  # those of this thread, which serves no request
+
     async def answered(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
             await app(scope, receive, send)
             return
         while True:
             phase = (await receive())["type"]
-            if phase == "lifespan.startup" and (reasons := await sync_to_async(refusals)()):
+            if phase == "lifespan.startup" and (reasons := await sync_to_async(asked)()):
                 await send({"type": f"{phase}.failed", "message": " ".join(reasons)})
                 return
             await send({"type": f"{phase}.complete"})

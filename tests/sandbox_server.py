@@ -65,7 +65,7 @@ def serving(app: object, *, port: int = 0) -> Iterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]
-            log_level="critical",
+            log_level="error",
             access_log=False,
             lifespan="on",
             timeout_graceful_shutdown=1,

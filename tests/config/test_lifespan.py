@@ -2,6 +2,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from config.lifespan import Message, Receive, Scope, Send, with_lifespan
 
@@ -36,6 +37,25 @@ def test_a_refusal_ends_the_start_and_says_why() -> None:
     assert talk("lifespan", "startup", refusals=("It is broken.", "Mend it.")) == [
         {"type": "lifespan.startup.failed", "message": "It is broken. Mend it."}
     ]
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_what_asked_the_database_at_the_start_keeps_no_connection() -> None:
+    used = []
+
+    def refusals() -> tuple[str, ...]:
+        connections["ledger"].ensure_connection()
+        used.append(connections["ledger"])
+        return ()
+
+    async def receive() -> Message:
+        return {"type": "lifespan.shutdown" if used else "lifespan.startup"}
+
+    async def send(message: Message) -> None:
+        pass
+
+    asyncio.run(with_lifespan(app, refusals=refusals)({"type": "lifespan"}, receive, send))
+    assert [one.connection for one in used] == [None]
 
 
 @pytest.mark.parametrize("scope", ["http", "websocket"])
