@@ -215,10 +215,10 @@ def deciding(ref: Any) -> dict[str, Any]:
     """Decisions on a policy that was read before, beside the two floors."""
     from django.utils import timezone
 
-    from guardrails import selectors
     from guardrails.policy import decide
+    from guardrails.policy_rows import policy_snapshot
 
-    policy, known, now = selectors.policy_snapshot(ref), facts(), timezone.now()
+    policy, known, now = policy_snapshot(ref), facts(), timezone.now()
     wishes = requests(ref)
     verdicts = [
         decide(request=one, policy=policy, facts=known, now=now).verdict for one in wishes.values()
@@ -245,14 +245,14 @@ def fetching(ref: Any) -> dict[str, float]:
     floor, in turns, is its rules and targets fetched by plain statements and nothing more."""
     from django.utils import timezone
 
-    from guardrails import selectors
     from guardrails.policy import decide
+    from guardrails.policy_rows import policy_snapshot
 
     request, known = requests(ref)["classify"], facts()
     taken, bare, busy = [], [], 0.0
     for _ in range(FETCHES):
         begun, own = time.perf_counter(), time.process_time()
-        policy = selectors.policy_snapshot(ref)
+        policy = policy_snapshot(ref)
         decide(request=request, policy=policy, facts=known, now=timezone.now())
         busy += time.process_time() - own
         between = time.perf_counter()

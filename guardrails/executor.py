@@ -28,6 +28,7 @@ from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult, Decision
 from guardrails.counts import Use
 from guardrails.judgement import Judgement, canonical, judge, refused
+from guardrails.policy_rows import policy_snapshot
 from integrations import reads, writes
 from integrations.contracts import AccountRef, Operation
 from integrations.exceptions import ProviderError
@@ -271,9 +272,7 @@ def _is_still_permitted(request: ActionRequest, decision: Decision) -> bool:
 
 def _why_not(request: ActionRequest) -> str:
     """The reason of a refusal that came between the decision and the call."""
-    switch = selectors.policy_snapshot(request.account).switch(
-        request.action_type, request.account.source
-    )
+    switch = policy_snapshot(request.account).switch(request.action_type, request.account.source)
     return "switched_off" if switch else "paused"
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from audit.chain import canonical_bytes
 from audit.selectors import actions_of_run
-from guardrails import evidence, policy, registry, selectors, usage
+from guardrails import evidence, policy, registry, usage
 from guardrails.actions.base import (
     Action,
     Arguments,
@@ -23,6 +23,7 @@ from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
 from guardrails.facts import Facts, gather
 from guardrails.lookups import corresponded, namesakes
+from guardrails.policy_rows import policy_snapshot
 from guardrails.provenance import SOURCES, named, own_words
 from guardrails.reasons import sentence
 from guardrails.sightings import first_seen
@@ -127,7 +128,7 @@ def refused(judgement: Judgement, reason: str) -> Judgement:
 
 
 def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
-    snapshot = selectors.policy_snapshot(request.account)
+    snapshot = policy_snapshot(request.account)
 
     def decide(facts: Facts | None, now: datetime) -> Judgement:
         decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)

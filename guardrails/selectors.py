@@ -1,15 +1,13 @@
 """Reads of policy, skills and approvals, as values. A fixed number of queries each."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from guardrails import conditions, registry
+from guardrails import registry
 from guardrails.cards import card
 from guardrails.contracts import (
     ApprovalCard,
@@ -20,112 +18,17 @@ from guardrails.contracts import (
 )
 from guardrails.models import (
     AllowedAction,
-    AllowedActionOption,
     Approval,
     CeilingRule,
     KillSwitch,
     Skill,
-    TargetGroup,
 )
-from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule, Switch, lacks_targets
+from guardrails.policy_rows import policy_snapshots
+from guardrails.snapshot import PolicySnapshot, lacks_targets
 from integrations.contracts import AccountRef
 from integrations.models import Account
 
 MAX_CARDS = 200
-OPTION_FIELDS = ("action_type", "resource_type", "source", "kind", "external_id", "name")
-
-
-def policy_snapshot(account: AccountRef) -> PolicySnapshot:
-    """The account's policy as it is now. Four queries, however much there is."""
-    found = policy_snapshots([account])
-    return found[account.id]
-
-
-def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapshot]:
-    """The policies of these accounts. Four queries in all."""
-    by_id = {account.id: account for account in accounts}
-    rules: dict[UUID, list[Rule]] = defaultdict(list)
-    options: dict[UUID, list[Option]] = defaultdict(list)
-    paused = {account.id for account in by_id.values() if account.paused}
-    # Unordered: the order of rows means nothing, and an ordered query would join accounts.
-    permitted = AllowedAction.objects.filter(account__in=by_id).order_by()
-    for row in permitted.values(
-        "id",
-        "account_id",
-        "action_type",
-        "resource_type",
-        "enabled",
-        "approval_mode",
-        "hold_seconds",
-        "conditions",
-        "account__paused",
-        "account__organisation__paused",
-    ):
-        rules[row["account_id"]].append(
-            Rule(
-                id=str(row["id"]),
-                action_type=row["action_type"],
-                resource_type=row["resource_type"],
-                enabled=row["enabled"],
-                mode=row["approval_mode"],  # type: ignore[arg-type]  # a check constraint holds it
-                conditions=conditions.read_all(row["conditions"]),
-                hold_seconds=row["hold_seconds"],
-            )
-        )
-        if row["account__paused"] or row["account__organisation__paused"]:
-            paused.add(row["account_id"])
-    listed = AllowedActionOption.objects.filter(account__in=by_id).order_by()
-    for account_id, key, group_id, cardinality, *rest in listed.values_list(
-        "account_id", Cast("id", TextField()), "group_id", "group__cardinality", *OPTION_FIELDS
-    ):
-        options[account_id].append(
-            Option(
-                id=key,
-                group_id=str(group_id or ""),
-                single=cardinality == TargetGroup.Cardinality.SINGLE,
-                **dict(zip(OPTION_FIELDS, rest, strict=True)),
-            )
-        )
-    ceiling = _ceiling(by_id.values())
-    switches = _switches(by_id.values())
-    return {
-        account.id: PolicySnapshot(
-            account_id=account.id,
-            paused=account.id in paused,
-            rules=tuple(rules[account.id]),
-            options=tuple(options[account.id]),
-            ceiling=tuple(ceiling[account.organisation_id]),
-            switches=tuple(
-                Switch(id=str(row.id), action_type=row.action_type, source=row.source, why=row.why)
-                for row in switches
-                if row.organisation_id in (None, account.organisation_id)
-                and row.account_id in (None, account.id)
-            ),
-        )
-        for account in by_id.values()
-    }
-
-
-def _ceiling(accounts: Iterable[AccountRef]) -> dict[UUID, list[Limit]]:
-    found: dict[UUID, list[Limit]] = defaultdict(list)
-    organisations = {account.organisation_id for account in accounts}
-    for row in CeilingRule.objects.filter(organisation__in=organisations).order_by():
-        found[row.organisation_id].append(
-            Limit(
-                id=str(row.id),
-                action_type=row.action_type,
-                mode=row.at_most,  # type: ignore[arg-type]  # a check constraint holds it
-                conditions=conditions.read_all(row.conditions),
-                hold_seconds=row.hold_seconds,
-            )
-        )
-    return found
-
-
-def _switches(accounts: Iterable[AccountRef]) -> list[KillSwitch]:
-    organisations = {account.organisation_id for account in accounts}
-    reach = Q(organisation=None) | Q(organisation__in=organisations)
-    return list(KillSwitch.objects.filter(reach, lifted_at=None).order_by())
 
 
 def is_stopped(*, account_id: UUID, action_type: str) -> bool:
@@ -185,7 +88,7 @@ def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
 
 def capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capability, ...]]:
     """What the agent may try for each account: nothing that would be refused for certain.
-    Four queries in all."""
+    One query."""
     snapshots = policy_snapshots(accounts)
     return {
         account.id: tuple(_capabilities(account, snapshots[account.id])) for account in accounts

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from audit import selectors as ledger
 from audit.ids import uuid7
-from guardrails import evidence, registry, selectors
+from guardrails import evidence, registry
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.evidence import Past
 from guardrails.judgement import Judgement, canonical, judge
+from guardrails.policy_rows import policy_snapshots
 from guardrails.snapshot import PolicySnapshot
 from guardrails.text import visible
 from integrations.contracts import AccountRef
@@ -132,7 +133,7 @@ def _policies(organisation_id: UUID, pasts: Iterable[Past]) -> dict[UUID, Policy
     rows = Account.objects.select_related("organisation").filter(
         organisation_id=organisation_id, id__in={past.request.account.id for past in pasts}
     )
-    return selectors.policy_snapshots([row.ref() for row in rows])
+    return policy_snapshots([row.ref() for row in rows])
 
 
 def _pasts(organisation_id: UUID, account_id: UUID | None, last: int, of: Of) -> list[Past]:

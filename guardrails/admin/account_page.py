@@ -13,11 +13,12 @@ from django.utils import timezone
 from audit import selectors as ledger
 from audit.contracts import Filters, Recorded
 from audit.timeline import moment
-from guardrails import explain, policy_files, registry, selectors
+from guardrails import explain, policy_files, registry
 from guardrails.admin.scope import choose_account
 from guardrails.explain import Effective
 from guardrails.findings import findings
 from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
+from guardrails.policy_rows import policy_snapshot
 from guardrails.text import visible
 from guardrails.why import why
 from integrations.models import Account
@@ -51,7 +52,7 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     context |= choose_account(request) | {"title": "What may this agent do?"}
     account, target = context["account"], request.GET.get("target", "").strip()
     if account:
-        policy, source = selectors.policy_snapshot(account.ref()), account.source
+        policy, source = policy_snapshot(account.ref()), account.source
         lines = [_line(account, one) for one in explain.effective(policy, source)]
         context |= {
             "permitted": [one for one in lines if one.told.verdict != "refuse"],

@@ -6,9 +6,9 @@ from django.contrib import messages
 from django.db.models import Model
 from django.http import HttpRequest
 
-from guardrails import selectors
 from guardrails.findings import Finding, findings
 from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule, TargetGroup
+from guardrails.policy_rows import policy_snapshot, policy_snapshots
 from integrations.models import Account
 
 MOST = 5
@@ -36,7 +36,7 @@ def around(row: Model) -> Iterator[Finding]:
     elif isinstance(row, CeilingRule):
         accounts = Account.objects.filter(organisation=row.organisation)
         every = [one.ref() for one in accounts.select_related("organisation")]
-        policies = selectors.policy_snapshots(every)
+        policies = policy_snapshots(every)
         for account in every:
             for one in findings(policies[account.id], account.source):
                 if str(row.pk) in one.ids or row.action_type in ("", one.action_type):
@@ -44,7 +44,7 @@ def around(row: Model) -> Iterator[Finding]:
 
 
 def _of(account: Account, action_types: set[str]) -> Iterator[Finding]:
-    policy = selectors.policy_snapshot(account.ref())
+    policy = policy_snapshot(account.ref())
     for one in findings(policy, account.source):
         if one.action_type in action_types:
             yield one

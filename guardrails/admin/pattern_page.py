@@ -11,9 +11,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from audit.ids import uuid7
-from guardrails import explain, proposals, registry, selectors, simulation
+from guardrails import explain, proposals, registry, simulation
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.models import LearnedPattern, PatternEvidence
+from guardrails.policy_rows import policy_snapshot
 from guardrails.text import visible
 
 SHOWN = 10
@@ -95,8 +96,7 @@ def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterato
     there is none, what the permission says in general."""
     account = pattern.account.ref()
     in_general = {
-        one.action_type: one
-        for one in explain.effective(selectors.policy_snapshot(account), account.source)
+        one.action_type: one for one in explain.effective(policy_snapshot(account), account.source)
     }
     for row in pattern.actions.order_by("order"):
         if tried_on is None:

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from guardrails import explain, registry, selectors, simulation
 from guardrails.api.scope import accounts_of
 from guardrails.contracts import Capability
+from guardrails.policy_rows import policy_snapshots
 from guardrails.provenance import IN_WORDS
 from integrations.authentication import HasScope
 from integrations.serializers import StrictCharField, StrictSerializer
@@ -134,7 +135,7 @@ class EffectiveView(APIView):
         """Every action of the user's accounts as the policy has it now, and who is strictest."""
         accounts = accounts_of(request, request.query_params.get("user_id", ""))
         target, now = request.query_params.get("target", ""), timezone.now()
-        policies = selectors.policy_snapshots(accounts)
+        policies = policy_snapshots(accounts)
         actions, reach = [], []
         for account in accounts:
             policy = policies[account.id]

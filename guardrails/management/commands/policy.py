@@ -8,10 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from guardrails import drafts, policy_files, presets, selectors
+from guardrails import drafts, policy_files, presets
 from guardrails.changes import Author
 from guardrails.findings import findings
 from guardrails.policy_files import PolicyFileError
+from guardrails.policy_rows import policy_snapshot
 from guardrails.text import visible
 from integrations.models import Account
 from integrations.registry import source_choices
@@ -76,7 +77,7 @@ class Command(BaseCommand):
     def load(self, account: Account, options: dict[str, Any]) -> None:
         wanted = policy_files.read(text(options))
         draft = drafts.with_file(
-            selectors.policy_snapshot(account.ref()),
+            policy_snapshot(account.ref()),
             policy_files.whole(account, wanted),
             account.ref().source,
         )

@@ -16,8 +16,8 @@ from guardrails.contracts import Origin
 from guardrails.executor import execute
 from guardrails.findings import findings
 from guardrails.models import AllowedAction
+from guardrails.policy_rows import policy_snapshot
 from guardrails.remedies import REMEDIES
-from guardrails.selectors import policy_snapshot
 from integrations.models import Account
 from tests.guardrails.office import Office
 
