@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
-from audit import erasure, ledger, sealing, selectors, vault
-from audit.contracts import Entry
+from audit import erasure, events, ledger, sealing, selectors, vault
 from audit.export import ACTION_TYPE as EXPORT
-from audit.ids import uuid7
 from audit.models import ExecutedAgentAction, Leaf
 
 ACTION_TYPE = selectors.END
@@ -129,16 +126,12 @@ def end(tenant_id: UUID, *, reason: str, actor_id: str) -> int:
 
 
 def destroy_key(found: State, *, reason: str, actor_id: str) -> None:
-    entry = Entry(
+    entry = events.entry(
+        ACTION_TYPE,
         tenant_id=found.tenant_id,
-        action_id=uuid7(),
-        phase="control",
         status="succeeded",
-        action_type=ACTION_TYPE,
-        occurred_at=timezone.now(),
         actor_type="admin",
         actor_id=actor_id,
-        trigger="operator",
         payload={
             "reason": reason,
             "bundle": found.bundle,

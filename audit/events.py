@@ -27,7 +27,36 @@ def record(
 
     Raises audit.ledger.LedgerError when it is not recorded.
     """
-    entry = Entry(
+    made = entry(
+        action_type,
+        tenant_id=tenant_id,
+        payload=payload,
+        status=status,
+        action_id=action_id,
+        actor_type=actor_type,
+        actor_id=actor_id,
+        on_behalf_of=on_behalf_of,
+        error_code=error_code,
+    )
+    ledger.append(made)
+    return made.action_id
+
+
+def entry(
+    action_type: str,
+    *,
+    tenant_id: UUID,
+    payload: dict[str, Any],
+    status: Status = "recorded",
+    action_id: UUID | None = None,
+    actor_type: ActorType = "system",
+    actor_id: str = "",
+    on_behalf_of: str = "",
+    error_code: str = "",
+    parent_action_id: UUID | None = None,
+) -> Entry:
+    """A control row that is not appended yet."""
+    return Entry(
         tenant_id=tenant_id,
         action_id=action_id or uuid7(),
         phase="control",
@@ -39,7 +68,6 @@ def record(
         on_behalf_of=on_behalf_of,
         trigger="system" if actor_type == "system" else "operator",
         error_code=error_code,
+        parent_action_id=parent_action_id,
         payload=payload,
     )
-    ledger.append(entry)
-    return entry.action_id

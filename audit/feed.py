@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from audit import chain, retention, selectors
+from audit import chain, departures, selectors
 from audit.formats.rows import COLUMNS, CONTENT
 from audit.models import ExecutedAgentAction, Leaf
 from audit.sealing import newest
@@ -37,7 +37,7 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     )
     rows = selectors.with_payload().filter(id__in=[leaf.row_id for leaf in leaves])
     found = {row.id: row for row in rows.prefetch_related("artifacts")}
-    last, left = newest(tenant_id), retention.left(tenant_id)
+    last, left = newest(tenant_id), departures.left(tenant_id)
     gone = tuple(
         leaf.leaf_index
         for leaf in leaves

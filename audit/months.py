@@ -1,7 +1,7 @@
 """The ledger's months: its rows lie in partitions by the month of their action's id."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import connections
 
@@ -35,6 +35,16 @@ class Month:
     @property
     def following(self) -> "Month":
         return Month((self.first + timedelta(days=31)).replace(day=1))
+
+    @property
+    def preceding(self) -> "Month":
+        return Month((self.first - timedelta(days=1)).replace(day=1))
+
+    @property
+    def bounds(self) -> tuple[datetime, datetime]:
+        """Its first moment and that of the next month."""
+        first, last = (datetime.combine(one.first, time(), UTC) for one in (self, self.following))
+        return first, last
 
     @property
     def suffix(self) -> str:

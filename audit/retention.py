@@ -12,17 +12,16 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, OperationalError, connections
-from django.utils import timezone
 from psycopg import errors
 
 from audit import chain, erasure, events, ids, ledger, months, selectors
 from audit.contracts import LEDGER_TENANT, Entry
-from audit.ids import uuid7
+from audit.departures import RETENTION
 from audit.models import ExecutedAgentAction
 from audit.months import Month
 from audit.routing import LEDGER
 
-ACTION_TYPE = "ledger.retention"
+ACTION_TYPE = RETENTION
 DAYS = 31  # a month must have ended this long ago; the database holds us to it
 VALID = timedelta(days=7)
 DROP = "SELECT audit_drop_months(%s, %s)"
@@ -259,16 +258,12 @@ def drop(found: Plan, proposal: Proposal, *, actor_id: str) -> None:
 def entry(part: Part, found: Plan, proposal: Proposal, *, actor_id: str) -> Entry:
     said: dict[str, Any] = asdict(part)
     said.pop("tenant_id")
-    return Entry(
+    return events.entry(
+        ACTION_TYPE,
         tenant_id=part.tenant_id,
-        action_id=uuid7(),
-        phase="control",
         status="succeeded",
-        action_type=ACTION_TYPE,
-        occurred_at=timezone.now(),
         actor_type="admin",
         actor_id=actor_id,
-        trigger="operator",
         parent_action_id=proposal.id,
         payload=said
         | {
@@ -278,36 +273,3 @@ def entry(part: Part, found: Plan, proposal: Proposal, *, actor_id: str) -> Entr
             "proposed_by": proposal.actor_id,
         },
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Left:
-    """What has left of an organisation so far, by its newest record of it."""
-
-    before: Month
-    places: list[list[int]]
-    row_id: int
-
-    def __contains__(self, place: object) -> bool:
-        return any(isinstance(place, int) and a <= place <= b for a, b in self.places)
-
-    def reaches(self, first: int, end: int) -> bool:
-        """Whether something left of the places from `first` on, below `end`."""
-        return any(one < end and last >= first for one, last in self.places)
-
-    @property
-    def rows(self) -> int:
-        return sum(last - first + 1 for first, last in self.places)
-
-
-def left(tenant_id: UUID) -> Left | None:
-    """None when nothing of this organisation left by retention."""
-    rows = ExecutedAgentAction.objects.filter(
-        tenant_id=tenant_id, action_type=ACTION_TYPE, parent_action_id__isnull=False
-    )
-    row = selectors.content_too(rows).order_by("-xact", "-id").first()
-    content = selectors.body(row) if row else None
-    if row is None or content is None:
-        return None
-    said = content["payload"]
-    return Left(before=Month.parse(said["before"]), places=said["places"], row_id=row.id)

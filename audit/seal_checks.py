@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import connections
 
-from audit import ids, notes, retention, signing_keys
+from audit import departures, ids, notes, signing_keys
 from audit.lines import LEAF_HASH
 from audit.merkle import Frontier
 from audit.models import ActionArtifact, Checkpoint, ExecutedAgentAction, Leaf, LedgerPayload
@@ -67,7 +67,7 @@ def of_tenant(
     tree = believed(tenant_id, since)
     checkpoints = following(tenant_id, tree.size)
     expected = next(checkpoints, None)
-    left = retention.left(tenant_id)
+    left = departures.left(tenant_id)
     while page := read(tenant_id, tree.size):
         for place, row_id, leaf, is_there, fits in page:
             if place != tree.size:

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from audit import events, guards, retention, seal_checks
+from audit import departures, events, guards, seal_checks
+from audit.departures import Left
 from audit.ledger import LedgerError
-from audit.retention import Left
 from audit.sealing import since as ago
 from audit.selectors import about_ledger
 from audit.verify import Finding, Verification
@@ -60,7 +60,7 @@ def verify(
                 actions=verification.actions,
                 findings=findings,
                 open_attempts=tuple(verification.open_attempts),
-                left=retention.left(tenant_id),
+                left=departures.left(tenant_id),
                 is_recorded=recorded(verification, findings),
             )
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import datetime
 from uuid import UUID
 
 from audit import selectors
 from audit.formats.text import cell, csv_lines
+from audit.months import Month
 from audit.selectors import about_ledger
 from audit.tally import Tally, tally
 from audit.timeline import reveal
@@ -24,7 +25,7 @@ class Health:
     """A month (UTC). `verified` and `reconciled` are the last words on that before its end;
     empty where there was none."""
 
-    month: date
+    month: Month
     tally: Tally
     patterns_suspended: int
     verified: str
@@ -77,26 +78,19 @@ class Health:
         ]
 
 
-def health(organisation_id: UUID, *, month: date) -> Health:
-    """The month of `month`, as the ledger stands now."""
-    since, until = bounds(month)
+def health(organisation_id: UUID, *, month: Month) -> Health:
+    """This month, as the ledger stands now."""
+    since, until = month.bounds
     verified = about_ledger(organisation_id, VERIFICATION, until=until, limit=1)
     reconciled = about_ledger(organisation_id, SUMMARY, since=since, until=until, limit=1)
     return Health(
-        month=since.date(),
+        month=month,
         tally=tally(tenant_id=organisation_id, since=since, until=until),
         patterns_suspended=_suspended(organisation_id, since, until),
         verified=str(verified[0].payload.get("sentence", "")) if verified else "",
         is_sound=not verified or verified[0].status == "recorded",
         reconciled=str(reconciled[0].payload.get("sentence", "")) if reconciled else "",
     )
-
-
-def bounds(month: date) -> tuple[datetime, datetime]:
-    """Its first moment and that of the next month, in UTC."""
-    since = datetime(month.year, month.month, 1, tzinfo=UTC)
-    later = (month.year + 1, 1) if month.month == 12 else (month.year, month.month + 1)
-    return since, datetime(*later, 1, tzinfo=UTC)
 
 
 def as_csv(found: Health) -> bytes:

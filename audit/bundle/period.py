@@ -6,7 +6,7 @@ each end, which shows a verifier that no row of the period is missing.
 
 from django.db import connections
 
-from audit import retention
+from audit import departures
 from audit.contracts import Filters
 from audit.models import Checkpoint
 from audit.routing import LEDGER
@@ -28,7 +28,7 @@ def beginning(period: Filters) -> Checkpoint | None:
         return None
     earlier = Checkpoint.objects.filter(tenant_id=period.tenant_id, signed_at__lt=period.since)
     found: Checkpoint | None = earlier.order_by("-size")[1:2].first()
-    left = retention.left(period.tenant_id)
+    left = departures.left(period.tenant_id)
     return None if found and left and found.size in left else found
 
 

@@ -5,7 +5,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from audit import chain, retention, selectors
+from audit import chain, departures, selectors
 from audit.bundle.extent import Extent, NothingSealed
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
@@ -27,7 +27,7 @@ def places(extent: Extent) -> list[int]:
         if not any(holds(extent.places, at) for at in named.values_list("leaf_index", flat=True)):
             continue
         found.append(sealed_at(row.id, extent))
-    left = retention.left(tenant_id) if extent.completeness == "proven" else None
+    left = departures.left(tenant_id) if extent.completeness == "proven" else None
     if left and left.reaches(extent.first.size, extent.end.size):
         found.append(sealed_at(left.row_id, extent))
     return sorted(place for place in found if not holds(extent.places, place))

@@ -1,7 +1,6 @@
 """The page of an organisation's month: sentences first, tables after, and an export of it."""
 
 import hashlib
-from datetime import date, timedelta
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -9,13 +8,14 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from audit import events
+from audit.months import Month
 from guardrails import health
 from guardrails.admin.authors import operator
 from guardrails.admin.scope import choose_organisation
 from integrations.models import Organisation
 
 ACTION_TYPE = "ledger.report"
-FIRST_YEAR = 2020
+FIRST = Month.parse("2020-01")
 
 
 def health_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
@@ -23,33 +23,31 @@ def health_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if request.method != "GET":
         return HttpResponseNotAllowed(["GET"])
     organisations, organisation = choose_organisation(request)
-    today = timezone.now().date()
-    month = _month(request.GET.get("month", ""), today)
+    this = Month.of(timezone.now())
+    month = _month(request.GET.get("month", ""), this)
     found = health.health(organisation.id, month=month) if organisation else None
     if organisation and found and request.GET.get("format") == "csv":
         return _export(request, organisation, found)
-    following = (month + timedelta(days=32)).replace(day=1)
     context |= {
-        "title": f"Health report, {month:%B %Y}",
+        "title": f"Health report, {month.first:%B %Y}",
         "organisations": organisations,
         "organisation": organisation,
         "month": month,
-        "before": month - timedelta(days=1),
-        "after": following if following <= today else None,
+        "after": month.following if month < this else None,
         "found": found,
-        "is_running": month == today.replace(day=1),
+        "is_running": month == this,
     }
     return TemplateResponse(request, "guardrails/health.html", context)
 
 
-def _month(text: str, today: date) -> date:
+def _month(text: str, this: Month) -> Month:
     if not text:
-        return today.replace(day=1)
+        return this
     try:
-        found = date.fromisoformat(f"{text[:7]}-01")
+        found = Month.parse(text[:7])
     except ValueError as error:
         raise Http404("There is no such month.") from error
-    if not found.year >= FIRST_YEAR or found > today:
+    if not FIRST <= found <= this:
         raise Http404("There is no such month.")
     return found
 
@@ -62,12 +60,12 @@ def _export(request: HttpRequest, organisation: Organisation, found: health.Heal
         actor_type="admin",
         actor_id=operator(request),
         payload={
-            "month": f"{found.month:%Y-%m}",
+            "month": str(found.month),
             "format": "csv",
             "sha256": hashlib.sha256(content).hexdigest(),
         },
     )
-    name = f"remit-health-{organisation.slug}-{found.month:%Y-%m}.csv"
+    name = f"remit-health-{organisation.slug}-{found.month}.csv"
     return HttpResponse(
         content,
         content_type="text/csv; charset=utf-8",

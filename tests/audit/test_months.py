@@ -32,7 +32,15 @@ def at(month: Month) -> UUID:
 
 def test_a_month_follows_the_one_before_also_over_the_turn_of_the_year() -> None:
     assert Month.of(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)).following == Month(date(2027, 1, 1))
+    assert Month(date(2027, 1, 1)).preceding == Month(date(2026, 12, 1))
     assert str(Month(date(2027, 1, 1))) == "2027-01"
+
+
+def test_a_month_reaches_from_its_first_moment_to_that_of_the_next() -> None:
+    assert Month.parse("2026-12").bounds == (
+        datetime(2026, 12, 1, tzinfo=UTC),
+        datetime(2027, 1, 1, tzinfo=UTC),
+    )
 
 
 def test_this_month_and_the_next_three_are_there_from_the_start() -> None:

@@ -15,7 +15,7 @@ from django.db import ProgrammingError, connections
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from audit import erasure, feed, guards, ids, ledger, months, retention, selectors
+from audit import departures, erasure, feed, guards, ids, ledger, months, retention, selectors
 from audit.bundle import reading
 from audit.bundle.extent import NothingSealed
 from audit.contracts import LEDGER_TENANT
@@ -88,7 +88,7 @@ def test_months_leave_when_another_person_confirms_and_the_rest_verifies(tenant_
     assert said.payload["proposed_by"] == "operator:olga"
     sealed.seal(tenant_id)
     assert list(map(str, Verification(tenant_id=tenant_id))) == []
-    left = retention.left(tenant_id)
+    left = departures.left(tenant_id)
     assert left
     assert left.rows == 6
     assert guards.problems() == []
@@ -100,7 +100,7 @@ def test_rows_in_between_stay_and_only_what_left_is_named(tenant_id: UUID) -> No
     confirm(propose())
     sealed.seal(tenant_id)
     assert list(Verification(tenant_id=tenant_id)) == []
-    left = retention.left(tenant_id)
+    left = departures.left(tenant_id)
     assert left
     assert left.places == [[0, 5], [10, 11]]
 
@@ -120,7 +120,7 @@ def test_later_months_leave_later_and_everything_that_left_stays_named(tenant_id
     sealed.seal(LEDGER_TENANT)
     confirm(propose(KEPT))
     sealed.seal(tenant_id)
-    left = retention.left(tenant_id)
+    left = departures.left(tenant_id)
     assert left
     assert (left.before, left.places) == (KEPT, [[0, 5]])
     assert list(Verification(tenant_id=tenant_id)) == []

@@ -1,12 +1,12 @@
 """A month in numbers and sentences, counted exactly from what happened."""
 
-from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
+from audit.months import Month
 from audit.verifications import verify
 from guardrails import approvals, health, holds, undo
 from guardrails.contracts import ActionResult, Origin
@@ -20,7 +20,7 @@ NOW = timezone.now
 
 
 def month(office: Office) -> health.Health:
-    return health.health(office.organisation.id, month=NOW().date())
+    return health.health(office.organisation.id, month=Month.of(NOW()))
 
 
 def archive(office: Office) -> ActionResult:
@@ -28,7 +28,7 @@ def archive(office: Office) -> ActionResult:
 
 
 def test_a_month_without_anything_says_so() -> None:
-    found = health.health(uuid4(), month=date(2026, 11, 1))
+    found = health.health(uuid4(), month=Month.parse("2026-11"))
     assert found.is_empty
     assert found.sentences == ("Nothing was recorded in this month.",)
     assert (found.actions, found.refusals, found.tally.asked) == ([], [], 0)
@@ -90,16 +90,9 @@ def test_recalls_and_suspended_patterns_are_counted(office: Office) -> None:
 def test_other_months_and_organisations_are_not_counted(office: Office) -> None:
     office.permit("archive")
     archive(office)
-    assert health.health(uuid4(), month=NOW().date()).is_empty
-    earlier = NOW().date().replace(day=1) - timedelta(days=1)
+    assert health.health(uuid4(), month=Month.of(NOW())).is_empty
+    earlier = Month.of(NOW()).preceding
     assert health.health(office.organisation.id, month=earlier).is_empty
-
-
-def test_the_bounds_of_a_month() -> None:
-    assert health.bounds(date(2026, 12, 24)) == (
-        datetime(2026, 12, 1, tzinfo=UTC),
-        datetime(2027, 1, 1, tzinfo=UTC),
-    )
 
 
 def test_a_csv_runs_nothing(office: Office) -> None:
