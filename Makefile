@@ -24,7 +24,7 @@ reset:
 	$(NEED_PYTHON); exec "$(PYTHON)" -m config.reset
 
 test:
-	$(BOOTSTRAP) dev -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+	$(BOOTSTRAP) dev -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 dev:
 	$(BOOTSTRAP) dev

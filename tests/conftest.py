@@ -91,6 +91,9 @@ def chromium() -> Path | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Files with slow tests come first: begun last, one process would work on while others idle.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     if chromium() is None:
         missing = pytest.mark.skip(
             reason="No Chromium found, so the browser tests did not run. Install one "
