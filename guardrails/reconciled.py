@@ -28,7 +28,7 @@ SENTENCES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Incident:
+class Disagreement:
     """Something on which the provider and the ledger disagree."""
 
     reason: str
@@ -63,7 +63,7 @@ class Comparison:
     by_others: int
     explained: int
     open: int
-    incidents: tuple[Incident, ...]
+    incidents: tuple[Disagreement, ...]
     resolutions: tuple[Resolution, ...]
 
 
@@ -96,12 +96,12 @@ def compare(
     """
     own = [change for change in changes if change.by == "client"]
     used: dict[UUID, Change] = {}
-    incidents: list[Incident] = []
+    incidents: list[Disagreement] = []
     for change in own:
         action = _explaining(change, by_key, by_object, used)
         reason = _disagreement(action, account_id, used)
         if reason:
-            incidents.append(Incident(reason=reason, change=change, action=action))
+            incidents.append(Disagreement(reason=reason, change=change, action=action))
         if action and action.account_id == account_id:
             used.setdefault(action.action_id, change)
     incidents += _missing(attempted, used, covered_from, now)
@@ -156,11 +156,11 @@ def _disagreement(
 
 def _missing(
     attempted: Sequence[Attempted], used: Mapping[UUID, Change], since: datetime, now: datetime
-) -> Iterator[Incident]:
+) -> Iterator[Disagreement]:
     for one in attempted:
         settled = since <= one.began_at <= now - SETTLED_AFTER
         if one.status == "succeeded" and settled and one.action_id not in used:
-            yield Incident(reason="missing_effect", action=one)
+            yield Disagreement(reason="missing_effect", action=one)
 
 
 def _is_surely_absent(

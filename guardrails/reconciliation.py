@@ -19,7 +19,7 @@ from audit.end import ACTION_TYPE as END
 from audit.ids import uuid7
 from audit.selectors import about_ledger, recorded
 from guardrails import entries, reasons, reconciled
-from guardrails.reconciled import SKEW, Comparison, Incident, Resolution
+from guardrails.reconciled import SKEW, Comparison, Disagreement, Resolution
 from integrations import reads
 from integrations.contracts import AccountRef, Change
 from integrations.exceptions import Malformed, NotFound, ProviderError
@@ -45,7 +45,7 @@ class AccountResult:
 
     account: AccountRef
     comparison: Comparison | None
-    new_incidents: tuple[Incident, ...] = ()
+    new_incidents: tuple[Disagreement, ...] = ()
     problem: str = ""
 
 
@@ -227,11 +227,11 @@ def _told(organisation_id: UUID, since: datetime) -> set[str]:
     return {str(row.payload.get("mark", "")) for row in rows}
 
 
-def _mark(account: AccountRef, incident: Incident) -> str:
+def _mark(account: AccountRef, incident: Disagreement) -> str:
     return f"{account.id} {incident.mark}"
 
 
-def _incident(account: AccountRef, incident: Incident, *, now: datetime) -> Entry:
+def _incident(account: AccountRef, incident: Disagreement, *, now: datetime) -> Entry:
     change, action = incident.change, incident.action
     return Entry(
         tenant_id=account.organisation_id,

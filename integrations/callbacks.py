@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from standardwebhooks.webhooks import Webhook
 
 from integrations import http
 from integrations.exceptions import Malformed, NotPermitted
+from integrations.outgoing import signature
 
 
 def send(*, slug: str, id: str, kind: str, data: Mapping[str, Any], now: datetime) -> None:
@@ -25,17 +25,14 @@ def send(*, slug: str, id: str, kind: str, data: Mapping[str, Any], now: datetim
     url, secret = settings.SYNC_CALLBACKS.get(slug), settings.SYNC_CALLBACK_SECRETS.get(slug)
     if not url or not secret:
         raise NotPermitted(f"set SYNC_CALLBACKS and SYNC_CALLBACK_SECRETS for “{slug}”")
-    body = json.dumps({"type": kind, "timestamp": now.isoformat(), "data": data})
+    said = {"type": kind, "timestamp": now.isoformat(), "data": data}
+    body = json.dumps(said).encode()
     parts = urlsplit(url)
     with suppress(Malformed):  # it has taken it, whatever it says besides
         http.request(
             http.client(f"{parts.scheme}://{parts.netloc}"),
             "POST",
             f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}",
-            body=body.encode(),
-            headers={
-                "webhook-id": id,
-                "webhook-timestamp": str(int(now.timestamp())),
-                "webhook-signature": Webhook(secret).sign(id, now, body),
-            },
+            body=body,
+            headers=signature(secret, webhook_id=id, body=body, now=now),
         )

@@ -81,13 +81,19 @@ def is_public(address: Address) -> bool:
 def send_webhook(url: str, *, secret: str, webhook_id: str, body: bytes, now: datetime) -> None:
     """One POST, signed as Standard Webhooks ask. Raises Forbidden or another ProviderError;
     any 2xx answer is a receipt."""
-    headers = {
-        "Content-Type": "application/json",
+    headers = {"Content-Type": "application/json"} | signature(
+        secret, webhook_id=webhook_id, body=body, now=now
+    )
+    http.post(url, body=body, headers=headers, address=public_address(url))
+
+
+def signature(secret: str, *, webhook_id: str, body: bytes, now: datetime) -> dict[str, str]:
+    """The headers by which a receiver knows that a webhook is ours (Standard Webhooks)."""
+    return {
         "webhook-id": webhook_id,
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": Webhook(secret).sign(webhook_id, now, body.decode()),
     }
-    http.post(url, body=body, headers=headers, address=public_address(url))
 
 
 def send_mail(to: str, *, subject: str, text: str, attachment: Attachment | None = None) -> None:
