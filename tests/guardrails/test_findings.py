@@ -259,7 +259,7 @@ def test_a_group_of_one() -> None:
     sentence = "warning It is alone in its one-at-a-time group, so setting it takes nothing off."
     assert told(rule("classify"), alone) == [sentence]
     assert told(rule("classify"), alone, other) == []
-    assert told(rule("classify"), replace(alone, single=False)) == []
+    assert told(rule("classify"), alone._replace(single=False)) == []
 
 
 def test_findings_name_their_rows() -> None:
