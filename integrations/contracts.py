@@ -59,8 +59,16 @@ def lines(value: object) -> object:
     return value
 
 
+def usable_id(value: object) -> str | None:
+    """A mail is not lost over the id of one of its attachments: that file is not to be had."""
+    usable = isinstance(value, str) and 0 < len(value) <= 500 and value == storable(value)
+    return value if isinstance(value, str) and usable else None
+
+
 Text = Annotated[str, BeforeValidator(storable)]
 Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
+# Names exactly these bytes: other bytes have another id. None: they are not handed out.
+FileId = Annotated[str | None, BeforeValidator(usable_id)]
 Instant = Annotated[datetime, AfterValidator(zoned)]
 LocalTime = Annotated[datetime, AfterValidator(local)]
 
@@ -96,6 +104,7 @@ class Attachment(BaseModel):
     mime_type: Text = "application/octet-stream"
     size: int = 0
     gdrive_id: Text | None = None
+    file_id: FileId = None
 
 
 class Authentication(BaseModel):
@@ -139,6 +148,7 @@ class Document(ProviderObject):
     created_at: Instant
     modified_at: Instant
     size_bytes: int = 0
+    file_id: FileId = None
     shared_with: tuple[Text, ...] = ()
     roles: dict[Text, Text] = {}
     owner: Text = ""

@@ -41,6 +41,12 @@ class Changed(Rejected):
     code = "changed"
 
 
+class TooLarge(Rejected):
+    """There is more than was asked for."""
+
+    code = "too_large"
+
+
 class CursorExpired(ProviderError):
     """The page cursor is too old: start over inside the window, never jump to now."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import IO, Any, TypeVar
 
 import httpx
 import tenacity
@@ -20,6 +20,8 @@ from django.conf import settings
 from integrations import exceptions
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
+Turn = Callable[[], AbstractContextManager[None]]
 Upstream = httpx.Client
 MAX_WAIT_SECONDS = 20.0
 POST_SECONDS = 10.0
@@ -74,7 +76,7 @@ def request(
     body: Mapping[str, Any] | bytes | None = None,
     idempotency_key: str | None = None,
     headers: Mapping[str, str] | None = None,
-    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    turn: Turn = nullcontext,
 ) -> Any:
     """The decoded JSON answer (None for 204). A body of bytes is JSON already, sent as it is.
     Each try is made inside a `turn`, which may wait or refuse.
@@ -91,6 +93,41 @@ def request(
         sent["Idempotency-Key"] = idempotency_key
     if isinstance(body, bytes):
         sent["Content-Type"] = "application/json"
+    return _tried(
+        lambda: _once(upstream, method, path, params, body, sent), attempts=attempts, turn=turn
+    )
+
+
+def download(
+    upstream: Upstream, path: str, *, into: IO[bytes], most_bytes: int, turn: Turn = nullcontext
+) -> None:
+    """Write the bytes at `path` into a file that can be rewound, as they come.
+
+    Raises a ProviderError as `request` does, and TooLarge for more than `most_bytes`.
+    """
+
+    def once() -> None:
+        into.seek(0)
+        into.truncate()
+        try:
+            with upstream.stream("GET", path) as response:
+                if not response.is_success:
+                    response.read()
+                    raise _failure(response)
+                for chunk in response.iter_bytes():
+                    if into.tell() + len(chunk) > most_bytes:
+                        raise exceptions.TooLarge(f"more than {most_bytes} bytes")
+                    into.write(chunk)
+        except httpx.ConnectError as error:
+            raise _Unreached("no connection") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise exceptions.Unavailable(type(error).__name__) from error
+
+    _tried(once, attempts=settings.DATA_SERVICE_ATTEMPTS, turn=turn)
+
+
+def _tried(once: Callable[[], T], *, attempts: int, turn: Turn) -> T:
+    """What `once` gives, asked again for failures that may pass, each time inside a `turn`."""
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(attempts),
         retry=tenacity.retry_if_exception(_may_pass),
@@ -102,7 +139,7 @@ def request(
         with attempt:
             try:
                 with turn():
-                    return _once(upstream, method, path, params, body, sent)
+                    return once()
             except exceptions.ProviderError as error:
                 # One attempt that may have acted makes the whole call's outcome unknown,
                 # whatever the attempts after it were told.

@@ -3,7 +3,7 @@ handles model output can be given a reader and never has a way to a write."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from integrations.contracts import (
     AnyItem,
@@ -55,6 +55,11 @@ class Reader(Protocol):
     def correspondence(self, address: str) -> Correspondence: ...
     def operation(self, idempotency_key: str) -> Operation | None:
         """What the provider performed under this key; None when it performed nothing."""
+        ...
+
+    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
+        """Write the bytes of an attachment or document into a file that can be rewound. Raises
+        TooLarge for more than `most_bytes`."""
         ...
 
     def history(

@@ -1,7 +1,7 @@
 """Reads of one account's data at its provider."""
 
 from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from integrations import http
 from integrations.contracts import (
@@ -150,6 +150,15 @@ class DataServiceReader:
         except NotFound:
             return None
         return parse(Operation, data)
+
+    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
+        http.download(
+            self._upstream,
+            f"{self._user}/files/{segment(file_id)}",
+            into=into,
+            most_bytes=most_bytes,
+            turn=self._gate.turn,
+        )
 
     def history(
         self, *, source: str, since: datetime, cursor: str | None, limit: int

@@ -11,17 +11,30 @@ from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.text import Truncator
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action, display
 
 from knowledge import sync_pages, sync_runs
-from knowledge.models import Chunk, Entity, Item, Mention, SyncFailure, SyncRun, SyncSource
+from knowledge.files.contracts import REASONS, Reason
+from knowledge.models import (
+    Chunk,
+    Entity,
+    Item,
+    ItemFile,
+    Mention,
+    SyncFailure,
+    SyncRun,
+    SyncSource,
+)
 from knowledge.tasks import retry_dead_letters
 
 MOST_COUNTED = 10_000
+SHOWN_CHARS = 300
 STATES = {
     "queued": "info",
     "running": "info",
@@ -70,6 +83,29 @@ class ChunkInline(ViewOnly, TabularInline):  # type: ignore[misc]
     tab = True
 
 
+class FileInline(ViewOnly, TabularInline):  # type: ignore[misc]
+    model = ItemFile
+    fields = ["name", "shown_size", "standing", "beginning"]
+    readonly_fields = fields
+    verbose_name_plural = "files"
+    hide_title = True
+    tab = True
+
+    @admin.display(description="Size")
+    def shown_size(self, file: ItemFile) -> str:
+        return filesizeformat(file.size) if file.size else ""
+
+    @admin.display(description="Read")
+    def standing(self, file: ItemFile) -> str:
+        if file.reason:
+            return REASONS.get(cast("Reason", file.reason), file.reason)
+        return "The beginning was read; the rest is too long." if file.cut else "Read."
+
+    @admin.display(description="Text")
+    def beginning(self, file: ItemFile) -> str:
+        return Truncator(file.text).chars(SHOWN_CHARS)
+
+
 class ItemMentionInline(ViewOnly, TabularInline):  # type: ignore[misc]
     model = Mention
     fields = ["entity", "role"]
@@ -91,7 +127,7 @@ class ItemAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
     show_full_result_count = False
     paginator = EstimatingPaginator
     exclude = ["search"]
-    inlines = [ChunkInline, ItemMentionInline]
+    inlines = [FileInline, ChunkInline, ItemMentionInline]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Item]":
         return super().get_queryset(request).defer("search", "text")  # type: ignore[no-any-return]

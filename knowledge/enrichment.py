@@ -52,7 +52,7 @@ def read(parsed: Parsed, *, payer: Payer) -> Reading:
     An answer that is still malformed after two retries is done without. Raises
     integrations.llm.ModelError for everything else.
     """
-    if not (parsed.title or parsed.text):
+    if not (parsed.title or parsed.whole):
         return Reading(summary="", subjects=subjects(parsed, ()), fallback=False)
     try:
         answer = llm.complete_json(
@@ -69,15 +69,21 @@ def read(parsed: Parsed, *, payer: Payer) -> Reading:
     summary, found = answer.get("summary"), answer.get("entities")
     known = subjects(parsed, found if isinstance(found, list) else ())
     if not isinstance(summary, str) or not summary.strip():
-        beginning = line(parsed.text or parsed.title, FALLBACK_SUMMARY)
+        beginning = line(parsed.whole or parsed.title, FALLBACK_SUMMARY)
         return Reading(summary=beginning, subjects=known, fallback=True)
     return Reading(summary=line(summary, MAX_SUMMARY), subjects=known, fallback=False)
 
 
 def passages(parsed: Parsed) -> tuple[Passage, ...]:
-    """What is to be embedded: each passage under the item's title, or the title alone."""
+    """What is to be embedded: each passage under the item's title, or the title alone.
+
+    No passage holds words of two files; one of an attachment names it.
+    """
     title = parsed.title[:TITLE_CHARS]
-    texts = chunk(parsed.text) or ((title,) if title else ())
+    texts = list(chunk(parsed.text))
+    for heading, text in parsed.sections:
+        texts += [f"{heading}\n{piece}" if heading else piece for piece in chunk(text)]
+    texts = texts or ([title] if title else [])
     return tuple(
         Passage(text=text, embedded=f"{title}\n\n{text}" if title and text != title else text)
         for text in texts

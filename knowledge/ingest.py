@@ -8,20 +8,32 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from integrations import llm
 from integrations.completions import Payer
 from integrations.contracts import AccountRef, AnyItem
-from knowledge import enrichment, occurrences
+from knowledge import enrichment, item_files, occurrences, passages
 from knowledge.contracts import IngestOutcome
 from knowledge.enrichment import Passage, Reading
+from knowledge.files import fetching
+from knowledge.files.contracts import FileText
 from knowledge.mentions import replace_mentions
-from knowledge.models import Chunk, ChunkVector, Item
-from knowledge.parsing import Parsed, parse
+from knowledge.models import Chunk, Item
+from knowledge.parsing import FILES_CUT, Parsed, parse
 from knowledge.versions import Version, is_stale
 
 FALLBACK = "summary_fallback"
 # What stands in the metadata beside what the provider sent.
-DERIVED = (FALLBACK, occurrences.NOT_EXPANDED)
+DERIVED = (FALLBACK, FILES_CUT, occurrences.NOT_EXPANDED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Content:
+    """All that is written of one version, together."""
+
+    parsed: Parsed
+    files: Sequence[FileText]
+    reading: Reading
+    passages: Sequence[Passage]
+    vectors: dict[str, Sequence[float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +56,9 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
 
     Content that is stored already costs no model call; a version older than the stored one,
     or than a deletion, changes nothing. Of two workers that race, the newer version stays.
-    No transaction is open while a model is asked. Raises integrations.llm.ModelError; then
-    nothing was stored.
+    An attachment that cannot be read is listed with the reason, and the item is stored.
+    No transaction is open while a model or the provider is asked. Raises
+    integrations.llm.ModelError; then nothing was stored.
     """
     parsed = parse(item, source_id=source_id)
     target = _Target(
@@ -59,24 +72,48 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
+    files = _files(target, parsed, stored)
+    if stored and files is None and (outcome := _touch(target, parsed)):
+        return outcome
+    content = _content(account, parsed, files or (), stored)
+    if stored is None:
+        try:
+            return _write(target, content, seen=False)
+        except IntegrityError:
+            pass  # somebody else has stored it meanwhile
+    return _write(target, content, seen=True)
+
+
+def _files(target: _Target, parsed: Parsed, stored: Item | None) -> Sequence[FileText] | None:
+    """What is in the item's files; None when the item is stored with all of it."""
+    known = item_files.known(stored) if stored and parsed.files else {}
     if stored and stored.content_hash == parsed.content_hash:
-        outcome = _touch(target, parsed)
-        if outcome:
-            return outcome
+        if not (parsed.files and item_files.are_waiting(stored)):
+            return None
+        found = fetching.fetch(target.account, parsed.files, known=known)
+        if not item_files.something_new(stored, found, now=target.now):
+            return None
+        return found
+    return fetching.fetch(target.account, parsed.files, known=known)
+
+
+def _content(
+    account: AccountRef, parsed: Parsed, files: Sequence[FileText], stored: Item | None
+) -> _Content:
+    parsed = parsed.with_files(files)
+    wanted = enrichment.passages(parsed)
     payer = Payer(
         organisation_id=account.organisation_id,
         external_user_id=account.external_user_id,
         account_id=account.id,
     )
-    reading = enrichment.read(parsed, payer=payer)
-    passages = enrichment.passages(parsed)
-    vectors = enrichment.vectors(passages, known=_known_vectors(stored))
-    if stored is None:
-        try:
-            return _write(target, parsed, reading, passages, vectors, seen=False)
-        except IntegrityError:
-            pass  # somebody else has stored it meanwhile
-    return _write(target, parsed, reading, passages, vectors, seen=True)
+    return _Content(
+        parsed=parsed,
+        files=files,
+        reading=enrichment.read(parsed, payer=payer),
+        passages=wanted,
+        vectors=enrichment.vectors(wanted, known=passages.known_vectors(stored) if stored else {}),
+    )
 
 
 def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
@@ -135,6 +172,7 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         occurrences.displace(row)
         replace_mentions(account=account, item_id=row.id, subjects=())
         Chunk.objects.filter(item=row).delete()
+        row.files.all().delete()
         row.title = row.summary = row.text = row.content_hash = ""
         row.sender_name = row.sender_address = ""
         row.identifiers, row.metadata, row.deleted_at = [], {}, at
@@ -182,30 +220,24 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
 
 
-def _write(
-    target: _Target,
-    parsed: Parsed,
-    reading: Reading,
-    passages: Sequence[Passage],
-    vectors: dict[str, Sequence[float]],
-    *,
-    seen: bool,
-) -> IngestOutcome:
+def _write(target: _Target, content: _Content, *, seen: bool) -> IngestOutcome:
     """Raises IntegrityError for an item that is stored, unless it is said to have been seen."""
+    parsed, reading = content.parsed, content.reading
     with transaction.atomic():
         row, is_new = _locked(target) if seen else (_fresh(target), True)
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
         returns = row.deleted_at is not None
         row.content_type = parsed.content_type
-        row.title, row.text, row.summary = parsed.title, parsed.text, reading.summary
+        row.title, row.text, row.summary = parsed.title, parsed.whole, reading.summary
         row.sender_name, row.sender_address = parsed.sender_name, parsed.sender_address
         row.content_hash = parsed.content_hash
         row.deleted_at, row.ingested_at = None, target.now
         _set_metadata(row, target, parsed, fallback=reading.fallback)
         row.save(force_insert=not seen)
         occurrences.place(row, now=target.now)
-        _replace_chunks(row, passages, vectors, is_new=is_new)
+        item_files.replace(row, parsed.files, content.files, is_new=is_new, now=target.now)
+        passages.replace(row, content.passages, content.vectors, is_new=is_new)
         replace_mentions(
             account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new
         )
@@ -221,43 +253,3 @@ def _set_metadata(row: Item, target: _Target, parsed: Parsed, *, fallback: bool)
     row.occurred_at, row.identifiers = parsed.occurred_at, list(parsed.identifiers)
     row.source_version = target.version.number
     row.source_updated_at = target.version.updated_at
-
-
-def _known_vectors(stored: Item | None) -> dict[str, Sequence[float]]:
-    if stored is None:
-        return {}
-    rows = ChunkVector.objects.filter(item=stored, model=llm.embedding_model_name())
-    return dict(rows.values_list("chunk__digest", "vector"))
-
-
-def _replace_chunks(
-    row: Item, passages: Sequence[Passage], vectors: dict[str, Sequence[float]], *, is_new: bool
-) -> None:
-    """Passages that stay in place keep their rows, and with them the vectors of all models."""
-    model = llm.embedding_model_name()
-    stored = () if is_new else Chunk.objects.filter(item=row).defer("text")
-    present = {(chunk.position, chunk.digest): chunk for chunk in stored}
-    wanted = {(position, p.digest): p.text for position, p in enumerate(passages)}
-    gone = [chunk.pk for identity, chunk in present.items() if identity not in wanted]
-    if gone:
-        Chunk.objects.filter(pk__in=gone).delete()
-    new = [
-        Chunk(item=row, position=position, digest=digest, text=text)
-        for (position, digest), text in wanted.items()
-        if (position, digest) not in present
-    ]
-    Chunk.objects.bulk_create(new)
-    kept = [present[identity] for identity in wanted if identity in present]
-    ChunkVector.objects.bulk_create(
-        [
-            ChunkVector(
-                chunk=chunk,
-                item=row,
-                account_id=row.account_id,
-                model=model,
-                vector=vectors[chunk.digest],
-            )
-            for chunk in (*kept, *new)
-        ],
-        ignore_conflicts=True,
-    )

@@ -2,18 +2,24 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from integrations.contracts import AnyItem, ContentType, Document, Email, Event, Issue
 from integrations.html_text import html_to_text
 from integrations.mail_text import clean_line, clean_text
+from knowledge.files.contracts import FileRef, FileText
 from knowledge.quotes import own_words
 
 MAX_TITLE = 500
 MAX_TEXT = 500_000
 MAX_IDENTIFIERS = 200
+MAX_NAME = 200
+FILES_CUT = "files_cut"
+MAX_ATTACHMENTS = 100
+MAX_SIZE = 2**62
 PROMPT_CHARS = 8_000
 # A new value makes every item be read by the models once more.
 PARSER = "1"
@@ -33,7 +39,8 @@ class Parsed:
 
     `participants` are (address, name) of everyone but the sender. `metadata` holds what may
     change without the content changing; `cut` in it says that the text was too long to keep
-    whole. `identifiers` (lower case) are for exact search.
+    whole. `identifiers` (lower case) are for exact search. `files` are the attachments, or the
+    file that is the document; `sections` hold what was read from them, each under its heading.
     """
 
     content_type: ContentType
@@ -46,18 +53,43 @@ class Parsed:
     identifiers: tuple[str, ...]
     occurred_at: datetime
     metadata: dict[str, Any]
+    files: tuple[FileRef, ...] = ()
+    sections: tuple[tuple[str, str], ...] = ()
+
+    def with_files(self, texts: Sequence[FileText]) -> "Parsed":
+        """This item with the texts of its `files`, in their order; as much as is kept
+        (FILES_CUT in the metadata says that there is more)."""
+        left = MAX_TEXT - len(self.text)
+        sections = []
+        for ref, read in zip(self.files, texts, strict=True):
+            heading = f"Attachment {line(ref.name, MAX_NAME)}:" if ref.attached else ""
+            text = _text(read.text)
+            if text and left > 0:
+                sections.append((heading, text[:left]))
+            left -= len(text)
+        metadata = self.metadata | ({FILES_CUT: True} if left < 0 else {})
+        return replace(self, sections=tuple(sections), metadata=metadata)
+
+    @property
+    def whole(self) -> str:
+        """The item's own text and the texts of its files: what is stored and searched."""
+        parts = [self.text, *(f"{heading}\n{text}".lstrip() for heading, text in self.sections)]
+        return "\n\n".join(part for part in parts if part)
 
     @property
     def prompt(self) -> str:
         """What a model is shown to summarise the item."""
         sender = f"{self.sender_name} <{self.sender_address}>" if self.sender_address else ""
         head = f"Title: {self.title}\n" + (f"From: {sender.strip()}\n" if sender else "")
-        return f"{head}\n{self.text[:PROMPT_CHARS]}"
+        return f"{head}\n{self.whole[:PROMPT_CHARS]}"
 
     @property
     def content_hash(self) -> str:
-        """The same for the same content: title, text and sender. Not for flags and labels."""
-        parts = (PARSER, self.content_type, self.title, self.sender_name, self.sender_address)
+        """The same for the same content: title, text, sender and files. Not for flags and
+        labels."""
+        parts = [PARSER, self.content_type, self.title, self.sender_name, self.sender_address]
+        for file in self.files:
+            parts += [file.name, file.mime_type, str(file.size), file.file_id]
         digest = hashlib.sha256()
         for part in (*parts, self.text):
             data = part.encode()
@@ -123,6 +155,16 @@ def _email(mail: Email, source_id: str) -> Parsed:
             "authenticated": mail.authentication.dmarc == "pass",
             "attachments": [a.model_dump() for a in mail.attachments],
         },
+        files=tuple(
+            FileRef(
+                name=line(attachment.name, MAX_NAME),
+                mime_type=line(attachment.mime_type, MAX_NAME),
+                size=min(max(attachment.size, 0), MAX_SIZE),
+                file_id=attachment.file_id or "",
+                attached=True,
+            )
+            for attachment in mail.attachments[:MAX_ATTACHMENTS]
+        ),
     )
 
 
@@ -143,6 +185,22 @@ def _document(document: Document, source_id: str) -> Parsed:
             "owner": document.owner,
             "created_at": document.created_at.isoformat(),
         },
+        files=_own_file(document),
+    )
+
+
+def _own_file(document: Document) -> tuple[FileRef, ...]:
+    """The file is read where the data service has no text of the document."""
+    if not document.file_id or document.content_text.strip():
+        return ()
+    return (
+        FileRef(
+            name=line(document.name, MAX_NAME),
+            mime_type=line(document.mime_type, MAX_NAME),
+            size=min(max(document.size_bytes, 0), MAX_SIZE),
+            file_id=document.file_id,
+            attached=False,
+        ),
     )
 
 
@@ -211,6 +269,7 @@ def _parsed(
     occurred_at: datetime,
     metadata: dict[str, Any],
     projects: tuple[str, ...] = (),
+    files: tuple[FileRef, ...] = (),
 ) -> Parsed:
     # A provider may name a person without an address (a reporter's display name).
     sender_address = address(sender[0]) if "@" in sender[0] else ""
@@ -230,4 +289,5 @@ def _parsed(
         identifiers=tuple(dict.fromkeys(known))[:MAX_IDENTIFIERS],
         occurred_at=occurred_at,
         metadata=metadata | ({"cut": True} if len(text) > MAX_TEXT else {}),
+        files=files,
     )

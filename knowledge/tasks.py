@@ -10,7 +10,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
-from knowledge import callbacks, dead_letters, occurrences, sync, sync_runs
+from knowledge import callbacks, dead_letters, late_files, occurrences, sync, sync_runs
 
 DUE_AT_ONCE = 100  # a sweep
 
@@ -59,11 +59,25 @@ def retry_dead_letters(failure_ids: Iterable[int]) -> int:
     return len(queued)
 
 
+def read_late_files(item_id: str) -> None:
+    late_files.read(UUID(item_id), now=timezone.now())
+
+
+def ask_for_late_files(*, now: datetime) -> int:
+    """Queue the items whose files are to be asked for again; how many."""
+    with transaction.atomic():
+        items = late_files.claim(now=now, limit=DUE_AT_ONCE)
+        for item_id in items:
+            async_task(read_late_files, str(item_id))
+    return len(items)
+
+
 def sweep(*, now: datetime) -> None:
     """Go on with what a dead worker left or what had to wait, begin what is due, and look ahead
     in calendars. Run it every minute."""
     requeue_abandoned_syncs(now=now)
     start_due_syncs(now=now)
+    ask_for_late_files(now=now)
     callbacks.send_due(now=now)
     sync_runs.forget_empty(now=now)
     occurrences.look_ahead(now=now)

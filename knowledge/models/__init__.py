@@ -1,3 +1,4 @@
+from knowledge.models.files import ItemFile
 from knowledge.models.items import Chunk, ChunkVector, Entity, Item, Mention, Occurrence
 from knowledge.models.syncs import SyncFailure, SyncRun, SyncSource
 
@@ -6,6 +7,7 @@ __all__ = [
     "ChunkVector",
     "Entity",
     "Item",
+    "ItemFile",
     "Mention",
     "Occurrence",
     "SyncFailure",

@@ -36,7 +36,10 @@ class Item(models.Model):
     content_type = models.CharField(max_length=32)
     title = models.CharField(max_length=500, blank=True)
     summary = models.TextField(blank=True, help_text="Written by the model at ingest.")
-    text = models.TextField(blank=True, help_text="The item's own text, without quoted replies.")
+    text = models.TextField(
+        blank=True,
+        help_text="The item's own text without quoted replies, then the texts of its attachments.",
+    )
     sender_name = models.CharField(max_length=200, blank=True)
     sender_address = models.CharField(max_length=320, blank=True, help_text="In lower case.")
     identifiers = ArrayField(

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from integrations.sandbox.data_service import (
     audiences,
     cursors,
+    files,
     history,
     objects,
     office,
@@ -121,6 +122,15 @@ async def post_items(request: Request) -> Response:
     return JSONResponse({"added": added, "unchanged": len(intake.items) - added})
 
 
+async def post_file(request: Request) -> Response:
+    """Keeps the body's bytes; attachments and documents can then name them by `file_id`."""
+    store = room(request).store
+    user = places.user(store, id=request.path_params["user_id"])
+    content = await body_of(request, limit=LARGEST_INTAKE)
+    id = files.put(store, user_id=user.id, content=content)
+    return JSONResponse({"file_id": id, "size": len(content)}, status_code=201)
+
+
 async def patch_item(request: Request) -> Response:
     """Changes an object as if it had been changed elsewhere."""
     here = room(request)
@@ -153,7 +163,7 @@ async def deliver(request: Request) -> Response:
     here = room(request)
     with here.store.transaction():
         user = places.user(here.store, id=request.path_params["user_id"])
-        fields = office.incoming(name=request.path_params["name"], user=user)
+        fields = office.incoming(here.store, name=request.path_params["name"], user=user)
         email, _ = objects.add(here.store, user_id=user.id, kind=EMAIL, fields=fields)
         _note(here.store, user, EMAIL, "created", email["id"])
     here.delivery.wake()
@@ -216,6 +226,7 @@ ROUTES = (
     Route("/users/{user_id}/audiences", put_audiences, methods=["PUT"]),
     Route("/users/{user_id}/history", get_history, methods=["GET"]),
     Route("/users/{user_id}/deliver/{name}", deliver, methods=["POST"]),
+    Route("/users/{user_id}/files", post_file, methods=["POST"]),
     Route("/users/{user_id}/{collection}", post_items, methods=["POST"]),
     Route("/users/{user_id}/{collection}/{id}", patch_item, methods=["PATCH"]),
     Route("/users/{user_id}/{collection}/{id}", delete_item, methods=["DELETE"]),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from integrations.sandbox.data_service import objects, places
+from integrations.sandbox.data_service import files, objects, places
 from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.store import JsonObject, Store
@@ -61,7 +61,7 @@ def incoming_names() -> list[JsonObject]:
     ]
 
 
-def incoming(*, name: str, user: User) -> JsonObject:
+def incoming(store: Store, *, name: str, user: User) -> JsonObject:
     """A scripted mail to this user, new each time. Refuses 404 for an unknown name."""
     script = _read("incoming.json").get(name)
     if script is None:
@@ -72,7 +72,7 @@ def incoming(*, name: str, user: User) -> JsonObject:
         "id": objects.new_id("mail"),
         "date": instant_text(now()),
     }
-    return fields
+    return fields | _attached(store, user=user, item=fields)
 
 
 def _load_kind(store: Store, *, user: User, kind: Kind, moment: datetime) -> None:
@@ -84,6 +84,7 @@ def _load_kind(store: Store, *, user: User, kind: Kind, moment: datetime) -> Non
             item["folder_path"] = places.folder_name(
                 store, user_id=user.id, kind="drive", folder_id=item["folder_id"]
             )
+    items = [item | _attached(store, user=user, item=item) for item in items]
     for item in sorted(items, key=_changed_at):
         changed_at = _changed_at(item)
         fields = {name: value for name, value in item.items() if name != "updated_at"}
@@ -97,6 +98,19 @@ def _load_kind(store: Store, *, user: User, kind: Kind, moment: datetime) -> Non
             notify=False,
             updated_at=min(changed_at, instant_text(moment)),
         )
+
+
+def _attached(store: Store, *, user: User, item: JsonObject) -> JsonObject:
+    """The item's attachments; those that lie in the office's folder of files with their bytes."""
+    attachments = []
+    for attachment in item.get("attachments", []):
+        file = FOLDER / "files" / attachment["name"]
+        if file.is_file():
+            content = file.read_bytes()
+            id = files.put(store, user_id=user.id, content=content)
+            attachment |= {"size": len(content), "file_id": id}
+        attachments.append(attachment)
+    return {"attachments": attachments} if attachments else {}
 
 
 def _changed_at(item: JsonObject) -> str:

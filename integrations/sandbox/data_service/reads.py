@@ -10,6 +10,7 @@ from starlette.routing import Route
 from integrations.sandbox.data_service import (
     audiences,
     cursors,
+    files,
     history,
     objects,
     operations,
@@ -35,12 +36,12 @@ LARGEST_LIMIT = 500
 SOURCES = tuple(kind.source for kind in KINDS if kind.source)
 PAGING = frozenset({"since", "limit", "cursor"})
 
-Read = Callable[[Request, Store, User], JsonObject]
+Read = Callable[[Request, Store, User], JsonObject | bytes]
 
 
 def _route(path: str, read: Read, *parameters: str) -> Route:
     async def endpoint(request: Request) -> Response:
-        def produce() -> JsonObject:
+        def produce() -> JsonObject | bytes:
             store = room(request).store
             user = places.user(store, id=request.path_params["user_id"])
             for name in request.query_params:
@@ -186,6 +187,10 @@ def _history(request: Request, store: Store, user: User) -> JsonObject:
     return _answer(store, found.items, found.next_position, secret=secret, scope=scope)
 
 
+def _file(request: Request, store: Store, user: User) -> bytes:
+    return files.find(store, user_id=user.id, id=request.path_params["id"])
+
+
 def _operation(request: Request, store: Store, user: User) -> JsonObject:
     return operations.operation(store, user_id=user.id, key=request.path_params["id"])
 
@@ -282,6 +287,7 @@ ROUTES = (
     _route("/drafts", _drafts, "thread_id"),
     _route("/drafts/{id}", _one(DRAFT)),
     _route("/correspondence", _correspondence, "address"),
+    _route("/files/{id}", _file),
     _route("/operations/{id:path}", _operation),
     _route("/history", _history, *PAGING, "source"),
 )

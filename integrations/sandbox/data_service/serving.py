@@ -74,11 +74,14 @@ async def body_of(request: Request, *, limit: int = LARGEST_BODY) -> bytes:
     return bytes(raw)
 
 
-async def answer_read(request: Request, produce: Callable[[], JsonObject]) -> Response:
+async def answer_read(request: Request, produce: Callable[[], JsonObject | bytes]) -> Response:
     """Answers with what `produce` finds, unless a fault strikes."""
     strike = await _struck(request)
     if strike in (Strike.NOTHING, Strike.ERROR_AFTER, Strike.BREAK_AFTER):
-        return JSONResponse(produce())
+        found = produce()
+        if isinstance(found, bytes):
+            return Response(found, media_type="application/octet-stream")
+        return JSONResponse(found)
     return await _unperformed(request, strike)
 
 

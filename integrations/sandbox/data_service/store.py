@@ -10,7 +10,12 @@ from integrations.sandbox.data_service.settings import SettingsError
 
 JsonObject = dict[str, Any]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+FILES = """
+CREATE TABLE IF NOT EXISTS files (
+    user_id TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (user_id, id)
+);
+"""
 HISTORY = """
 CREATE TABLE history (
     id INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL, source TEXT NOT NULL,
@@ -29,7 +34,7 @@ SELECT user_id,
        performed_at
 FROM operations ORDER BY id;
 """  # noqa: S608 - the text above
-SCHEMA = f"""{HISTORY}
+SCHEMA = f"""{HISTORY}{FILES}
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 CREATE TABLE options (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE users (id TEXT PRIMARY KEY, address TEXT NOT NULL, name TEXT NOT NULL);
@@ -89,6 +94,7 @@ EMPTIED_BY_RESET = (
     "correspondence",
     "operations",
     "history",
+    "files",
     "calls",
     "webhooks",
 )
@@ -126,9 +132,10 @@ class Store:
             self._connection.executescript(
                 f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
             )
-        elif version == 1:
+        elif version in (1, 2):
+            missing = FILES if version == 2 else FROM_VERSION_1 + FILES
             self._connection.executescript(
-                f"BEGIN; {FROM_VERSION_1} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+                f"BEGIN; {missing} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
             )
         elif version != SCHEMA_VERSION:
             raise sqlite3.DatabaseError("another version wrote it; delete it and start again")

@@ -32,6 +32,7 @@ class Attachment(Value):
     mime_type: str
     size: int
     gdrive_id: str | None = None
+    file_id: str | None = None
 
 
 class Authentication(Value):
@@ -106,6 +107,7 @@ class Document(Value):
     created_at: Instant
     modified_at: Instant
     size_bytes: int = 0
+    file_id: str | None = None
     shared_with: list[str] = []
     roles: dict[str, Role] = {}
     owner: str
