@@ -112,6 +112,7 @@ class ConversationAdmin(ReadOnlyAdmin):
                 {
                     "role": message.get_role_display(),
                     "text": timeline.reveal(message.content),
+                    "cited": turn_page.cited(message),
                     "at": timeline.moment(message.created_at),
                     "turn": turn_page.turn_link(message.turn_id),
                 }

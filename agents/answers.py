@@ -1,9 +1,10 @@
 """What the API says of a chat turn, read from its rows."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from agents import planning, plans
+from agents import claims, planning, plans
 from agents.models import Message, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
@@ -13,6 +14,7 @@ from guardrails.contracts import ApprovalCard, HoldCard
 CONTEXT_SHOWN = 5
 HANDLED_SHOWN = 50
 DONE = frozenset({"succeeded", "noop"})
+DECIDED = {"executed": "succeeded", "failed": "failed"}
 COMPLETED = (
     *("id", "action_id", "type", "description", "params"),
     *("status", "sentence", "result", "artifacts"),
@@ -65,6 +67,8 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         "needs_clarification": question is not None,
         "clarification": question,
         "plan": plans.shown(plan) if plan else None,
+        "citations": reply.metadata.get("citations", []) if reply else [],
+        "record": claims.record(_decided_since(actions, decided)),
     }
 
 
@@ -78,6 +82,19 @@ def _as_they_stand(turn: Turn) -> list[dict[str, Any]]:
         if action["action_id"] in by_action
         else action
         for action in turn.actions
+    ]
+
+
+def _decided_since(
+    actions: list[dict[str, Any]], decided: Sequence[ApprovalCard]
+) -> list[dict[str, Any]]:
+    """The actions, those that waited with what a person's decision came to."""
+    states = {str(card.id): DECIDED.get(card.state, "refused") for card in decided}
+    return [
+        action | {"status": states[action["id"]]}
+        if action["status"] == "pending" and action["id"] in states
+        else action
+        for action in actions
     ]
 
 

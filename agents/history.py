@@ -1,6 +1,7 @@
 """What was said and done in a conversation so far."""
 
 import json
+from dataclasses import replace
 from uuid import UUID
 
 from agents import journal
@@ -30,6 +31,9 @@ def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
         assistant = said.get((row.id, Message.Role.ASSISTANT))
         own = steps.get((row.id, None), [])
         spoken = bool(own) and (not own[-1].calls or row.ending == Turn.Ending.QUESTION)
+        if spoken and assistant and not own[-1].calls:
+            # What the user was told, not what the model would have said.
+            own = [*own[:-1], replace(own[-1], text=assistant.content)]
         records.append(
             TurnRecord(
                 user_text=_wire_text(user),

@@ -23,6 +23,7 @@ from integrations import metering
 from integrations.completions import Completion, RequestedCall
 
 CHANNEL = "turn_events"
+CONTEXT_TURNS = 60  # twice as many as a prompt can show
 
 
 class LeaseLost(Exception):
@@ -223,16 +224,31 @@ def _event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
 
 
 def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Number what the model is shown: the same item keeps its number through the turn."""
+    """Number what a model is shown: the same item keeps its number through the conversation."""
     with lease.held():
+        numbers = {entry["id"]: entry["n"] for entry in context_of(lease.turn_id)}
+        last = max(numbers.values(), default=0)
         shown = list(Turn.objects.values_list("context", flat=True).get(id=lease.turn_id))
-        numbers = {entry["id"]: entry["n"] for entry in shown}
+        listed = {entry["id"] for entry in shown}
         for item in items:
             if item["id"] not in numbers:
-                numbers[item["id"]] = len(numbers) + 1
+                last += 1
+                numbers[item["id"]] = last
+            if item["id"] not in listed:
+                listed.add(item["id"])
                 shown.append(storable({"n": numbers[item["id"]], **item}))
         Turn.objects.filter(id=lease.turn_id).update(context=shown)
     return [{"n": numbers[item["id"]], **item} for item in items]
+
+
+def context_of(turn_id: UUID) -> list[dict[str, Any]]:
+    """What models were shown so far in the turn's conversation, numbered, oldest turn first.
+    Two queries."""
+    turn = Turn.objects.only("conversation_id").get(id=turn_id)
+    same = Q(id=turn_id) if turn.conversation_id is None else Q(conversation=turn.conversation_id)
+    contexts = Turn.objects.filter(same).exclude(context=[]).order_by("-created_at", "-id")
+    newest = list(contexts.values_list("context", flat=True)[:CONTEXT_TURNS])
+    return [entry for context in reversed(newest) for entry in context]
 
 
 def add_action(lease: Lease, action: Mapping[str, Any]) -> None:

@@ -84,6 +84,13 @@ class ContextUsed(serializers.Serializer[Any]):
     relevance = serializers.FloatField()
 
 
+class Citation(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    id = serializers.UUIDField()
+    source = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
+    title = serializers.CharField()
+
+
 class ActionValue(serializers.Serializer[Any]):
     path = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
@@ -195,6 +202,11 @@ class ChatResponse(serializers.Serializer[Any]):
     needs_clarification = serializers.BooleanField()
     clarification = Clarification(allow_null=True)
     plan = Plan(allow_null=True, help_text="Of the session, as it stands now.")
+    citations = Citation(many=True, help_text="What each [n] of the response stands for.")
+    record = serializers.CharField(
+        help_text="How many actions of this turn are how far, from the records, whatever the "
+        "response says."
+    )
 
 
 class StreamStarted(serializers.Serializer[Any]):
@@ -212,9 +224,11 @@ class ConversationRow(serializers.ModelSerializer[Conversation]):
 
 
 class MessageRow(serializers.ModelSerializer[Message]):
+    citations = Citation(many=True, source="metadata.citations", default=())
+
     class Meta:
         model = Message
-        fields = ["id", "turn_id", "role", "content", "created_at"]
+        fields = ["id", "turn_id", "role", "content", "citations", "created_at"]
 
 
 class ToolRow(serializers.Serializer[Any]):

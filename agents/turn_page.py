@@ -12,7 +12,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from agents import planning, plans
-from agents.models import Step, ToolCall, Turn
+from agents.models import Message, Step, ToolCall, Turn
 from audit import timeline
 from audit.selectors import actions_of_run
 from guardrails import selectors
@@ -34,7 +34,12 @@ def context(turn: Turn) -> dict[str, Any]:
     )
     return {
         "messages_said": [
-            (message.get_role_display(), timeline.reveal(message.content))
+            {
+                "role": message.get_role_display(),
+                "text": timeline.reveal(message.content),
+                "cited": cited(message),
+                "contradicted": bool(message.metadata.get("contradicted")),
+            }
             for message in turn.messages.order_by("created_at")
         ],
         "steps": [step(row, steps, calls) for row in steps.get(None, ())],
@@ -101,6 +106,14 @@ def _standing(one: plans.Goal | plans.Step) -> dict[str, str]:
         "status": one.status.replace("_", " "),
         "colour": STATUS_COLOURS.get(one.status, ""),
     }
+
+
+def cited(message: Message) -> list[str]:
+    """What each [n] of a message stands for."""
+    return [
+        timeline.reveal(f"[{item['n']}] {item['title']} · {item['source']}")
+        for item in message.metadata.get("citations", ())
+    ]
 
 
 def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:

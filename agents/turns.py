@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from agents import (
+    closing,
     history,
     journal,
     loop,
@@ -26,7 +27,7 @@ from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import Lease, LeaseLost
 from agents.models import Conversation, Message, ToolCall, Turn
 from agents.steps import ASK_USER, Question, Reply, Stop
-from agents.tools.acting import shown
+from agents.tools import acting
 from agents.tools.base import ToolContext
 from guardrails import approvals
 from integrations.llm import BudgetExhausted, ModelError
@@ -223,7 +224,9 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     )
     match loop.run(run):
         case Reply(text=text):
-            finish_turn(lease, text=text, ending=Turn.Ending.REPLY)
+            shown = [step for record in past[:-1] for step in record.steps] + run.steps
+            answer = closing.close(lease.turn_id, text, steps=shown)
+            finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
         case Question(call=call, text=text):
             finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)
         case Stop(limit=limit):
@@ -248,7 +251,7 @@ def _decide(lease: Lease, turn: Turn) -> None:
         )
         # A changed action is another one: it waits under an id of its own.
         edited = decision["decision"] == "edited" and result.status == "pending"
-        action = shown(result) | ({} if edited else {"id": decision["id"]})
+        action = acting.shown(result) | ({} if edited else {"id": decision["id"]})
         turn.decisions[index] = decision | {key: action[key] for key in TOLD if key in action}
         with lease.held():
             Turn.objects.filter(id=turn.id).update(decisions=journal.storable(turn.decisions))
@@ -265,7 +268,14 @@ def clarification(arguments: str) -> dict[str, Any]:
     return dict(asked.model_dump())
 
 
-def finish_turn(lease: Lease, *, text: str, ending: Turn.Ending, code: str = "") -> None:
+def finish_turn(
+    lease: Lease,
+    *,
+    text: str,
+    ending: Turn.Ending,
+    code: str = "",
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
     """Store the one assistant message and end the turn. Raises LeaseLost."""
     with lease.held():
         turn = Turn.objects.get(id=lease.turn_id)
@@ -275,6 +285,7 @@ def finish_turn(lease: Lease, *, text: str, ending: Turn.Ending, code: str = "")
                 turn=turn,
                 role=Message.Role.ASSISTANT,
                 content=journal.storable(text),
+                metadata=journal.storable(metadata or {}),
             )
         journal.emit(lease, "turn.finished", {"ending": ending, "code": code})
         failed = ending == Turn.Ending.ERROR

@@ -1,5 +1,6 @@
 """retrieve_context: search the user's own items."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from django.utils import timezone
@@ -39,17 +40,7 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
         ),
         now=timezone.now(),
     )
-    numbered = journal.add_context(
-        context.lease,
-        [
-            {"id": str(i.id), "source": i.source, "title": i.title, "relevance": i.relevance}
-            for i in found.items
-        ],
-    )
-    items = [
-        {"n": entry["n"], **described(item)}
-        for entry, item in zip(numbered, found.items, strict=True)
-    ]
+    items = described(context, found.items)
     entities = [
         {"type": e.kind, "name": e.name, "email": e.address, "mentions": e.mentions}
         for e in found.entities
@@ -62,7 +53,27 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
     )
 
 
-def described(item: FoundItem) -> dict[str, Any]:
+def numbered(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
+    """The numbers under which these items can be cited from now on."""
+    shown = journal.add_context(
+        context.lease,
+        [
+            {"id": str(i.id), "source": i.source, "title": i.title, "relevance": i.relevance}
+            for i in items
+        ],
+    )
+    return [entry["n"] for entry in shown]
+
+
+def described(context: ToolContext, items: Sequence[FoundItem]) -> list[dict[str, Any]]:
+    """Items as a model is shown them, each with the number to cite it by."""
+    return [
+        {"n": n, **_described(item)}
+        for n, item in zip(numbered(context, items), items, strict=True)
+    ]
+
+
+def _described(item: FoundItem) -> dict[str, Any]:
     sender = {"name": item.sender_name, "address": item.sender_address}
     return {
         "id": str(item.id),

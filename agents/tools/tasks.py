@@ -68,9 +68,7 @@ def find_related(context: ToolContext, arguments: FindRelatedTasks) -> ToolResul
         ),
         now=timezone.now(),
     )
-    return ToolResult(
-        success=True, data={"items": [described(item) for item in found.items]}, untrusted=True
-    )
+    return ToolResult(success=True, data={"items": described(context, found.items)}, untrusted=True)
 
 
 class PrepareTaskCreation(Arguments):

@@ -82,6 +82,8 @@ def test_a_message_is_answered_in_the_contracts_shape(token: str, model: Scripte
         "needs_clarification": False,
         "clarification": None,
         "plan": None,
+        "citations": [],
+        "record": "No action was carried out.",
     }
     assert [m.content for m in Message.objects.filter(role="user")] == ["Hello"]
     assert (turn.prompt_tokens, turn.completion_tokens) == (10, 5)

@@ -32,10 +32,15 @@ export function link(title, url) {
 }
 
 /** One message of the conversation. */
-export function message(role, text) {
+export function message(role, text, citations = []) {
   const who = role === "user" ? "User" : "Assistant";
   return el("li", { className: `message ${role}` },
-    el("h3", {}, who), el("p", { className: "text" }, visible(text)));
+    el("h3", {}, who), el("p", { className: "text" }, visible(text)),
+    citations.length ? el("ul", { className: "plain sources", ariaLabel: "Sources" }, ...citations.map(source)) : null);
+}
+
+function source(item) {
+  return el("li", {}, `[${item.n}] ${visible(item.title)} · ${SOURCES[item.source] ?? item.source}`);
 }
 
 /** What the answer leans on, under the numbers it cites. */
@@ -43,8 +48,7 @@ export function contextUsed(items) {
   if (!items.length) return null;
   return el("details", { className: "context" },
     el("summary", {}, `Context used (${items.length})`),
-    el("ul", { className: "plain" }, ...items.map((item) =>
-      el("li", {}, `[${item.n}] ${visible(item.title)} · ${SOURCES[item.source] ?? item.source}`))));
+    el("ul", { className: "plain" }, ...items.map(source)));
 }
 
 const MARKS = { completed: "✓", in_progress: "…", failed: "✗", blocked: "✗", pending: "○" };

@@ -127,8 +127,9 @@ function follow({ stream_url, turn_id }) {
 /** The end of a turn: answer, context, question, actions done, refused and pending. */
 function show(answer, { withText = true } = {}) {
   const ledger = root.dataset.ledger;
-  const item = withText ? add(message("assistant", answer.response)) : log.lastElementChild ?? add(message("assistant", ""));
+  const item = withText ? add(message("assistant", answer.response, answer.citations)) : log.lastElementChild ?? add(message("assistant", ""));
   const parts = [
+    el("p", { className: "record" }, answer.record),
     contextUsed(answer.context_used),
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
@@ -254,7 +255,7 @@ async function openSession(row) {
   try {
     const said = await call(`${root.dataset.conversations}/${row.id}`);
     if (mine !== shown) return;
-    log.append(...said.filter((one) => one.content).map((one) => message(one.role, one.content)));
+    log.append(...said.filter((one) => one.content).map((one) => message(one.role, one.content, one.citations)));
     const last = said.at(-1);
     if (!last) return;
     const answer = await call(`${root.dataset.turns}/${last.turn_id}`);

@@ -1,0 +1,68 @@
+"""From a model's last word to the answer a user is given: citations bound, claims held
+against the records. It binds: the model has no say in it."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from agents import citations, claims, journal
+from agents.contracts import StepRecord
+from agents.models import Turn
+from audit import selectors
+
+log = logging.getLogger(__name__)
+EARLIER_TURNS = 20  # of the conversation: what an answer may still speak of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """`metadata` is kept with the message: citations, and what was corrected."""
+
+    text: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
+    """The answer for this last word of the turn's own agent, whose model was shown `steps`
+    (of this turn and of earlier ones). Three queries; a query more for each earlier turn where
+    something is claimed that this turn did not do."""
+    turn = Turn.objects.only("organisation_id", "conversation_id", "actions").get(id=turn_id)
+    items = citations.known(journal.context_of(turn_id), citations.shown_in(steps))
+    bound = citations.bind(text, items)
+    contradicts = _contradicts(turn, bound.text)
+    said = bound.text
+    if contradicts or claims.untold(bound.text, turn.actions):
+        corrected = claims.correction(turn.actions, contradicts=contradicts)
+        said = f"{bound.text}\n\n{corrected}".lstrip()
+    if contradicts or bound.removed:
+        log.warning(
+            "answer.corrected",
+            extra={
+                "turn": str(turn_id),
+                "claims": contradicts,
+                "unknown_citations": len(bound.removed),
+            },
+        )
+    metadata: dict[str, Any] = {"citations": [dict(item) for item in bound.citations]}
+    if bound.removed:
+        metadata["unknown_citations"] = list(bound.removed)
+    if contradicts:
+        metadata["contradicted"] = True
+    return Answer(text=said, metadata=metadata)
+
+
+def _contradicts(turn: Turn, text: str) -> bool:
+    """Whether the text claims what neither this turn nor an earlier one of the conversation
+    did. Earlier ones are asked of the ledger: a person may have confirmed in between."""
+    done = claims.done_types(turn.actions)
+    if not claims.unsupported(text, done):
+        return False
+    earlier = Turn.objects.filter(conversation__turns=turn.id).exclude(actions=[])
+    for id in earlier.order_by("-created_at").values_list("id", flat=True)[:EARLIER_TURNS]:
+        rows = selectors.actions_of_run(tenant_id=turn.organisation_id, run_id=str(id))
+        done |= {row.action_type for row in rows if row.status in claims.DONE}
+        if not claims.unsupported(text, done):
+            return False
+    return True

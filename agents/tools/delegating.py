@@ -1,0 +1,62 @@
+"""Handing a part of the work to another agent below one call, and taking its answer back."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from agents import citations, journal
+from agents.contracts import ToolResult
+from agents.models import Turn
+from agents.prompts import LIMIT_SENTENCES, untrusted_block
+from agents.steps import Stop
+from agents.tools.base import ToolContext
+from agents.tools.retrieve_context import numbered
+from knowledge import retrieval
+from knowledge.contracts import FoundItem
+
+
+def hand_over(
+    context: ToolContext, *, agent: str, task: str, item_ids: Sequence[UUID]
+) -> ToolResult:
+    """Run the agent with the task and these items of the user, and tell its answer, what it
+    cites and what waits for a person. It cites by the numbers of the conversation, and only
+    what it was shown itself."""
+    items = retrieval.get_items(
+        account_ids=tuple(account.id for account in context.person.accounts), ids=tuple(item_ids)
+    )
+    given = numbered(context, items)
+    blocks = [_block(n, item) for n, item in zip(given, items, strict=True)]
+    ending = context.delegate(agent, task, blocks, context.call)
+    bound = _bound(context, ending.text, given, items) if not isinstance(ending, Stop) else None
+    actions = Turn.objects.values_list("actions", flat=True).get(id=context.lease.turn_id)
+    pending = [
+        {"id": a["id"], "type": a["type"], "description": a["description"]}
+        for a in actions
+        if a["status"] == "pending"
+    ]
+    said = LIMIT_SENTENCES[ending.limit] if isinstance(ending, Stop) else ending.text
+    data: dict[str, Any] = {"result": bound.text if bound else said, "pending_actions": pending}
+    if bound and bound.citations:
+        data["citations"] = [dict(item) for item in bound.citations]
+    return ToolResult(
+        success=True, data=data, untrusted=True, suspends=ending == Stop(limit="asks")
+    )
+
+
+def _bound(
+    context: ToolContext, text: str, given: Sequence[int], items: Sequence[FoundItem]
+) -> citations.Bound:
+    turn_id = context.lease.turn_id
+    steps = journal.steps_of([turn_id]).get((turn_id, context.call.id), [])
+    shown = citations.shown_in(steps) | {
+        (n, str(item.id)) for n, item in zip(given, items, strict=True)
+    }
+    return citations.bind(text, citations.known(journal.context_of(turn_id), shown))
+
+
+def _block(n: int, item: FoundItem) -> str:
+    lines = [f"[{item.source.upper()}] {item.title}", f"Cite as: [{n}]"]
+    if item.sender_address:
+        lines.append(f"From: {item.sender_name} <{item.sender_address}>")
+    lines += [f"Date: {item.occurred_at.isoformat()}", f"Content: {item.text}"]
+    return untrusted_block(id=str(item.id), lines=lines)
