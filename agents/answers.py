@@ -68,6 +68,7 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         "clarification": question,
         "plan": plans.shown(plan) if plan else None,
         "citations": reply.metadata.get("citations", []) if reply else [],
+        "review": reply.metadata.get("review") if reply else None,
         "record": claims.record(_decided_since(actions, decided)),
     }
 

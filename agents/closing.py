@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from agents import citations, claims, journal
+from agents import citations, claims, journal, reviewing
 from agents.contracts import StepRecord
 from agents.models import Turn
 from audit import selectors
@@ -26,7 +26,7 @@ class Answer:
 
 def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
     """The answer for this last word of the turn's own agent, whose model was shown `steps`
-    (of this turn and of earlier ones). Three queries; a query more for each earlier turn where
+    (of this turn and of earlier ones). Four queries; a query more for each earlier turn where
     something is claimed that this turn did not do."""
     turn = Turn.objects.only("organisation_id", "conversation_id", "actions").get(id=turn_id)
     items = citations.known(journal.context_of(turn_id), citations.shown_in(steps))
@@ -50,6 +50,8 @@ def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
         metadata["unknown_citations"] = list(bound.removed)
     if contradicts:
         metadata["contradicted"] = True
+    if review := reviewing.last_of_answer(turn_id):
+        metadata["review"] = review
     return Answer(text=said, metadata=metadata)
 
 

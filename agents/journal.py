@@ -203,6 +203,34 @@ def spent(lease: Lease) -> Spent:
     return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost)
 
 
+def add_server_call(
+    lease: Lease,
+    step: StepRecord,
+    *,
+    parent_call: UUID | None,
+    name: str,
+    arguments: str,
+    result: Mapping[str, Any],
+) -> StepRecord:
+    """The step with one more call that the server made itself, finished with this result: the
+    model sees it as its own and goes on from there. What it had said is taken back."""
+    with lease.held():
+        row = Step.objects.get(
+            turn_id=lease.turn_id, parent_call_id=parent_call, number=step.number
+        )
+        made = ToolCall.objects.create(
+            turn_id=lease.turn_id,
+            step=row,
+            position=len(step.calls),
+            name=name,
+            arguments=arguments,
+            result=storable(result),
+            finished_at=timezone.now(),
+        )
+        _event(lease, "text.restarted", {})
+    return replace(step, calls=(*step.calls, _call(made)))
+
+
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
     """Store one event for those who follow the turn, and wake them."""
     with lease.held():

@@ -14,6 +14,7 @@ from agents.tools import (
     propose_pattern,
     propose_skill,
     retrieve_context,
+    review_results,
     tasks,
     to_do_write,
 )
@@ -50,6 +51,7 @@ ORCHESTRATOR = Agent(
         propose_pattern.TOOL,
         propose_skill.TOOL,
         to_do_write.TOOL,
+        review_results.TOOL,
     ),
     max_steps_setting="TURN_MAX_STEPS",
 )

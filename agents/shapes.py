@@ -185,6 +185,19 @@ class Plan(serializers.Serializer[Any]):
     goals = PlanGoal(many=True)
 
 
+class Review(serializers.Serializer[Any]):
+    quality_score = serializers.FloatField()
+    completeness = serializers.FloatField()
+    relevance = serializers.FloatField()
+    needs_more_data = serializers.BooleanField()
+    gaps = serializers.ListField(child=serializers.CharField())
+    suggested_actions = serializers.ListField(child=serializers.CharField())
+    recommendation = serializers.CharField(
+        help_text="proceed, gather_more, clarify_query or replan"
+    )
+    by = serializers.CharField(help_text="model, or records where the model gave none")
+
+
 class ChatResponse(serializers.Serializer[Any]):
     session_id = serializers.UUIDField()
     turn_id = serializers.UUIDField()
@@ -203,6 +216,7 @@ class ChatResponse(serializers.Serializer[Any]):
     clarification = Clarification(allow_null=True)
     plan = Plan(allow_null=True, help_text="Of the session, as it stands now.")
     citations = Citation(many=True, help_text="What each [n] of the response stands for.")
+    review = Review(allow_null=True, help_text="Of the response, where one was made.")
     record = serializers.CharField(
         help_text="How many actions of this turn are how far, from the records, whatever the "
         "response says."

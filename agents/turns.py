@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from agents import (
+    answering,
     closing,
     history,
     journal,
@@ -19,6 +20,7 @@ from agents import (
     people,
     planning,
     prompts,
+    reviewing,
     roster,
     specialists,
     state,
@@ -183,6 +185,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         capabilities=capabilities, user=name, today=timezone.now().date().isoformat()
     )
     present, started = past[-1], time.monotonic()
+    earlier = [step for record in past[:-1] for step in record.steps]
 
     def messages(steps: Sequence[StepRecord]) -> Sequence[prompts.Wire]:
         now = TurnRecord(
@@ -194,8 +197,9 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         built = prompts.build_messages(
             system=system, turns=[*past[:-1], now], max_bytes=settings.HISTORY_MAX_BYTES
         )
+        review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
         plan = planning.of_conversation(turn.conversation_id)
-        return (*built, *state.messages(plan=plan, steps=steps))
+        return (*built, *state.messages(plan=plan, steps=steps, review=review))
 
     run = loop.Run(
         lease=lease,
@@ -222,10 +226,9 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         payer=person.payer(turn.id),
         started=started,
     )
-    match loop.run(run):
+    match answering.run(run, request=words, earlier=earlier):
         case Reply(text=text):
-            shown = [step for record in past[:-1] for step in record.steps] + run.steps
-            answer = closing.close(lease.turn_id, text, steps=shown)
+            answer = closing.close(lease.turn_id, text, steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
         case Question(call=call, text=text):
             finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)

@@ -230,6 +230,11 @@ TURN_MAX_TOOL_CALLS = env.int("TURN_MAX_TOOL_CALLS", default=40)
 # A turn with its specialists; 0: without limit.
 TURN_MAX_TOKENS = env.int("TURN_MAX_TOKENS", default=1_000_000)
 TURN_MAX_COST = Decimal(env.str("TURN_MAX_COST", default="2.00"))  # US dollars
+# An answer after so many tool calls, or by a plan, is reviewed; 0: none is.
+REVIEW_MIN_CALLS = env.int("REVIEW_MIN_CALLS", default=4)
+REVIEW_EVERY_CALLS = env.int("REVIEW_EVERY_CALLS", default=8)  # in the middle of work; 0: never
+REVIEW_MAX_ROUNDS = env.int("REVIEW_MAX_ROUNDS", default=2)  # then the answer is taken as it is
+REVIEW_MODEL = env.str("REVIEW_MODEL", default=CHAT_MODEL)
 TURN_MAX_SECONDS = env.float("TURN_MAX_SECONDS", default=180.0)
 TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
 TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)

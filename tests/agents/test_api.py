@@ -83,6 +83,7 @@ def test_a_message_is_answered_in_the_contracts_shape(token: str, model: Scripte
         "clarification": None,
         "plan": None,
         "citations": [],
+        "review": None,
         "record": "No action was carried out.",
     }
     assert [m.content for m in Message.objects.filter(role="user")] == ["Hello"]

@@ -22,6 +22,11 @@ GOALS = [
 CREATE = ("toDoWrite", {"action": "create", "request": "What does Alex say?", "goals": GOALS})
 
 
+@pytest.fixture(autouse=True)
+def without_reviews(settings: Any) -> None:
+    settings.REVIEW_MIN_CALLS = settings.REVIEW_EVERY_CALLS = 0
+
+
 def write(**arguments: Any) -> tuple[str, dict[str, Any]]:
     return ("toDoWrite", arguments)
 

@@ -7,6 +7,7 @@ from integrations.sandbox.offline_model.rules import (
     ingest,
     mail_reader,
     orchestrator,
+    reviewer,
     task_specialist,
 )
 from integrations.sandbox.offline_model.transcript import Reply, Transcript
@@ -17,6 +18,7 @@ AGENTS: tuple[tuple[str, Rule], ...] = (
     ("You are Remit's orchestrator.", orchestrator.next_reply),
     ("You are Remit's task specialist.", task_specialist.next_reply),
     ("You are Remit's mail reader.", mail_reader.next_reply),
+    ("You are Remit's reviewer.", reviewer.review),
     ("You extract tasks.", extractor.extract),
     ("You summarise an item and list its entities.", ingest.describe),
 )

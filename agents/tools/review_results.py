@@ -1,0 +1,40 @@
+"""review_results: have the work so far judged. The server also does so by itself."""
+
+from pydantic import Field
+
+from agents import history, journal, reviewing
+from agents.contracts import ToolResult
+from agents.models import Turn
+from agents.review import REVIEW_RESULTS
+from agents.tools.base import Arguments, Tool, ToolContext
+
+
+class ReviewResults(Arguments):
+    concern: str = Field(default="", max_length=500, description="What you are unsure of.")
+
+
+def run(context: ToolContext, arguments: ReviewResults) -> ToolResult:
+    turn_id = context.lease.turn_id
+    asked = history.user_words(Turn.objects.get(id=turn_id))
+    request = f"{asked}\n\nThe assistant is unsure of: {arguments.concern}"
+    work = reviewing.work_of(
+        context.lease,
+        request=request if arguments.concern else asked,
+        steps=journal.steps_of([turn_id]).get((turn_id, None), []),
+        earlier=(),
+        answer=None,
+    )
+    return ToolResult(
+        success=True,
+        data=reviewing.told(reviewing.look(context.lease, work, of="request"))["data"],
+        untrusted=True,
+    )
+
+
+TOOL = Tool(
+    name=REVIEW_RESULTS,
+    description="Have the results so far reviewed before you answer something large: scores "
+    "from 0 to 1, gaps, and whether to proceed, gather more, ask the user or replan.",
+    arguments=ReviewResults,
+    run=run,
+)
