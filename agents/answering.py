@@ -55,6 +55,8 @@ def run(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> Ending:
 
 
 def _is_due(run: Run) -> bool:
+    if not settings.REVIEW_MIN_CALLS or not any(step.calls for step in run.steps):
+        return False
     plan = planning.of_conversation(
         Turn.objects.values_list("conversation_id", flat=True).get(id=run.lease.turn_id)
     )

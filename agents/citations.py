@@ -62,6 +62,11 @@ def known(
     return {item["n"]: item for item in context if (item["n"], item["id"]) in shown}
 
 
+def cites(text: str) -> bool:
+    """Whether there is anything to bind."""
+    return _MARK.search(text) is not None
+
+
 def bind(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
     """The text without numbers that stand for nothing, and the items that it cites."""
     cited: dict[int, Mapping[str, Any]] = {}

@@ -98,7 +98,7 @@ _SELF = (
     r"\b(?:I|we)(?:['\u2019]ve| have)?(?:\s+(?:just|now|already|also|successfully))*\s+(?:{0})\b"
     r"|\b(?:ich habe|habe ich|wir haben|ik heb|heb ik)\b.{{0,120}}?\b(?:{0})\b"
     r"|\b(?:j['\u2019]ai|nous avons|he|hemos|ho|abbiamo)\s+(?:\w+\s+)?(?:{0})\b"
-    r"|\A\W*(?:(?:done|ok|okay|successfully|all)\W+)*(?:{0})\b"
+    r"|\A\W*(?:(?:done|ok|okay|successfully|all)\W+)*(?:{0})\b(?!\s*:)"
 )
 _PASSIVE = (
     r"\b(?:has|have) (?:been|now been|just been|already been|successfully been)\s+"

@@ -26,11 +26,11 @@ class Answer:
 
 def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
     """The answer for this last word of the turn's own agent, whose model was shown `steps`
-    (of this turn and of earlier ones). Four queries; a query more for each earlier turn where
-    something is claimed that this turn did not do."""
+    (of this turn and of earlier ones). Four queries at most; one more for each earlier turn
+    where something is claimed that this turn did not do."""
     turn = Turn.objects.only("organisation_id", "conversation_id", "actions").get(id=turn_id)
-    items = citations.known(journal.context_of(turn_id), citations.shown_in(steps))
-    bound = citations.bind(text, items)
+    context = journal.context_of(turn_id) if citations.cites(text) else ()
+    bound = citations.bind(text, citations.known(context, citations.shown_in(steps)))
     contradicts = _contradicts(turn, bound.text)
     said = bound.text
     if contradicts or claims.untold(bound.text, turn.actions):

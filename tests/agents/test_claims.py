@@ -52,6 +52,7 @@ def test_a_claim_without_its_action_is_found(text: str) -> None:
         "She wrote “I sent the mail”.",
         "Ich habe die Mail nicht gesendet.",
         "Nothing was sent.",
+        "Changed:\n- Single sign-on: it waits for your confirmation as you changed it.",
         "",
     ],
 )
