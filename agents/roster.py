@@ -1,20 +1,24 @@
-"""The agents: which tools each has and how far it may go."""
+"""The agents: which tools each has, which model, and how far it may go."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
+from agents import prompts
 from agents.steps import Limits
 from agents.tools import (
     ask_user,
+    custom_agents,
     delegate,
+    draft_reply,
     execute_action,
     load_skill,
     propose_pattern,
     propose_skill,
     retrieve_context,
     review_results,
+    summaries,
     tasks,
     to_do_write,
 )
@@ -23,13 +27,21 @@ from agents.tools.base import Tool
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
+    """`prompt` is a specialist's; `own_model` is its model, where it has one of its own."""
+
     name: str
     tools: tuple[Tool[Any], ...]
     max_steps_setting: str
+    prompt: str = ""
+    own_model: str = ""
 
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
         return {tool.name: tool for tool in self.tools}
+
+    @property
+    def model(self) -> str:
+        return self.own_model or settings.AGENT_MODELS.get(self.name, settings.CHAT_MODEL)
 
     def limits(self) -> Limits:
         return Limits(
@@ -52,11 +64,36 @@ ORCHESTRATOR = Agent(
         propose_skill.TOOL,
         to_do_write.TOOL,
         review_results.TOOL,
+        custom_agents.LIST,
+        custom_agents.RUN,
     ),
     max_steps_setting="TURN_MAX_STEPS",
 )
+EMAIL_SPECIALIST = Agent(
+    name="email",
+    prompt=prompts.EMAIL_SPECIALIST,
+    tools=(
+        retrieve_context.TOOL,
+        summaries.SUMMARISE_THREAD,
+        draft_reply.TOOL,
+        execute_action.TOOL,
+    ),
+    max_steps_setting="SPECIALIST_MAX_STEPS",
+)
+DOCUMENT_SPECIALIST = Agent(
+    name="document",
+    prompt=prompts.DOCUMENT_SPECIALIST,
+    tools=(
+        retrieve_context.TOOL,
+        summaries.SUMMARISE_DOCUMENT,
+        tasks.EXTRACT_TASKS,
+        execute_action.TOOL,
+    ),
+    max_steps_setting="SPECIALIST_MAX_STEPS",
+)
 TASK_SPECIALIST = Agent(
     name="task",
+    prompt=prompts.TASK_SPECIALIST,
     tools=(tasks.EXTRACT_TASKS, tasks.FIND_RELATED_TASKS, tasks.PREPARE_TASK_CREATION),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
@@ -70,4 +107,17 @@ MAIL_READER = Agent(
     ),
     max_steps_setting="INBOUND_MAX_STEPS",
 )
-AGENTS = (ORCHESTRATOR, TASK_SPECIALIST, MAIL_READER)
+SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)
+AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER)
+
+# What a custom agent may be given. None of them hands work on or speaks to the user.
+CUSTOM_TOOLS: tuple[Tool[Any], ...] = (
+    retrieve_context.TOOL,
+    summaries.SUMMARISE_DOCUMENT,
+    summaries.SUMMARISE_THREAD,
+    tasks.EXTRACT_TASKS,
+    tasks.FIND_RELATED_TASKS,
+    tasks.PREPARE_TASK_CREATION,
+    draft_reply.TOOL,
+    execute_action.TOOL,
+)

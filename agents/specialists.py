@@ -1,14 +1,15 @@
-"""Specialists: agents of their own below one tool call, inside the same turn."""
+"""Specialists and custom agents: agents of their own below one tool call, in the same turn."""
 
 from collections.abc import Callable, Sequence
 
 from django.conf import settings
 from django.utils import timezone
 
-from agents import journal, loop, people, prompts, roster
+from agents import custom_agents, journal, loop, people, prompts, roster
 from agents.contracts import CallRecord, Person
 from agents.journal import Lease
 from agents.models import Turn
+from agents.roster import Agent
 from agents.steps import Ending
 from agents.tools.base import ToolContext
 
@@ -18,13 +19,16 @@ Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 def delegate_for(
     lease: Lease, person: Person, turn: Turn, words: str, *, started: float
 ) -> Delegate:
-    """What a delegating tool calls: run a specialist below the call and return its ending.
-    It shares the turn's ledger, pending actions and limits of the person."""
+    """What a delegating tool calls: run an agent below the call and return its ending. It
+    shares the turn's ledger, pending actions and limits of the person, and a custom agent has
+    the accounts of its sources alone: never more than its caller."""
 
     def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
-        agent = next(a for a in roster.AGENTS if a.name == name)
-        system = prompts.task_specialist(
-            capabilities=people.capabilities(person), today=timezone.now().date().isoformat()
+        agent, theirs = _agent(name, person)
+        system = prompts.specialist(
+            agent.prompt,
+            capabilities=people.capabilities(theirs),
+            today=timezone.now().date().isoformat(),
         )
         request = prompts.delegated_task(task=task, blocks=blocks)
         run = loop.Run(
@@ -38,9 +42,9 @@ def delegate_for(
             ),
             context_for=lambda call: ToolContext(
                 lease=lease,
-                person=person,
+                person=theirs,
                 agent=agent.name,
-                model=settings.CHAT_MODEL,
+                model=agent.model,
                 trigger="chat",
                 principal=turn.principal,
                 user_words=words,
@@ -49,6 +53,7 @@ def delegate_for(
                 call=call,
                 delegate=delegate,
             ),
+            model=agent.model,
             steps=journal.steps_of([lease.turn_id]).get((lease.turn_id, parent.id), []),
             payer=person.payer(turn.id),
             started=started,
@@ -56,3 +61,22 @@ def delegate_for(
         return loop.run(run)
 
     return delegate
+
+
+def _agent(name: str, person: Person) -> tuple[Agent, Person]:
+    """The agent of this name, and the person as it may see him."""
+    specialist = next((agent for agent in roster.SPECIALISTS if agent.name == name), None)
+    if specialist is not None:
+        return specialist, person
+    defined = custom_agents.named(person, name)
+    if defined is None:
+        raise LookupError(f"there is no agent {name}")
+    chosen = frozenset(defined.tools)
+    agent = Agent(
+        name=name,
+        prompt=prompts.custom(defined.name, defined.prompt),
+        tools=tuple(tool for tool in roster.CUSTOM_TOOLS if tool.name in chosen),
+        own_model=defined.model,
+        max_steps_setting="SPECIALIST_MAX_STEPS",
+    )
+    return agent, custom_agents.narrowed(person, defined)

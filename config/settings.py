@@ -193,6 +193,8 @@ MODEL_IS_OFFLINE = not (OPENAI_API_KEY or OPENAI_BASE_URL)
 if MODEL_IS_OFFLINE:
     OPENAI_API_KEY, OPENAI_BASE_URL = "offline", f"http://127.0.0.1:{MODEL_PORT}/v1"
 CHAT_MODEL = env.str("CHAT_MODEL", default="offline-rules" if MODEL_IS_OFFLINE else "gpt-4o")
+# Models of specialists that have one of their own: “email=gpt-4o-mini,task=gpt-4o”.
+AGENT_MODELS: dict[str, str] = env.dict("AGENT_MODELS", default={})
 INGEST_MODEL = env.str(
     "INGEST_MODEL", default="offline-rules" if MODEL_IS_OFFLINE else "gpt-4o-mini"
 )

@@ -53,8 +53,10 @@ def search(request: SearchRequest, *, now: datetime) -> SearchResult:
     return SearchResult(items=items, entities=entities)
 
 
-def get_items(*, account_ids: Sequence[UUID], ids: Sequence[UUID]) -> tuple[FoundItem, ...]:
-    """The items with these ids, in this order, with up to 8,000 characters of their text.
+def get_items(
+    *, account_ids: Sequence[UUID], ids: Sequence[UUID], chars: int = ITEM_CHARS
+) -> tuple[FoundItem, ...]:
+    """The items with these ids, in this order, with up to `chars` characters of their text.
 
     Ids that are unknown, deleted or of other accounts are absent. One query.
     """
@@ -71,7 +73,7 @@ def get_items(*, account_ids: Sequence[UUID], ids: Sequence[UUID]) -> tuple[Foun
             content_type=row.content_type,
             title=row.title,
             summary=row.summary,
-            text=row.text[:ITEM_CHARS],
+            text=row.text[:chars],
             relevance=1.0,
             occurred_at=row.occurred_at,
             metadata=row.metadata,

@@ -1,7 +1,18 @@
 """Rows of `agents`, split by what they are about."""
 
 from agents.models.conversations import Conversation, Message
+from agents.models.custom_agents import CustomAgent, CustomAgentRun
 from agents.models.plans import Plan
 from agents.models.turns import Step, ToolCall, Turn, TurnEvent
 
-__all__ = ["Conversation", "Message", "Plan", "Step", "ToolCall", "Turn", "TurnEvent"]
+__all__ = [
+    "Conversation",
+    "CustomAgent",
+    "CustomAgentRun",
+    "Message",
+    "Plan",
+    "Step",
+    "ToolCall",
+    "Turn",
+    "TurnEvent",
+]

@@ -14,7 +14,7 @@ MAX_ITEMS = 10
 
 
 class Delegate(Arguments):
-    specialist: Literal["task"]
+    specialist: Literal["email", "document", "task"]
     task: str = Field(min_length=1, max_length=4000)
     context_ids: list[UUID] = Field(
         default_factory=list, max_length=MAX_ITEMS, description="Ids of retrieved items."
@@ -33,7 +33,8 @@ def run(context: ToolContext, arguments: Delegate) -> ToolResult:
 
 TOOL = Tool(
     name="delegate_to_specialist",
-    description="Delegate to a specialist (task: find, extract and prepare Jira tasks).",
+    description="Delegate to a specialist: email (threads, replies, filing), document "
+    "(find, summarise), task (find, extract and prepare Jira tasks).",
     arguments=Delegate,
     run=run,
     acts=True,

@@ -1,0 +1,144 @@
+"""list_custom_agents and run_public_agent: agents that administrators defined."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from pydantic import Field
+
+from agents import custom_agents
+from agents.contracts import ToolResult, failure
+from agents.custom_agents import Metrics
+from agents.models import CustomAgent
+from agents.suitability import THRESHOLD, suitability
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.delegating import hand_over
+from integrations import llm
+
+MOST = 100  # agents looked at
+COSTS = ((2_000, "low"), (10_000, "medium"))  # tokens a run; more is high
+
+
+class ListCustomAgents(Arguments):
+    query: str = Field(min_length=1, max_length=1000, description="What is to be found out.")
+    required_capabilities: list[str] = Field(default_factory=list, max_length=10)
+    max_agents: int = Field(default=5, ge=1, le=10)
+
+
+def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult:
+    """Those that suit the query by more than THRESHOLD, the best first."""
+    agents = list(custom_agents.offered(context.person)[:MOST])
+    similar = _similarities(arguments.query, agents)
+    scored = [
+        (
+            suitability(
+                query=arguments.query,
+                required=arguments.required_capabilities,
+                name=agent.name,
+                description=agent.description,
+                capabilities=agent.capabilities,
+                similarity=similarity,
+            ),
+            agent,
+        )
+        for agent, similarity in zip(agents, similar, strict=True)
+    ]
+    best = sorted(
+        (pair for pair in scored if pair[0] > THRESHOLD), key=lambda pair: (-pair[0], pair[1].name)
+    )[: arguments.max_agents]
+    measured = custom_agents.metrics([agent.id for _, agent in best], now=timezone.now())
+    return ToolResult(
+        success=True,
+        data={
+            "agents": [_shown(agent, score, measured[agent.id]) for score, agent in best],
+            "evaluated": len(agents),
+        },
+    )
+
+
+def _shown(agent: CustomAgent, score: float, metrics: Metrics) -> dict[str, Any]:
+    cost = next((word for most, word in COSTS if (metrics.tokens or 0) <= most), "high")
+    return {
+        "agent_id": str(agent.id),
+        "name": agent.name,
+        "description": agent.description,
+        "capabilities": agent.capabilities,
+        "sources": agent.sources,
+        "suitability": score,
+        "average_latency_ms": metrics.latency_ms,
+        "estimated_cost": cost if metrics.runs else "unknown",
+    }
+
+
+def _similarities(query: str, agents: Sequence[CustomAgent]) -> Sequence[float | None]:
+    """How near each agent's description is to the query in meaning; None where no vector can
+    be had, so that words alone decide."""
+    if not agents:
+        return ()
+    texts = [f"{a.name}. {a.description} {' '.join(a.capabilities)}" for a in agents]
+    try:
+        wanted, *offered = llm.embed([query, *texts])
+    except llm.ModelError:
+        return [None] * len(agents)
+    return [sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in offered]
+
+
+class RunPublicAgent(Arguments):
+    agent_id: UUID = Field(description="From list_custom_agents.")
+    query: str = Field(
+        min_length=1, max_length=4000, description="The task, written for this agent, in full."
+    )
+    context_ids: list[UUID] = Field(
+        default_factory=list, max_length=10, description="Ids of retrieved items it needs."
+    )
+
+
+def run_agent(context: ToolContext, arguments: RunPublicAgent) -> ToolResult:
+    """The agent's answer. It sees and does no more than its caller might, and only in the
+    sources it was given."""
+    agent = custom_agents.named(context.person, custom_agents.name_of(arguments.agent_id))
+    if agent is None:
+        return failure(
+            "NOT_FOUND",
+            "There is no such agent.",
+            recoverable=True,
+            suggested_action="Choose one with list_custom_agents.",
+        )
+    started, succeeded = time.monotonic(), False
+    try:
+        result = hand_over(
+            replace(context, person=custom_agents.narrowed(context.person, agent)),
+            agent=custom_agents.name_of(agent.id),
+            task=arguments.query,
+            item_ids=arguments.context_ids,
+        )
+        succeeded = True
+    finally:
+        custom_agents.note_run(
+            agent,
+            turn_id=context.lease.turn_id,
+            call_id=context.call.id,
+            succeeded=succeeded,
+            latency_ms=int((time.monotonic() - started) * 1000),
+        )
+    return replace(result, data={"agent": agent.name, **result.data})
+
+
+LIST = Tool(
+    name="list_custom_agents",
+    description="Find custom agents of the organisation that suit a query, with how well, how "
+    "fast and at what cost. Use it before run_public_agent.",
+    arguments=ListCustomAgents,
+    run=list_agents,
+)
+RUN = Tool(
+    name="run_public_agent",
+    description="Run one custom agent with a query written for it. It costs time: make sure "
+    "whom and what the user means first.",
+    arguments=RunPublicAgent,
+    run=run_agent,
+    acts=True,
+)

@@ -1,0 +1,78 @@
+"""draft_reply: write an answer to a mail and propose it as a draft. Nothing is sent."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from agents.contracts import ToolResult, failure
+from agents.prompts import REPLY_DRAFT, untrusted_block
+from agents.tools.acting import act, observed
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.summaries import readable
+from integrations import llm
+from integrations.exceptions import NotFound
+from integrations.reads import reader
+from knowledge import retrieval
+
+BODY_TOKENS = 1_500
+
+
+class DraftReply(Arguments):
+    item_id: UUID = Field(description="The id of the retrieved mail to answer.")
+    points: str = Field(
+        default="", max_length=2_000, description="What the answer is to say, in the user's sense."
+    )
+
+
+class Written(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    body: Annotated[str, StringConstraints(min_length=1, max_length=20_000, strip_whitespace=True)]
+
+
+def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
+    """The receiver is who wrote the mail, from the provider's record; the model has no say in
+    it. The guardrails decide about the draft like about any action."""
+    account = context.person.account("gmail")
+    found = retrieval.get_items(
+        account_ids=(account.id,) if account else (), ids=(arguments.item_id,)
+    )
+    if not found or account is None:
+        return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
+    try:
+        mail = reader(account).email(found[0].source_id)
+    except NotFound:
+        return failure("NOT_FOUND", "The mail is gone from the mailbox.")
+    asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""
+    lines = [f"From: {mail.sender_name} <{mail.sender}>", f"Subject: {mail.subject}"]
+    block = untrusted_block(id="mail", lines=[*lines, readable(mail)])
+    try:
+        written = Written.model_validate(
+            llm.complete_json(system=REPLY_DRAFT, user=asked + block, max_tokens=BODY_TOKENS)
+        )
+    except ValidationError:
+        return failure("EXECUTION_FAILED", "The reply could not be written.", recoverable=True)
+    subject = mail.subject if mail.subject.lower().startswith("re:") else f"Re: {mail.subject}"
+    return observed(
+        act(
+            context,
+            action_type="draft",
+            params={
+                "reply_to_id": mail.id,
+                "to": [mail.sender],
+                "subject": " ".join(subject.split()),
+                "body": written.body,
+            },
+        )
+    )
+
+
+TOOL = Tool(
+    name="draft_reply",
+    description="Write a reply to one retrieved mail and put it into the drafts, as far as the "
+    "limits permit. Nothing is sent.",
+    arguments=DraftReply,
+    run=run,
+    acts=True,
+)

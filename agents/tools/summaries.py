@@ -1,0 +1,141 @@
+"""summarise_document and summarise_thread: what long texts say, in short, ready to be cited."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings
+from pydantic import Field
+
+from agents.contracts import ToolResult, failure
+from agents.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, untrusted_block
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.retrieve_context import numbered
+from integrations import llm
+from integrations.contracts import Email
+from integrations.exceptions import NotFound
+from integrations.html_text import html_to_text
+from integrations.reads import reader
+from knowledge import retrieval
+
+PART_CHARS = 12_000
+MAX_PARTS = 4  # of a document: 48,000 characters
+NEWEST_MAILS = 20
+MAIL_CHARS = 3_000
+SUMMARY_TOKENS = 700
+
+
+class SummariseDocument(Arguments):
+    item_id: UUID = Field(description="The id of a retrieved item.")
+    focus: str = Field(default="", max_length=300, description="What the user wants to know.")
+
+
+def document(context: ToolContext, arguments: SummariseDocument) -> ToolResult:
+    """One summary of one item of the user, made part by part where it is long."""
+    found = retrieval.get_items(
+        account_ids=tuple(account.id for account in context.person.accounts),
+        ids=(arguments.item_id,),
+        chars=PART_CHARS * MAX_PARTS + 1,
+    )
+    if not found:
+        return failure("NOT_FOUND", "There is no such item.", recoverable=True)
+    [item] = found
+    if not item.text.strip():
+        return failure("NOT_FOUND", "The item has no text.")
+    parts = [
+        item.text[start : start + PART_CHARS]
+        for start in range(0, min(len(item.text), PART_CHARS * MAX_PARTS), PART_CHARS)
+    ]
+    said = [_summary(context, DOCUMENT_SUMMARY, arguments.focus, part) for part in parts]
+    if len(said) > 1:
+        said = [_summary(context, DOCUMENT_SUMMARY, arguments.focus, "\n\n".join(said))]
+    [n] = numbered(context, [item])
+    return ToolResult(
+        success=True,
+        data={
+            "n": n,
+            "id": str(item.id),
+            "title": item.title,
+            "summary": said[0],
+            "whole": len(item.text) <= PART_CHARS * MAX_PARTS,
+        },
+        untrusted=True,
+    )
+
+
+class SummariseThread(Arguments):
+    item_id: UUID = Field(description="The id of a retrieved mail of the thread.")
+    focus: str = Field(default="", max_length=300, description="What the user wants to know.")
+
+
+def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
+    """What was said in the thread of one mail of the user, who owes an answer included."""
+    account = context.person.account("gmail")
+    found = retrieval.get_items(
+        account_ids=(account.id,) if account else (), ids=(arguments.item_id,)
+    )
+    if not found or account is None:
+        return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
+    [item] = found
+    try:
+        mail = reader(account).email(item.source_id)
+        mails = reader(account).thread(mail.thread_id) if mail.thread_id else (mail,)
+    except NotFound:
+        return failure("NOT_FOUND", "The mail is gone from the mailbox.")
+    newest = sorted(mails, key=lambda one: one.date)[-NEWEST_MAILS:]
+    text = "\n\n".join(_mail(one) for one in newest)
+    [n] = numbered(context, [item])
+    return ToolResult(
+        success=True,
+        data={
+            "n": n,
+            "id": str(item.id),
+            "title": item.title,
+            "mails": len(mails),
+            "summarised": len(newest),
+            "summary": _summary(context, THREAD_SUMMARY, arguments.focus, text),
+        },
+        untrusted=True,
+    )
+
+
+def readable(mail: Email) -> str:
+    """The words of a mail, from HTML where it has no plain text."""
+    text = mail.body_text.strip() or (html_to_text(mail.body_html) if mail.body_html else "")
+    return (text or mail.snippet)[:MAIL_CHARS]
+
+
+def _mail(mail: Email) -> str:
+    lines: Sequence[str] = (
+        f"From: {mail.sender_name} <{mail.sender}>",
+        f"To: {', '.join(mail.to)}",
+        f"Date: {mail.date.isoformat()}",
+        readable(mail),
+    )
+    return "\n".join(lines)
+
+
+def _summary(context: ToolContext, system: str, focus: str, text: str) -> str:
+    asked = f"The reader wants to know: {focus}\n\n" if focus else ""
+    answer = llm.complete(
+        messages=[
+            {"role": "system", "content": system},
+            {"role": "user", "content": asked + untrusted_block(id="text", lines=[text])},
+        ],
+        model=settings.INGEST_MODEL,
+        max_tokens=SUMMARY_TOKENS,
+    )
+    return answer.text.strip()
+
+
+SUMMARISE_DOCUMENT = Tool(
+    name="summarise_document",
+    description="Summarise one retrieved item, also a long one.",
+    arguments=SummariseDocument,
+    run=document,
+)
+SUMMARISE_THREAD = Tool(
+    name="summarise_thread",
+    description="Summarise the whole thread of one retrieved mail: who said what, what is open.",
+    arguments=SummariseThread,
+    run=thread,
+)
