@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
@@ -22,7 +23,7 @@ class Metrics:
     succeeded: int
     latency_ms: int | None
     tokens: int | None
-    total_tokens: int
+    cost: Decimal | None  # US dollars
 
 
 def offered(person: Person) -> QuerySet[CustomAgent]:
@@ -57,7 +58,10 @@ def note_run(
 ) -> None:
     """Keep what a run took. A second time for one call changes nothing."""
     used = Step.objects.filter(turn_id=turn_id, parent_call_id=call_id).aggregate(
-        steps=Count("id"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens")
+        steps=Count("id"),
+        prompt=Sum("prompt_tokens"),
+        completion=Sum("completion_tokens"),
+        cost=Sum("cost"),
     )
     CustomAgentRun.objects.get_or_create(
         call_id=call_id,
@@ -69,6 +73,7 @@ def note_run(
             "latency_ms": latency_ms,
             "prompt_tokens": used["prompt"] or 0,
             "completion_tokens": used["completion"] or 0,
+            "cost": used["cost"] or Decimal(0),
         },
     )
 
@@ -85,6 +90,7 @@ def metrics(agents: Sequence[UUID], *, now: datetime) -> dict[UUID, Metrics]:
             latency=Avg("latency_ms"),
             prompt=Sum("prompt_tokens"),
             completion=Sum("completion_tokens"),
+            cost=Avg("cost"),
         )
     )
     found = {
@@ -93,9 +99,9 @@ def metrics(agents: Sequence[UUID], *, now: datetime) -> dict[UUID, Metrics]:
             succeeded=row["good"],
             latency_ms=round(row["latency"]),
             tokens=round((row["prompt"] + row["completion"]) / row["runs"]),
-            total_tokens=row["prompt"] + row["completion"],
+            cost=row["cost"],
         )
         for row in rows
     }
-    never = Metrics(runs=0, succeeded=0, latency_ms=None, tokens=None, total_tokens=0)
+    never = Metrics(runs=0, succeeded=0, latency_ms=None, tokens=None, cost=None)
     return {id: found.get(id, never) for id in agents}

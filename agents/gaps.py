@@ -6,6 +6,7 @@ from typing import Any
 
 from agents import citations, claims, plans
 from agents.contracts import StepRecord
+from integrations.completions import Payer
 
 LISTED = 10
 SEARCH = "retrieve_context"
@@ -15,6 +16,7 @@ SEARCH = "retrieve_context"
 class Work:
     """What a review looks at. `answer` is None in the middle of the work."""
 
+    payer: Payer
     request: str
     steps: Sequence[StepRecord]
     plan: plans.Plan | None

@@ -15,6 +15,7 @@ from agents.journal import Lease
 from agents.models import Turn, TurnEvent
 from agents.review import PROMPT, Review, bound, directive, due_midway, material
 from integrations import llm
+from integrations.completions import Payer
 from integrations.llm import ModelError
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,9 @@ def work_of(
     answer: str | None,
 ) -> Work:
     """The work of a turn so far, as its rows have it."""
-    turn = Turn.objects.only("conversation_id", "actions").get(id=lease.turn_id)
+    turn = Turn.objects.only(
+        "organisation_id", "external_user_id", "conversation_id", "actions"
+    ).get(id=lease.turn_id)
     before = Turn.objects.filter(conversation__turns=turn.id).exclude(id=turn.id)
     done = claims.done_types(turn.actions)
     for actions in before.exclude(actions=[]).values_list("actions", flat=True)[:20]:
@@ -56,6 +59,11 @@ def work_of(
         done |= {action["type"] for action in actions if action["status"] != "refused"}
     shown = citations.shown_in([*earlier, *steps])
     return Work(
+        payer=Payer(
+            organisation_id=turn.organisation_id,
+            external_user_id=turn.external_user_id,
+            run_id=turn.id,
+        ),
         request=request,
         steps=steps,
         plan=planning.of_conversation(turn.conversation_id),
@@ -75,6 +83,8 @@ def look(lease: Lease, work: Work, *, of: str) -> Review:
         answer = llm.complete_json(
             system=PROMPT,
             user=material(work, proved),
+            payer=work.payer,
+            purpose="review",
             model=settings.REVIEW_MODEL,
             max_tokens=ANSWER_TOKENS,
         )

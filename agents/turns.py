@@ -199,7 +199,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         )
         review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
         plan = planning.of_conversation(turn.conversation_id)
-        return (*built, *state.messages(plan=plan, steps=steps, review=review))
+        return (*built, *state.messages(plan=plan, review=review))
 
     run = loop.Run(
         lease=lease,

@@ -1,6 +1,7 @@
 """Agents that administrators define, and what their runs took."""
 
 import uuid
+from decimal import Decimal
 from typing import Any, get_args
 
 from django.core.exceptions import ValidationError
@@ -84,6 +85,9 @@ class CustomAgentRun(models.Model):
     latency_ms = models.PositiveIntegerField()
     prompt_tokens = models.PositiveIntegerField()
     completion_tokens = models.PositiveIntegerField()
+    cost = models.DecimalField(
+        max_digits=12, decimal_places=6, default=Decimal(0), help_text="US dollars"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -49,7 +49,13 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     block = untrusted_block(id="mail", lines=[*lines, readable(mail)])
     try:
         written = Written.model_validate(
-            llm.complete_json(system=REPLY_DRAFT, user=asked + block, max_tokens=BODY_TOKENS)
+            llm.complete_json(
+                system=REPLY_DRAFT,
+                user=asked + block,
+                payer=context.payer,
+                purpose="draft_reply",
+                max_tokens=BODY_TOKENS,
+            )
         )
     except ValidationError:
         return failure("EXECUTION_FAILED", "The reply could not be written.", recoverable=True)
@@ -75,4 +81,5 @@ TOOL = Tool(
     arguments=DraftReply,
     run=run,
     acts=True,
+    repeats=True,
 )

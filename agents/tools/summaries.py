@@ -121,6 +121,8 @@ def _summary(context: ToolContext, system: str, focus: str, text: str) -> str:
             {"role": "system", "content": system},
             {"role": "user", "content": asked + untrusted_block(id="text", lines=[text])},
         ],
+        payer=context.payer,
+        purpose="summary",
         model=settings.INGEST_MODEL,
         max_tokens=SUMMARY_TOKENS,
     )
@@ -132,10 +134,12 @@ SUMMARISE_DOCUMENT = Tool(
     description="Summarise one retrieved item, also a long one.",
     arguments=SummariseDocument,
     run=document,
+    repeats=True,
 )
 SUMMARISE_THREAD = Tool(
     name="summarise_thread",
     description="Summarise the whole thread of one retrieved mail: who said what, what is open.",
     arguments=SummariseThread,
     run=thread,
+    repeats=True,
 )

@@ -11,6 +11,7 @@ from agents import gaps, plans, review
 from agents.contracts import CallRecord, StepRecord
 from agents.gaps import Gaps, Work
 from agents.review import MATERIAL_BYTES, Review
+from integrations.completions import Payer
 
 FINE = Review(quality_score=0.9, completeness=1, relevance=0.8, recommendation="proceed")
 ITEM = {"n": 1, "id": "a", "source": "gmail", "title": "A"}
@@ -41,6 +42,7 @@ def steps(*calls: CallRecord, finish: str = "stop") -> list[StepRecord]:
 def work(**fields: Any) -> Work:
     return Work(
         **{
+            "payer": Payer(organisation_id=uuid.uuid4(), external_user_id="maya"),
             "request": "What about Q4?",
             "steps": [],
             "plan": None,
