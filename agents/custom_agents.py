@@ -1,29 +1,17 @@
 """Custom agents: which an organisation has, what they see, what their runs took."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Avg, Count, Q, QuerySet, Sum
+from django.db.models import Avg, Count, F, Q, QuerySet, Sum
 
 from agents.contracts import Person
 from agents.models import CustomAgent, CustomAgentRun, Step
 
 PREFIX = "custom:"
 MEASURED = timedelta(days=30)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Metrics:
-    """What the runs of an agent took lately, on average. None: it has not run."""
-
-    runs: int
-    succeeded: int
-    latency_ms: int | None
-    tokens: int | None
-    cost: Decimal | None  # US dollars
 
 
 def offered(person: Person) -> QuerySet[CustomAgent]:
@@ -78,30 +66,15 @@ def note_run(
     )
 
 
-def metrics(agents: Sequence[UUID], *, now: datetime) -> dict[UUID, Metrics]:
-    """What the runs of the last 30 days took, by agent. One query."""
-    rows = (
-        CustomAgentRun.objects.filter(agent_id__in=agents, created_at__gte=now - MEASURED)
-        .order_by()
-        .values("agent_id")
-        .annotate(
-            runs=Count("id"),
-            good=Count("id", filter=Q(succeeded=True)),
-            latency=Avg("latency_ms"),
-            prompt=Sum("prompt_tokens"),
-            completion=Sum("completion_tokens"),
-            cost=Avg("cost"),
-        )
+def measured(agents: QuerySet[CustomAgent], *, now: datetime) -> QuerySet[CustomAgent]:
+    """The agents with what their runs of the last 30 days took: `run_count`, `good_count`,
+    and, None before the first run, `average_latency` (ms), `average_tokens`, `total_cost`
+    (US dollars)."""
+    lately = Q(runs__created_at__gte=now - MEASURED)
+    return agents.annotate(
+        run_count=Count("runs", filter=lately),
+        good_count=Count("runs", filter=lately & Q(runs__succeeded=True)),
+        average_latency=Avg("runs__latency_ms", filter=lately),
+        average_tokens=Avg(F("runs__prompt_tokens") + F("runs__completion_tokens"), filter=lately),
+        total_cost=Sum("runs__cost", filter=lately),
     )
-    found = {
-        row["agent_id"]: Metrics(
-            runs=row["runs"],
-            succeeded=row["good"],
-            latency_ms=round(row["latency"]),
-            tokens=round((row["prompt"] + row["completion"]) / row["runs"]),
-            cost=row["cost"],
-        )
-        for row in rows
-    }
-    never = Metrics(runs=0, succeeded=0, latency_ms=None, tokens=None, cost=None)
-    return {id: found.get(id, never) for id in agents}

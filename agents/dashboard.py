@@ -222,6 +222,7 @@ SIDEBAR = (
         (
             Page("agents", "turn", "Turns", "forum"),
             Page("agents", "conversation", "Conversations", "chat"),
+            Page("agents", "customagent", "Custom agents", "smart_toy"),
         ),
     ),
     (

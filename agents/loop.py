@@ -60,8 +60,10 @@ def run(run: Run) -> Ending:
                 run.steps.append(_ask(run))
             case RunCalls(calls=calls):
                 _run_calls(run, calls)
+            case Question(call=call) if call.name not in run.tools:
+                _run_calls(run, [call])  # only an agent that speaks to the user can ask
             case Question(call=call) as question:
-                problem = parse(call, run.tools[call.name]) if call.name in run.tools else None
+                problem = parse(call, run.tools[call.name])
                 if not isinstance(problem, ToolResult):
                     return question
                 done = journal.finish_call(run.lease, call, problem, latency_ms=0)

@@ -55,6 +55,16 @@ class Cut:
 
 # A dict is sent as the JSON text of the message.
 Reply = str | dict[str, Any] | Message | Failure | Cut
+REVIEWER = "You are Remit's reviewer."
+# What a reviewer says that a script leaves out.
+CONTENT: Reply = {
+    "quality_score": 1,
+    "completeness": 1,
+    "relevance": 1,
+    "gaps": [],
+    "suggested_actions": [],
+    "recommendation": "proceed",
+}
 # In order, each once and all of them; or whatever the function makes of the request's body.
 Script = Mapping[str, Sequence[Reply] | Callable[[dict[str, Any]], Reply]]
 
@@ -126,6 +136,8 @@ class ScriptedModel:
                 left = self._left.get(agent)
                 if left:
                     return left.pop(0)
+                if agent == REVIEWER and agent not in self.script:
+                    return CONTENT
                 self.unexpected.append(f"unscripted call of “{agent}”")
                 return None
         return replies(body)  # may wait for another call

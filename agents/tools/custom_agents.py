@@ -11,7 +11,6 @@ from pydantic import Field
 
 from agents import custom_agents
 from agents.contracts import ToolResult, failure
-from agents.custom_agents import Metrics
 from agents.models import CustomAgent
 from agents.suitability import THRESHOLD, suitability
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -30,7 +29,8 @@ class ListCustomAgents(Arguments):
 
 def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult:
     """Those that suit the query by more than THRESHOLD, the best first."""
-    agents = list(custom_agents.offered(context.person)[:MOST])
+    offered = custom_agents.measured(custom_agents.offered(context.person), now=timezone.now())
+    agents = list(offered[:MOST])
     similar = _similarities(arguments.query, agents)
     scored = [
         (
@@ -49,18 +49,21 @@ def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult
     best = sorted(
         (pair for pair in scored if pair[0] > THRESHOLD), key=lambda pair: (-pair[0], pair[1].name)
     )[: arguments.max_agents]
-    measured = custom_agents.metrics([agent.id for _, agent in best], now=timezone.now())
     return ToolResult(
         success=True,
         data={
-            "agents": [_shown(agent, score, measured[agent.id]) for score, agent in best],
+            "agents": [_shown(agent, score) for score, agent in best],
             "evaluated": len(agents),
         },
     )
 
 
-def _shown(agent: CustomAgent, score: float, metrics: Metrics) -> dict[str, Any]:
-    cost = next((word for most, word in COSTS if (metrics.tokens or 0) <= most), "high")
+def _shown(agent: CustomAgent, score: float) -> dict[str, Any]:
+    latency, tokens = (
+        getattr(agent, "average_latency", None),
+        getattr(agent, "average_tokens", None),
+    )
+    cost = next((word for most, word in COSTS if (tokens or 0) <= most), "high")
     return {
         "agent_id": str(agent.id),
         "name": agent.name,
@@ -68,8 +71,8 @@ def _shown(agent: CustomAgent, score: float, metrics: Metrics) -> dict[str, Any]
         "capabilities": agent.capabilities,
         "sources": agent.sources,
         "suitability": score,
-        "average_latency_ms": metrics.latency_ms,
-        "estimated_cost": cost if metrics.runs else "unknown",
+        "average_latency_ms": None if latency is None else round(latency),
+        "estimated_cost": "unknown" if tokens is None else cost,
     }
 
 

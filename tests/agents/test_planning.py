@@ -22,11 +22,6 @@ GOALS = [
 CREATE = ("toDoWrite", {"action": "create", "request": "What does Alex say?", "goals": GOALS})
 
 
-@pytest.fixture(autouse=True)
-def without_reviews(settings: Any) -> None:
-    settings.REVIEW_MIN_CALLS = settings.REVIEW_EVERY_CALLS = 0
-
-
 def write(**arguments: Any) -> tuple[str, dict[str, Any]]:
     return ("toDoWrite", arguments)
 
@@ -105,9 +100,7 @@ def test_changes_that_make_no_sense_are_typed_results_and_change_nothing(
         write(action="resume", plan_id=7),
     ]  # fmt: skip
     script: list[Reply] = [calls(write(action="remove", id="x")), calls(CREATE)]
-    script += [calls(one) for one in wrong]
-    settings.TURN_MAX_STEPS = 20
-    with scripted_model(settings, {ORCHESTRATOR: [*script, "I see."]}) as model:
+    with scripted_model(settings, {ORCHESTRATOR: [*script, calls(*wrong), "I see."]}) as model:
         answer = say(token, "What does Alex say?")
 
     last = results(model.chats(ORCHESTRATOR)[-1])
