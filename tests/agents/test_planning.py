@@ -22,6 +22,12 @@ GOALS = [
 CREATE = ("toDoWrite", {"action": "create", "request": "What does Alex say?", "goals": GOALS})
 
 
+@pytest.fixture(autouse=True)
+def without_reviews(settings: Any) -> None:
+    """An unfinished plan would send every answer back."""
+    settings.REVIEW_MIN_CALLS = 0
+
+
 def write(**arguments: Any) -> tuple[str, dict[str, Any]]:
     return ("toDoWrite", arguments)
 
