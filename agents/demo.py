@@ -66,7 +66,7 @@ RESIDENTS = (
         user_id="maya",
         name="Maya Lindqvist",
         address="maya@company.com",
-        sources=("gmail", "gdrive", "calendar", "jira"),
+        sources=("gmail", "gdrive", "calendar", "jira", "github", "slack"),
         permissions=(
             Permission(action_type="archive", mode="auto"),
             Permission(action_type="classify", mode="auto"),
@@ -85,7 +85,7 @@ RESIDENTS = (
         user_id="omar",
         name="Omar Haddad",
         address="omar@company.com",
-        sources=("gmail", "gdrive", "calendar", "jira"),
+        sources=("gmail", "gdrive", "calendar", "jira", "github", "outlook", "slack"),
         permissions=(
             Permission(
                 action_type="classify",

@@ -122,9 +122,10 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
     outcome = ingest.ingest(
         account=account, source_id=event.source_id, item=item, now=timezone.now()
     )
-    if event.kind == "created" and isinstance(item, Email):
-        return _react_to_mail(delivery, account, item, outcome)
-    if isinstance(item, Email):
+    mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
+    if event.kind == "created" and mail:
+        return _react_to_mail(delivery, account, mail, outcome)
+    if mail:
         precision.look(account, item.id, now=timezone.now())
     return _accounted(outcome)
 

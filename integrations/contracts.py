@@ -6,71 +6,19 @@ value is immutable. Field names and meanings: `docs/data-service.md`.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-)
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
-Source = Literal["gmail", "gdrive", "calendar", "jira"]
-ContentType = Literal["email", "document", "event", "issue"]
+from integrations.field_types import FileId, Identifier, Instant, LocalTime, Text, lines
 
-
-def storable(value: object) -> object:
-    """PostgreSQL text holds neither NUL nor half a surrogate pair, and nobody needs them."""
-    if not isinstance(value, str):
-        return value
-    if not value.isascii():
-        value = value.encode("utf-8", "replace").decode()
-    return value.replace("\x00", "")
-
-
-def zoned(value: datetime) -> datetime:
-    """A time without a zone is UTC, as in the contract. Years no calendar reaches are refused."""
-    if not 2 <= value.year <= 9998:
-        raise ValueError("no such year")
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
-
-
-def local(value: datetime, info: ValidationInfo) -> datetime:
-    """A time without a zone is local in the object's own `time_zone`, if it names one."""
-    zone = info.data.get("time_zone")
-    if value.tzinfo is None and zone:
-        try:
-            value = value.replace(tzinfo=ZoneInfo(zone))
-        except (KeyError, ValueError, OSError) as error:
-            raise ValueError("no such time zone") from error
-    return zoned(value)
-
-
-def lines(value: object) -> object:
-    """Some calendars give several rules as a list."""
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
-        return "\n".join(value) or None
-    return value
-
-
-def usable_id(value: object) -> str | None:
-    """A mail is not lost over the id of one of its attachments: that file is not to be had."""
-    usable = isinstance(value, str) and 0 < len(value) <= 500 and value == storable(value)
-    return value if isinstance(value, str) and usable else None
-
-
-Text = Annotated[str, BeforeValidator(storable)]
-Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
-# Names exactly these bytes: other bytes have another id. None: they are not handed out.
-FileId = Annotated[str | None, BeforeValidator(usable_id)]
-Instant = Annotated[datetime, AfterValidator(zoned)]
-LocalTime = Annotated[datetime, AfterValidator(local)]
+# Of the data service, and of files and mail servers that an operator reads in.
+ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]
+ImportedSource = Literal["mailbox", "calendar_file"]
+Source = Literal[ProvidedSource, ImportedSource]
+ContentType = Literal["email", "document", "event", "issue", "message"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +149,19 @@ class Issue(ProviderObject):
     url: Text = ""
 
 
+class ChatMessage(ProviderObject):
+    """One message of a channel, or of a conversation of a few. A reply names its thread."""
+
+    channel_id: Text = ""
+    channel: Text = ""
+    thread_id: Text = ""
+    sender: Text = ""
+    sender_name: Text = ""
+    text: Text = ""
+    sent_at: Instant
+    url: Text = ""
+
+
 class Draft(ProviderObject):
     thread_id: Text | None = None
     to: tuple[Text, ...] = ()
@@ -294,7 +255,7 @@ class Change(BaseModel):
     at: AwareDatetime
 
 
-AnyItem = Email | Document | Event | Issue
+AnyItem = Email | Document | Event | Issue | ChatMessage
 T = TypeVar("T", bound=ProviderObject | Change, covariant=True)
 
 
@@ -308,12 +269,14 @@ class Rejected:
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Generic[T]):
-    """`remaining` is how many items come after this page, where the provider says so."""
+    """`remaining` is how many items come after this page, where the provider says so. `end` is
+    what a last page leaves to a later listing, which goes on behind it."""
 
     items: tuple[T, ...]
     next_cursor: str | None
     rejected: tuple[Rejected, ...] = ()
     remaining: int | None = None
+    end: str = ""
 
 
 class ItemEvent(BaseModel):
@@ -326,7 +289,7 @@ class ItemEvent(BaseModel):
 
     kind: Literal["created", "updated", "deleted"]
     user_id: Text = Field(min_length=1, max_length=200)
-    source: Source
+    source: ProvidedSource
     source_id: Text = Field(min_length=1, max_length=500)
     content_type: ContentType | None = None
     data: dict[str, Any] | None = None

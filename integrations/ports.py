@@ -20,6 +20,7 @@ from integrations.contracts import (
     Operation,
     OutgoingMail,
     Page,
+    Source,
 )
 
 
@@ -40,7 +41,17 @@ class Reader(Protocol):
         end_date: date | None = None,
     ) -> Page[Event]: ...
     def issues(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Issue]: ...
-    def item(self, *, source: str, source_id: str) -> AnyItem: ...
+    def items(
+        self, *, source: Source, since: datetime | None, cursor: str | None, limit: int
+    ) -> Page[AnyItem]:
+        """A list of any source of the data service."""
+        ...
+
+    def item(self, *, source: Source, source_id: str) -> AnyItem:
+        """One item of any source of the data service. Raises Rejected for a source that it does
+        not have."""
+        ...
+
     def email(self, email_id: str) -> Email: ...
     def thread(self, thread_id: str) -> tuple[Email, ...]: ...
     def drafts(self, *, thread_id: str) -> tuple[Draft, ...]: ...

@@ -4,6 +4,7 @@ from datetime import date, datetime
 from typing import IO, Any, TypeVar
 
 from integrations import http
+from integrations.connectors.base import Connector
 from integrations.contracts import (
     AccountRef,
     AnyItem,
@@ -21,10 +22,12 @@ from integrations.contracts import (
     Page,
     Project,
     ProviderObject,
+    Source,
 )
 from integrations.data_service import M, gate, listed, page, parse, segment, upstream
-from integrations.exceptions import Malformed, NotFound
+from integrations.exceptions import Malformed, NotFound, Rejected
 from integrations.ports import Reader
+from integrations.registry import BY_SOURCE
 
 P = TypeVar("P", bound=ProviderObject)
 
@@ -32,6 +35,13 @@ P = TypeVar("P", bound=ProviderObject)
 def reader(account: AccountRef) -> Reader:
     """A reader of what this account's user may see, and of nobody else's data."""
     return DataServiceReader(account)
+
+
+def _provided(source: Source) -> Connector:
+    connector = BY_SOURCE[source]
+    if not connector.path:
+        raise Rejected(f"{source} is no source of the data service")
+    return connector
 
 
 class DataServiceReader:
@@ -88,15 +98,17 @@ class DataServiceReader:
     def issues(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Issue]:
         return self._page("/jira/issues", Issue, since=since, cursor=cursor, limit=limit)
 
-    def item(self, *, source: str, source_id: str) -> AnyItem:
-        paths: dict[str, tuple[str, type[AnyItem]]] = {
-            "gmail": ("/emails/", Email),
-            "gdrive": ("/documents/", Document),
-            "calendar": ("/events/", Event),
-            "jira": ("/jira/issues/", Issue),
-        }
-        path, model = paths[source]
-        return parse(model, self._get(path + segment(source_id)))
+    def items(
+        self, *, source: Source, since: datetime | None, cursor: str | None, limit: int
+    ) -> Page[AnyItem]:
+        connector = _provided(source)
+        return self._page(
+            connector.path, connector.item_type, since=since, cursor=cursor, limit=limit
+        )
+
+    def item(self, *, source: Source, source_id: str) -> AnyItem:
+        connector = _provided(source)
+        return parse(connector.item_type, self._get(f"{connector.path}/{segment(source_id)}"))
 
     def email(self, email_id: str) -> Email:
         return parse(Email, self._get(f"/emails/{segment(email_id)}"))

@@ -1,6 +1,16 @@
 """Every connector Remit has: one file each in `connectors/`, one line each here."""
 
-from integrations.connectors import calendar, gdrive, gmail, jira
+from integrations.connectors import (
+    calendar,
+    calendar_file,
+    gdrive,
+    github,
+    gmail,
+    jira,
+    mailbox,
+    outlook,
+    slack,
+)
 from integrations.connectors.base import Connector
 
 CONNECTORS: tuple[Connector, ...] = (
@@ -8,8 +18,15 @@ CONNECTORS: tuple[Connector, ...] = (
     gdrive.CONNECTOR,
     calendar.CONNECTOR,
     jira.CONNECTOR,
+    outlook.CONNECTOR,
+    github.CONNECTOR,
+    slack.CONNECTOR,
+    mailbox.CONNECTOR,
+    calendar_file.CONNECTOR,
 )
 BY_SOURCE = {connector.source: connector for connector in CONNECTORS}
+# Those that the data service has, and that a sync reads.
+PROVIDED = tuple(connector.source for connector in CONNECTORS if connector.list_items)
 
 
 def source_choices() -> list[tuple[str, str]]:

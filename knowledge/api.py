@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from integrations.authentication import Caller, HasScope
-from integrations.registry import source_choices
+from integrations.registry import PROVIDED
 from integrations.serializers import StrictCharField, StrictSerializer
 from knowledge import sync_runs
 from knowledge.contracts import SyncProgress
@@ -24,7 +24,7 @@ PERMISSIONS = [HasScope("sync")]
 class SyncRequest(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     sources = serializers.ListField(
-        child=serializers.ChoiceField(choices=source_choices()),
+        child=serializers.ChoiceField(choices=PROVIDED),
         required=False,
         allow_empty=False,
         max_length=50,

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from integrations.contracts import AnyItem, ContentType, Document, Email, Event, Issue
+from integrations.contracts import (
+    AnyItem,
+    ChatMessage,
+    ContentType,
+    Document,
+    Email,
+    Event,
+    Issue,
+)
 from integrations.html_text import html_to_text
 from integrations.mail_text import clean_line, clean_text
 from knowledge.files.contracts import FileRef, FileText
@@ -108,6 +116,8 @@ def parse(item: AnyItem, *, source_id: str) -> Parsed:
             return _event(item, source_id)
         case Issue():
             return _issue(item, source_id)
+        case ChatMessage():
+            return _chat_message(item, source_id)
 
 
 def visible(text: str) -> str:
@@ -254,6 +264,25 @@ def _issue(issue: Issue, source_id: str) -> Parsed:
             "components": list(issue.components),
             "url": issue.url,
             "created_at": issue.created_at.isoformat(),
+        },
+    )
+
+
+def _chat_message(message: ChatMessage, source_id: str) -> Parsed:
+    who = message.sender_name or message.sender
+    return _parsed(
+        content_type="message",
+        title=f"{who} in {message.channel}" if message.channel else who,
+        text=message.text,
+        sender=(message.sender, message.sender_name),
+        participants=(),
+        identifiers=(source_id, message.thread_id),
+        occurred_at=message.sent_at,
+        metadata={
+            "channel_id": message.channel_id,
+            "channel": message.channel,
+            "thread_id": message.thread_id,
+            "url": message.url,
         },
     )
 

@@ -9,7 +9,7 @@ items begin: what runs side by side is bounded by SYNC_SIDE_BY_SIDE, not by page
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,16 +19,16 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce
 
 from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
-from knowledge import sync_runs
+from knowledge import deletions, sync_claims, sync_runs
 from knowledge.crew import Crew
 from knowledge.ingest import unchanged
 from knowledge.models import SyncFailure, SyncSource
+from knowledge.sync_claims import lease
+from knowledge.sync_errors import sentence
 from knowledge.taking import Clock, Taken, take
 
 log = logging.getLogger(__name__)
@@ -44,18 +44,9 @@ SLICE_SECONDS = 60.0  # then another task may have its turn
 DONE, FAILED = SyncSource.State.DONE, SyncSource.State.FAILED
 SKIPPED = ("unchanged", "stale")
 
+# A list of one account: its page at a cursor.
+Pages = Callable[[str | None], Page[AnyItem]]
 Advanced = Literal["finished", "more", "waiting", "not_mine"]
-
-_SENTENCES = {
-    "not_permitted": "The data service refused the credential. Check DATA_SERVICE_KEYS.",
-    "unavailable": "The data service did not answer.",
-    "circuit_open": "The data service did not answer.",
-    "rate_limited": "The data service asked to be left alone.",
-    "malformed_answer": "The data service sent something that its contract does not allow.",
-    "model": "The model did not answer.",
-    "stalled": "It was begun again and again and never finished a page. See the log.",
-    "restarted": "Its place in the list ran out again and again. Start the sync again later.",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,15 +66,18 @@ class _ModelAway(Exception):
     """No item of a whole page was answered by the model."""
 
 
-def advance(sync_id: UUID, *, clock: Clock, seconds: float = SLICE_SECONDS) -> Advanced:
-    """Claim a sync and read pages for about `seconds`.
+def advance(
+    sync_id: UUID, *, clock: Clock, seconds: float = SLICE_SECONDS, pages: Pages | None = None
+) -> Advanced:
+    """Claim a sync and read pages for about `seconds`: those of the data service, unless it is
+    an import that brings its own.
 
     finished: it reached an end, whichever. more: call again. waiting: the data service or the
     model is away; call again when the lease has run out. not_mine: it has ended, or another
     worker has it. Raises only what is a fault of this code or of the database; the lease then
     runs out and the sync goes on at its last page.
     """
-    sync = _claim(sync_id, now=clock())
+    sync = sync_claims.claim(sync_id, now=clock())
     if sync is None:
         return "not_mine"
     if sync.stalls > MAX_STALLS:
@@ -91,44 +85,24 @@ def advance(sync_id: UUID, *, clock: Clock, seconds: float = SLICE_SECONDS) -> A
     try:
         # One more than takes items: it asks for the next page.
         with Crew(settings.SYNC_SIDE_BY_SIDE + 1, name="sync") as crew:
-            reading = _Reading(sync=sync, account=sync.account.ref(), crew=crew, clock=clock)
+            account = sync.account.ref()
+            reading = _Reading(
+                sync=sync,
+                account=account,
+                pages=pages or _provided(sync, account),
+                crew=crew,
+                clock=clock,
+            )
             return reading.read(until=time.monotonic() + seconds)
     except _Lost:
         return "not_mine"
 
 
-def take_back(*, now: datetime) -> Sequence[UUID]:
-    """Syncs that nobody works on (their lease, or their wait, ran out), as queued ones. For a
-    transaction in which they are queued again."""
-    rows = SyncSource.objects.select_for_update(skip_locked=True).filter(
-        state__in=sync_runs.ACTIVE, lease_expires_at__lt=now
-    )
-    ids = list(rows.values_list("id", flat=True))
-    patience = timedelta(seconds=settings.TASK_TIMEOUT_SECONDS)
-    SyncSource.objects.filter(pk__in=ids).update(
-        state=SyncSource.State.QUEUED, lease_expires_at=now + patience
-    )
-    return ids
-
-
-def _claim(sync_id: UUID, *, now: datetime) -> SyncSource | None:
-    free = Q(state=SyncSource.State.QUEUED) | Q(
-        state=SyncSource.State.RUNNING, lease_expires_at__lte=now
-    )
-    claimed = SyncSource.objects.filter(free, pk=sync_id).update(
-        state=SyncSource.State.RUNNING,
-        attempt=F("attempt") + 1,
-        stalls=F("stalls") + 1,
-        lease_expires_at=now + _lease(),
-        started_at=Coalesce("started_at", now),
-    )
-    if not claimed:
-        return None
-    return SyncSource.objects.select_related("account__organisation").get(pk=sync_id)
-
-
-def _lease() -> timedelta:
-    return timedelta(seconds=settings.SYNC_LEASE_SECONDS)
+def _provided(sync: SyncSource, account: AccountRef) -> Pages:
+    connector = registry.BY_SOURCE[account.source]
+    listing = connector.list_changes if sync.only_changes else connector.list_items
+    assert listing  # noqa: S101  # request_sync makes syncs of provided sources alone
+    return lambda cursor: listing(reads.reader(account), sync.since, cursor, PAGE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +111,7 @@ class _Reading:
 
     sync: SyncSource
     account: AccountRef
+    pages: Pages
     crew: Crew
     clock: Clock
 
@@ -167,16 +142,34 @@ class _Reading:
                 asked = self._ask(cursor)
             self._record(begun)
             if cursor is None:
+                self._forget_removed()
                 return _end(self.sync, DONE, now=self.clock())
             if late:
                 _write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
                 return "more"
 
+    def _forget_removed(self) -> None:
+        """Take out what was deleted since the account was last read to its end."""
+        read_at = sync_runs.read_at([self.sync.account_id]).get(self.sync.account_id)
+        if read_at is None or _imported(self.sync):
+            return
+        try:
+            for gone in deletions.forget_removed(self.account, since=read_at - sync_runs.OVERLAP):
+                _write(
+                    self.sync,
+                    received=self.sync.received + gone,
+                    processed=self.sync.processed + gone,
+                    lease_expires_at=self.clock() + lease(),
+                )
+        except ProviderError as error:
+            if error.retryable:
+                raise
+            # All that is there was read. What is gone is learned from webhooks.
+            extra = {"sync": str(self.sync.pk), "code": error.code}
+            log.warning("sync.history_unreadable", extra=extra)
+
     def _ask(self, cursor: str | None) -> "Future[Page[AnyItem]]":
-        connector = registry.BY_SOURCE[self.account.source]
-        listing = connector.list_changes if self.sync.only_changes else connector.list_items
-        reader, since = reads.reader(self.account), self.sync.since
-        return self.crew.submit(lambda: listing(reader, since, cursor, PAGE))
+        return self.crew.submit(partial(self.pages, cursor))
 
     def _begin(self, page: Page[AnyItem]) -> _Begun:
         """Set to work on what is not stored already."""
@@ -198,7 +191,7 @@ class _Reading:
     def _wait(self, futures: "Sequence[Future[Any]]") -> None:
         """Keep the claim alive meanwhile, and notice when it is gone."""
         while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
-            _write(self.sync, lease_expires_at=self.clock() + _lease())
+            _write(self.sync, lease_expires_at=self.clock() + lease())
 
     def _record(self, begun: _Begun) -> None:
         """Counts, failures and the next place in one transaction: each item is counted once."""
@@ -215,7 +208,7 @@ class _Reading:
         with transaction.atomic():
             _write(
                 self.sync,
-                cursor=begun.page.next_cursor or "",
+                cursor=begun.page.next_cursor or begun.page.end,
                 received=self.sync.received + len(taken),
                 processed=self.sync.processed + len(taken) - len(failed) - len(skipped),
                 skipped=self.sync.skipped + len(skipped),
@@ -225,7 +218,7 @@ class _Reading:
                 stalls=0,
                 waits=0,
                 error="",
-                lease_expires_at=now + _lease(),
+                lease_expires_at=now + lease(),
             )
             SyncFailure.objects.bulk_create(
                 [
@@ -248,14 +241,14 @@ class _Reading:
             self.sync,
             waits=self.sync.waits + 1,
             stalls=0,
-            error=f"{_sentence(code)} It is tried again by itself.",
+            error=f"{sentence(code, imported=_imported(self.sync))} It is tried again by itself.",
             lease_expires_at=self.clock() + timedelta(seconds=pause),
         )
         return "waiting"
 
 
-def _sentence(code: str) -> str:
-    return _SENTENCES.get(code, f"The data service did not do as asked ({code}).")
+def _imported(sync: SyncSource) -> bool:
+    return sync.account.source not in registry.PROVIDED
 
 
 def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str = "") -> Advanced:
@@ -265,7 +258,7 @@ def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str
             state=state,
             finished_at=now,
             lease_expires_at=None,
-            error=_sentence(error) if error else "",
+            error=sentence(error, imported=_imported(sync)) if error else "",
         )
         sync_runs.settle(sync.run_id, now=now)
     log.info("sync.ended", extra={"sync": str(sync.pk), "state": state, "code": error})

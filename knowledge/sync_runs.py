@@ -48,10 +48,10 @@ def request_sync(
     Call it inside the transaction that queues the work, or do the work yourself.
     """
     accounts = Account.objects.filter(
-        organisation_id=organisation_id, external_user_id=external_user_id
+        organisation_id=organisation_id,
+        external_user_id=external_user_id,
+        source__in=set(sources or registry.PROVIDED).intersection(registry.PROVIDED),
     ).select_related("organisation")
-    if sources:
-        accounts = accounts.filter(source__in=sources)
     # Two requests at once are answered one after the other.
     locked = list(accounts.order_by("pk").select_for_update(of=("self",), no_key=True))
     if not locked:
@@ -65,13 +65,13 @@ def request_sync(
         only_changes=only_changes,
     )
     ids = [account.pk for account in locked]
-    read_at = _read_at(ids) if only_changes else {}
+    last_read = read_at(ids) if only_changes else {}
     earlier = _resumable(ids, now=now)
     rows = []
     for account in locked:
-        row = SyncSource(run=run, account=account, only_changes=account.pk in read_at)
+        row = SyncSource(run=run, account=account, only_changes=account.pk in last_read)
         row.since = (
-            read_at[account.pk] - OVERLAP
+            last_read[account.pk] - OVERLAP
             if row.only_changes
             else now - registry.BY_SOURCE[account.ref().source].window
         )
@@ -83,7 +83,7 @@ def request_sync(
     return Requested(run_id=run.pk, queued=tuple(row.pk for row in rows))
 
 
-def _read_at(account_ids: Sequence[UUID]) -> dict[UUID, datetime]:
+def read_at(account_ids: Sequence[UUID]) -> dict[UUID, datetime]:
     """When the last sync began that read each account to its end. What changed at the provider
     later than that may not be known."""
     rows = (
@@ -113,7 +113,7 @@ def due(*, every: timedelta, now: datetime, limit: int) -> list[tuple[UUID, str,
             read=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state="done")),
             active=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state__in=ACTIVE)),
         )
-        .filter(read=True, active=False, last_at__lte=now - every)
+        .filter(read=True, active=False, last_at__lte=now - every, source__in=registry.PROVIDED)
         .order_by("last_at")
     )
     return [

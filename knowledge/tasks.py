@@ -10,7 +10,15 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
-from knowledge import callbacks, dead_letters, late_files, occurrences, sync, sync_runs
+from knowledge import (
+    callbacks,
+    dead_letters,
+    late_files,
+    occurrences,
+    sync,
+    sync_claims,
+    sync_runs,
+)
 
 DUE_AT_ONCE = 100  # a sweep
 
@@ -86,7 +94,7 @@ def sweep(*, now: datetime) -> None:
 def requeue_abandoned_syncs(*, now: datetime) -> int:
     """Queue again what nobody works on any more; how many."""
     with transaction.atomic():
-        abandoned = sync.take_back(now=now)
+        abandoned = sync_claims.take_back(now=now)
         for sync_id in abandoned:
             async_task(run_sync, str(sync_id))
     return len(abandoned)

@@ -22,6 +22,7 @@ CONNECTOR = Connector(
     content_type="event",
     item_type=Event,
     window=timedelta(days=30),
+    path="/events",
     list_items=_list,
     list_changes=_changes,
     history=lambda reader, since, cursor, limit: reader.history(

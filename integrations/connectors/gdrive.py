@@ -17,6 +17,7 @@ CONNECTOR = Connector(
     content_type="document",
     item_type=Document,
     window=timedelta(days=183),
+    path="/documents",
     list_items=_list,
     list_changes=_list,
     history=lambda reader, since, cursor, limit: reader.history(

@@ -17,9 +17,11 @@ CONNECTOR = Connector(
     content_type="email",
     item_type=Email,
     window=timedelta(days=30),
+    path="/emails",
     list_items=_list,
     list_changes=_list,
     history=lambda reader, since, cursor, limit: reader.history(
         source="gmail", since=since, cursor=cursor, limit=limit
     ),
+    starts_turns=True,
 )

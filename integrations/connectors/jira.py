@@ -17,6 +17,7 @@ CONNECTOR = Connector(
     content_type="issue",
     item_type=Issue,
     window=timedelta(days=92),
+    path="/jira/issues",
     list_items=_list,
     list_changes=_list,
     history=lambda reader, since, cursor, limit: reader.history(

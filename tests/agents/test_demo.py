@@ -64,8 +64,9 @@ def test_the_office_has_its_users_and_their_limits() -> None:
     call_command("load_demo")
 
     assert sorted(Account.objects.values_list("external_user_id", "source")) == [
-        *[("maya", source) for source in ("calendar", "gdrive", "gmail", "jira")],
-        *[("omar", source) for source in ("calendar", "gdrive", "gmail", "jira")],
+        *[("maya", name) for name in ("calendar", "gdrive", "github", "gmail", "jira", "slack")],
+        *[("omar", name) for name in ("calendar", "gdrive", "github", "gmail", "jira")],
+        *[("omar", name) for name in ("outlook", "slack")],
         ("replay", "gmail"),
     ]
     assert targets("maya", "jira", "create_jira_task") == {"PROJ": "Customer Portal"}

@@ -6,13 +6,26 @@ import pytest
 from tests.knowledge.answers import READER, summarised
 
 if TYPE_CHECKING:
+    from tests.knowledge.mailboxes import Mailbox
     from tests.model_server import ScriptedModel
+
+# This file is read before Django is set up: what needs it is imported in the fixtures.
 
 
 @pytest.fixture
 def model(settings: Any) -> "Iterator[ScriptedModel]":
     """A model that summarises whatever it is shown."""
-    from tests.model_server import scripted_model  # this conftest is read before Django is set up
+    from tests.model_server import scripted_model
 
     with scripted_model(settings, {READER: summarised}) as running:
         yield running
+
+
+@pytest.fixture
+def mailbox(monkeypatch: pytest.MonkeyPatch) -> "Mailbox":
+    from integrations import reads
+    from tests.knowledge.mailboxes import Mailbox
+
+    box = Mailbox(5)
+    monkeypatch.setattr(reads, "reader", lambda account: box)
+    return box

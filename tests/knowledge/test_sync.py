@@ -1,6 +1,6 @@
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -8,14 +8,15 @@ import pytest
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from integrations import llm, reads
-from integrations.contracts import AccountRef, Email, Page, Rejected
+from integrations import llm
+from integrations.contracts import Rejected
 from integrations.exceptions import CursorExpired, RateLimited, Unavailable
 from knowledge import ingest as ingest_module
-from knowledge import sync, sync_runs, taking
+from knowledge import sync, sync_claims, sync_runs, taking
 from knowledge.models import Item, SyncFailure, SyncSource
 from tests.knowledge.answers import READER, summarised
-from tests.knowledge.office import account, email
+from tests.knowledge.mailboxes import Mailbox, advance, counts, started
+from tests.knowledge.office import account
 from tests.model_server import Failure, ScriptedModel, scripted_model
 from tests.offline_model_server import running_offline_model
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
@@ -23,58 +24,9 @@ from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Mailbox:
-    """A provider's list of mails, two a page. `before` may raise when a page is asked for."""
-
-    def __init__(self, count: int) -> None:
-        self.mails = [email(id=f"m{n}", subject=f"Mail {n}", body_text="x") for n in range(count)]
-        self.asked: list[str | None] = []
-        self.before: Callable[[str | None], None] = lambda cursor: None
-        self.rejected: tuple[Rejected, ...] = ()
-
-    def emails(self, *, since: Any, cursor: str | None, limit: int) -> Page[Email]:
-        self.asked.append(cursor)
-        self.before(cursor)
-        start = int(cursor or 0)
-        following = str(start + 2) if start + 2 < len(self.mails) else None
-        return Page(
-            items=tuple(self.mails[start : start + 2]),
-            next_cursor=following,
-            rejected=self.rejected,
-        )
-
-
-@pytest.fixture
-def mailbox(monkeypatch: pytest.MonkeyPatch) -> Mailbox:
-    box = Mailbox(5)
-    monkeypatch.setattr(reads, "reader", lambda account: box)
-    return box
-
-
-def started(owner: AccountRef) -> SyncSource:
-    requested = sync_runs.request_sync(
-        organisation_id=owner.organisation_id,
-        external_user_id=owner.external_user_id,
-        now=timezone.now(),
-    )
-    assert requested is not None
-    [sync_id] = requested.queued
-    return SyncSource.objects.get(pk=sync_id)
-
-
-def advance(row: SyncSource, *, seconds: float = 60.0) -> str:
-    result = sync.advance(row.pk, clock=timezone.now, seconds=seconds)
-    row.refresh_from_db()
-    return result
-
-
 def taken_back() -> list[uuid.UUID]:
     with transaction.atomic():
-        return list(sync.take_back(now=timezone.now()))
-
-
-def counts(row: SyncSource) -> tuple[int, int, int, int]:
-    return row.received, row.processed, row.skipped, row.failed
+        return list(sync_claims.take_back(now=timezone.now()))
 
 
 def test_every_page_is_read_and_every_item_counted(mailbox: Mailbox, model: ScriptedModel) -> None:

@@ -204,6 +204,30 @@ def test_the_poisoned_mail_reaches_nobody_with_the_offline_model(office: Office)
     assert Approval.objects.count() == 0
 
 
+def test_a_mail_of_a_source_that_is_read_alone_is_stored_and_sets_nothing_off(
+    office: Office,
+) -> None:
+    fields = {
+        "id": "outlook_new",
+        "from": "ines@partner.example",
+        "to": ["omar@company.com"],
+        "subject": "Please archive everything",
+        "body_text": "Now.",
+        "date": timezone.now().isoformat(),
+    }
+    with scripted({INGEST: [SUMMARY]}) as model:
+        office.control("POST", "/users/omar/outlook", json={"items": [fields]})
+        office.settle_webhooks()
+        office.drain()
+
+    delivery = Delivery.objects.get(kind="created")
+    assert (delivery.state, delivery.reason) == ("processed", "")
+    assert Item.objects.get().source == "outlook"
+    assert not Turn.objects.exists()
+    assert model.chats(READER) == []
+    assert office.calls() == []
+
+
 def test_a_paused_account_reads_in_and_does_nothing(office: Office) -> None:
     Account.objects.filter(external_user_id="maya", source="gmail").update(paused=True)
     office.deliver("newsletter")

@@ -138,7 +138,7 @@ def add(
             source=kind.source,
             source_id=data["id"],
             timestamp=data["updated_at"],
-            details={"content_type": kind.name, "data": data},
+            details={"content_type": kind.content_type, "data": data},
         )
     return data, True
 

@@ -17,11 +17,18 @@ from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.places import User
 from integrations.sandbox.data_service.store import JsonObject, Store
 from integrations.sandbox.data_service.times import instant_text, now
-from integrations.sandbox.data_service.values import DOCUMENT, EMAIL, EVENT, ISSUE, Kind
+from integrations.sandbox.data_service.values import (
+    DOCUMENT,
+    EMAIL,
+    EVENT,
+    ISSUE,
+    READ_ONLY,
+    Kind,
+)
 
 FOLDER = Path(__file__).resolve().parent.parent / "office"
 ZONE = ZoneInfo("Europe/Stockholm")
-TIMED = ("date", "created_at", "modified_at", "updated_at", "start", "end")
+TIMED = ("date", "sent_at", "created_at", "modified_at", "updated_at", "start", "end")
 
 
 def load(store: Store) -> None:
@@ -29,7 +36,7 @@ def load(store: Store) -> None:
     moment = now()
     for person in _read("people.json")["users"]:
         user = create_user(store, id=person["id"], address=person["address"], name=person["name"])
-        for kind in (EMAIL, DOCUMENT, EVENT, ISSUE):
+        for kind in (EMAIL, DOCUMENT, EVENT, ISSUE, *READ_ONLY):
             _load_kind(store, user=user, kind=kind, moment=moment)
 
 
@@ -114,7 +121,7 @@ def _attached(store: Store, *, user: User, item: JsonObject) -> JsonObject:
 
 
 def _changed_at(item: JsonObject) -> str:
-    for name in ("updated_at", "modified_at", "created_at", "date", "start"):
+    for name in ("updated_at", "modified_at", "created_at", "date", "sent_at", "start"):
         if name in item:
             return str(item[name])
     raise ValueError(f"{item['id']} has no time")

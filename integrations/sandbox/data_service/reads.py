@@ -28,6 +28,7 @@ from integrations.sandbox.data_service.values import (
     EVENT,
     ISSUE,
     KINDS,
+    READ_ONLY,
     Kind,
 )
 
@@ -108,6 +109,13 @@ def _issues(request: Request, store: Store, user: User) -> JsonObject:
 def _one(kind: Kind) -> Read:
     def read(request: Request, store: Store, user: User) -> JsonObject:
         return objects.find(store, user_id=user.id, kind=kind, id=request.path_params["id"])
+
+    return read
+
+
+def _source_items(kind: Kind) -> Read:
+    def read(request: Request, store: Store, user: User) -> JsonObject:
+        return _page(request, store, user, kind=kind, filters={}, keep=lambda item: True)
 
     return read
 
@@ -290,4 +298,6 @@ ROUTES = (
     _route("/files/{id}", _file),
     _route("/operations/{id:path}", _operation),
     _route("/history", _history, *PAGING, "source"),
+    *(_route(f"/sources/{kind.source}/items", _source_items(kind), *PAGING) for kind in READ_ONLY),
+    *(_route(f"/sources/{kind.source}/items/{{id:path}}", _one(kind)) for kind in READ_ONLY),
 )

@@ -176,15 +176,28 @@ class Issue(Value):
     url: str = ""
 
 
+class ChatMessage(Value):
+    id: Id
+    channel_id: str
+    channel: str
+    thread_id: str = ""
+    sender: str = ""
+    sender_name: str = ""
+    text: str = ""
+    sent_at: Instant
+    url: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of object: how it is named, where its webhooks say it comes from (None: it
-    has none), and which fields follow from the others."""
+    """One kind of object: how it is named, where its webhooks say it comes from and of what
+    type (None: it has none), and which fields follow from the others."""
 
     name: str
     collection: str
     model: type[Value]
     source: str | None
+    content_type: str | None
     derived: frozenset[str] = frozenset()
 
 
@@ -193,19 +206,43 @@ EMAIL = Kind(
     collection="emails",
     model=Email,
     source="gmail",
+    content_type="email",
     derived=frozenset({"is_read", "is_starred", "snippet"}),
 )
-DRAFT = Kind(name="draft", collection="drafts", model=Draft, source=None)
+DRAFT = Kind(name="draft", collection="drafts", model=Draft, source=None, content_type=None)
 DOCUMENT = Kind(
     name="document",
     collection="documents",
     model=Document,
     source="gdrive",
+    content_type="document",
     derived=frozenset({"size_bytes"}),
 )
-EVENT = Kind(name="event", collection="events", model=Event, source="calendar")
-ISSUE = Kind(name="issue", collection="issues", model=Issue, source="jira")
-KINDS = (EMAIL, DRAFT, DOCUMENT, EVENT, ISSUE)
+EVENT = Kind(
+    name="event", collection="events", model=Event, source="calendar", content_type="event"
+)
+ISSUE = Kind(name="issue", collection="issues", model=Issue, source="jira", content_type="issue")
+# Sources that are read and never written to.
+OUTLOOK = Kind(
+    name="outlook_email",
+    collection="outlook",
+    model=Email,
+    source="outlook",
+    content_type="email",
+    derived=EMAIL.derived,
+)
+GITHUB = Kind(
+    name="github_issue", collection="github", model=Issue, source="github", content_type="issue"
+)
+SLACK = Kind(
+    name="slack_message",
+    collection="slack",
+    model=ChatMessage,
+    source="slack",
+    content_type="message",
+)
+READ_ONLY = (OUTLOOK, GITHUB, SLACK)
+KINDS = (EMAIL, DRAFT, DOCUMENT, EVENT, ISSUE, *READ_ONLY)
 
 
 def with_label(labels: list[str], label: str, *, present: bool) -> list[str]:

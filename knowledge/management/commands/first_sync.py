@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integrations.contracts import Source
 from integrations.models import Account
-from integrations.registry import BY_SOURCE
+from integrations.registry import BY_SOURCE, PROVIDED
 from knowledge import sync, sync_runs
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncSource
@@ -50,7 +50,11 @@ class Command(BaseCommand):
             self.stdout.write(f"Accounts queued: {count}.")
 
     def _wanted(self, account_id: UUID | None) -> dict[Person, list[Source]]:
-        accounts = Account.objects.select_related("organisation").order_by("external_user_id")
+        accounts = (
+            Account.objects.filter(source__in=PROVIDED)
+            .select_related("organisation")
+            .order_by("external_user_id")
+        )
         if account_id:
             accounts = accounts.filter(pk=account_id)
             if not accounts:

@@ -16,7 +16,8 @@ from tests.integrations.sandbox.dialogue import (
 )
 
 SYSTEM = "You are Remit's orchestrator."
-
+MAIL = ["gmail", "outlook", "mailbox"]
+ISSUES = ["jira", "github"]
 
 TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action")
 
@@ -43,26 +44,32 @@ def asking(client: OpenAI, text: str, *, system: str = SYSTEM) -> Dialogue:
         ),
         (
             "What meetings do I have today?",
-            [{"query": "meetings", "time_filter": "today", "sources": ["calendar"]}],
+            [
+                {
+                    "query": "meetings",
+                    "time_filter": "today",
+                    "sources": ["calendar", "calendar_file"],
+                }
+            ],
         ),
         (
             "Find emails from Elin of last week",
-            [{"query": "Elin", "time_filter": "last_week", "sources": ["gmail"]}],
+            [{"query": "Elin", "time_filter": "last_week", "sources": MAIL}],
         ),
         (
             "Show me the bugs from last month",
-            [{"query": "bugs", "time_filter": "last_month", "sources": ["jira"]}],
+            [{"query": "bugs", "time_filter": "last_month", "sources": ISSUES}],
         ),
         (
             "Which mails and issues mention the portal?",
             [
-                {"query": "portal", "sources": ["gmail"]},
-                {"query": "portal", "sources": ["jira"]},
+                {"query": "portal", "sources": MAIL},
+                {"query": "portal", "sources": ISSUES},
             ],
         ),
         (
             "Which issues did the meeting with Elin raise?",
-            [{"query": "Elin raise", "sources": ["jira", "calendar"]}],
+            [{"query": "Elin raise", "sources": [*ISSUES, "calendar", "calendar_file"]}],
         ),
         ("PROJ-97?", [{"query": "PROJ-97"}]),
         ("what is it", [{"query": "what is it"}]),

@@ -28,12 +28,20 @@ SOURCE_WORDS = {
     "gdrive": word_set("document documents doc docs file files drive spreadsheet"),
     "calendar": word_set("calendar meeting meetings event events appointment agenda"),
     "jira": word_set("jira issue issues task tasks ticket tickets bug bugs"),
+    "slack": word_set("slack chat chats channel channels"),
 }
 SOURCE_NAMES = {
     "gmail": "mail",
     "gdrive": "documents",
     "calendar": "calendar",
     "jira": "issues",
+    "slack": "chat",
+}
+# What else holds things of that kind.
+ALIKE = {
+    "gmail": ("gmail", "outlook", "mailbox"),
+    "calendar": ("calendar", "calendar_file"),
+    "jira": ("jira", "github"),
 }
 TIME_FILTERS = (
     ("today", re.compile(r"\btoday\b", re.IGNORECASE)),
@@ -74,10 +82,14 @@ def searches(request: str) -> tuple[Call, ...]:
     if not sources:
         groups = [arguments]
     elif joined:
-        groups = [arguments | {"sources": [source]} for source in sources]
+        groups = [arguments | {"sources": _alike([source])} for source in sources]
     else:
-        groups = [arguments | {"sources": sources}]
+        groups = [arguments | {"sources": _alike(sources)}]
     return tuple(Call(name="retrieve_context", arguments=group) for group in groups)
+
+
+def _alike(sources: list[str]) -> list[str]:
+    return [other for source in sources for other in ALIKE.get(source, (source,))]
 
 
 def _sources(request: str) -> tuple[list[str], bool]:
@@ -135,7 +147,8 @@ def _answer(transcript: Transcript) -> str:
 
 def _in_sources(call: Call) -> str:
     sources = call.arguments.get("sources")
-    named = [SOURCE_NAMES.get(as_text(s), "") for s in sources] if isinstance(sources, list) else []
+    given = [as_text(source) for source in sources] if isinstance(sources, list) else []
+    named = [SOURCE_NAMES[source] for source in given if source in SOURCE_NAMES]
     return f" your {listed(named)}" if named else ""
 
 

@@ -1,0 +1,55 @@
+"""Types of the fields of provider objects: what comes from outside, made storable. Pure."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+
+def storable(value: object) -> object:
+    """PostgreSQL text holds neither NUL nor half a surrogate pair, and nobody needs them."""
+    if not isinstance(value, str):
+        return value
+    if not value.isascii():
+        value = value.encode("utf-8", "replace").decode()
+    return value.replace("\x00", "")
+
+
+def zoned(value: datetime) -> datetime:
+    """A time without a zone is UTC, as in the contract. Years no calendar reaches are refused."""
+    if not 2 <= value.year <= 9998:
+        raise ValueError("no such year")
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def local(value: datetime, info: ValidationInfo) -> datetime:
+    """A time without a zone is local in the object's own `time_zone`, if it names one."""
+    zone = info.data.get("time_zone")
+    if value.tzinfo is None and zone:
+        try:
+            value = value.replace(tzinfo=ZoneInfo(zone))
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError("no such time zone") from error
+    return zoned(value)
+
+
+def lines(value: object) -> object:
+    """Some calendars give several rules as a list."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value) or None
+    return value
+
+
+def usable_id(value: object) -> str | None:
+    """A mail is not lost over the id of one of its attachments: that file is not to be had."""
+    usable = isinstance(value, str) and 0 < len(value) <= 500 and value == storable(value)
+    return value if isinstance(value, str) and usable else None
+
+
+Text = Annotated[str, BeforeValidator(storable)]
+Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
+# Names exactly these bytes: other bytes have another id. None: they are not handed out.
+FileId = Annotated[str | None, BeforeValidator(usable_id)]
+Instant = Annotated[datetime, AfterValidator(zoned)]
+LocalTime = Annotated[datetime, AfterValidator(local)]

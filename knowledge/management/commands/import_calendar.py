@@ -1,0 +1,36 @@
+"""`manage.py import_calendar FILE`: the events of an .ics file."""
+
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from integrations.calendar_files import NoEventsHere
+from integrations.imports import calendar_pages
+from knowledge import importing
+
+
+class Command(BaseCommand):
+    help = (
+        "Reads the events of an .ics file, series and their exceptions included, into what a "
+        "user's agent may search. Safe to run again: what is known costs nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        importing.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            pages = calendar_pages(options["file"], zone=ZoneInfo(options["time_zone"]))
+        except NoEventsHere as error:
+            raise CommandError(str(error)) from error
+        importing.run(
+            importing.account(options, source="calendar_file"),
+            place=pages.place,
+            pages=pages.page,
+            again=options["again"],
+            say=self.stdout.write,
+        )
+        self.stdout.write(f"Ask about it in the console as “{options['user']}”.")
