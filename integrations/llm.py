@@ -19,6 +19,7 @@ from django.utils import timezone
 from integrations import metering, profiles
 from integrations.completions import Completion, Listener, Payer, RequestedCall, Usage
 from integrations.pools import release_connections
+from integrations.strict_json import load_object
 
 if TYPE_CHECKING:
     from openai import OpenAI, Stream
@@ -160,11 +161,9 @@ def complete_json(
             max_tokens=max_tokens,
         )
         try:
-            value = json.loads(answer.text)
+            return load_object(answer.text)
         except ValueError:
             continue
-        if isinstance(value, dict):
-            return value
     raise ModelError("malformed_json", retryable=False)
 
 

@@ -1,9 +1,11 @@
 """The parts of a MIME message: text, HTML, attachments. Pure, bounded in depth and number."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes
+from email.errors import InvalidBase64CharactersDefect
 from email.message import Message
 from email.parser import BytesHeaderParser
 from itertools import islice
@@ -22,6 +24,7 @@ _BARE_CR = re.compile(rb"\r(?!\n)")
 _BLANK_BEFORE_COLON = re.compile(rb"^([!-9;-~]+)[ \t]+:", re.MULTILINE)
 _BOUNDARY = re.compile(rb"boundary[\s*\d]{0,20}=", re.IGNORECASE)
 _MIME_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=\s]|(?<=\S)[ \t]+(?=\S)")
 _NAME_TROUBLE = re.compile(r'[<>:"|?*\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]')
 
 
@@ -87,6 +90,8 @@ def read_body(message: Message) -> Body:
         text, guessed = decode(_payload(part), _charset(part))
         if guessed:
             body.notes.add("charset_guessed")
+        if part.defects:
+            body.notes.add("mime_broken")
         (pages if kind == "text/html" else texts).append(clean_text(text))
     body.text = _joined(texts, body)
     body.html = _joined(pages, body)
@@ -173,9 +178,28 @@ def _file_name(part: Message) -> str:
 def _payload(part: Message) -> bytes:
     """The decoded content; of an attached message, what it looks like as text."""
     try:
+        if (found := _broken_base64(part)) is not None:
+            return found
         payload = part.get_payload(decode=True)
         if payload is None:
             return b"".join(bytes(child) for child in cast("list[Message]", part.get_payload()))
     except Exception:  # noqa: BLE001
         return b""
     return payload if isinstance(payload, bytes) else b""
+
+
+def _broken_base64(part: Message) -> bytes | None:
+    """What a part holds that says it is base64 and is not, or not to its end: mailing lists add
+    a footer in plain text. None for a part that is what it says."""
+    if str(part.get("content-transfer-encoding", "")).strip().lower() != "base64":
+        return None
+    body = part.get_payload()
+    odd = _NOT_BASE64.search(body) if isinstance(body, str) else None
+    if odd is None or not isinstance(body, str):
+        return None
+    part.defects.append(InvalidBase64CharactersDefect())
+    end = body.rfind("\n", 0, odd.start()) + 1
+    encoded = "".join(body[:end].split())
+    if len(encoded) % 4:
+        encoded, end = "", 0
+    return b64decode(encoded) + body[end:].encode("utf-8", "surrogateescape")

@@ -13,8 +13,36 @@ _LINE_BREAKS_AND_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NOT_A_RAW_BYTE = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")
 _ENCODED_WORD = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?\n]*)\?=")
 
-# Not charsets of mail: some are quadratic in their input, some evaluate escapes.
-_REFUSED_CODECS = {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"}
+# Not charsets of mail: some are quadratic in their input, some evaluate escapes, and UTF-7
+# makes markup of what every filter before us has seen as harmless letters.
+_REFUSED_CODECS = {
+    *("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf_7"),
+}
+# As browsers do (WHATWG Encoding): senders name the standard and write its vendor's extension.
+_MEANT = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc_kr": "cp949",
+    "shift_jis": "cp932",
+    "big5": "big5hkscs",
+    "iso8859_9": "cp1254",
+    "iso8859_11": "cp874",
+    "tis_620": "cp874",
+    "iso2022_jp": "iso2022_jp_ext",
+}
+# Names that Python does not know.
+_KNOWN_AS = {
+    "iso-8859-8-i": "iso8859_8",
+    "iso-8859-8-e": "iso8859_8",
+    "ks_c_5601-1989": "cp949",
+    "x-gbk": "gb18030",
+    "x-sjis": "cp932",
+    "x-euc-jp": "euc_jp",
+    "x-mac-roman": "mac_roman",
+    "unicode-1-1-utf-8": "utf_8",
+}
+# A text in its charset may be damaged in places; in another charset nearly all of it is noise.
+_SOUND_TO_ONE_BAD = 5
 # As browsers do: mail that says Latin-1 or ASCII and has bytes above 0x7f is Windows-1252.
 _WESTERN = {"ascii", "iso8859-1", "cp1252"}
 
@@ -22,23 +50,47 @@ _WESTERN = {"ascii", "iso8859-1", "cp1252"}
 def decode(data: bytes, charset: str | None) -> tuple[str, bool]:
     """`data` as text, and whether its charset had to be guessed.
 
-    Guessed means: the declared charset is unknown or does not fit (or none is declared and
-    the bytes are not ASCII). Then UTF-8 is tried and Windows-1252 taken as the last resort.
+    Guessed means: the declared charset is unknown, refused or does not fit (or none is
+    declared and the bytes are not ASCII). Then UTF-8 is tried, then the declared one with its
+    damaged places marked, if those are few; Windows-1252 is the last resort.
     """
-    try:
-        name = codecs.lookup(charset.strip().strip("\"'")).name if charset else "ascii"
-        if name.replace("-", "_") not in _REFUSED_CODECS and name not in _WESTERN:
+    name = _codec(charset) if charset else "ascii"
+    if name and name not in _WESTERN:
+        try:
             return data.decode(name), False
-    except (LookupError, ValueError):
-        name = ""
+        except (LookupError, ValueError):
+            pass
     if data.isascii():
         return data.decode("ascii"), name not in _WESTERN
     if name in _WESTERN - {"ascii"}:
         return data.decode("cp1252", "replace"), False
+    for candidate in ("utf-8", name):
+        damaged = _damaged(data, candidate) if candidate not in {"", *_WESTERN} else None
+        if damaged is not None:
+            return damaged, True
+    return data.decode("cp1252", "replace"), True
+
+
+def _codec(charset: str) -> str:
+    """Python's name of what the sender means; empty for what is unknown or refused."""
+    label = charset.strip().strip("\"'").lower()
     try:
-        return data.decode("utf-8"), True
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace"), True
+        name = codecs.lookup(_KNOWN_AS.get(label, label)).name
+    except (LookupError, ValueError):
+        return ""
+    plain = name.replace("-", "_")
+    return "" if plain in _REFUSED_CODECS else _MEANT.get(plain, name)
+
+
+def _damaged(data: bytes, name: str) -> str | None:
+    """`data` in this charset, unless too much of it does not fit."""
+    try:
+        text = data.decode(name, "replace")
+    except (LookupError, ValueError):
+        return None
+    bad = text.count("\ufffd")
+    sound = sum(1 for character in text if not character.isascii()) - bad
+    return text if sound >= bad * _SOUND_TO_ONE_BAD else None
 
 
 def clean_text(text: str) -> str:

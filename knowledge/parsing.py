@@ -25,6 +25,7 @@ MAX_TITLE = 500
 MAX_TEXT = 500_000
 MAX_IDENTIFIERS = 200
 MAX_NAME = 200
+MAX_ADDRESS = 320
 FILES_CUT = "files_cut"
 MAX_ATTACHMENTS = 100
 MAX_SIZE = 2**62
@@ -131,8 +132,10 @@ def line(text: str, limit: int) -> str:
 
 
 def address(text: str) -> str:
-    """An address as it is stored and compared: one line, lower case, at most 320 characters."""
-    return line(text, 320).lower()
+    """An address as it is stored and compared: one line, lower case. Empty for one with more
+    than 320 characters: half an address would be another one."""
+    found = line(text.lower(), MAX_ADDRESS + 1)
+    return found if len(found) <= MAX_ADDRESS else ""
 
 
 def _text(text: str) -> str:

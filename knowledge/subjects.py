@@ -14,6 +14,7 @@ Role = Literal["sender", "participant", "subject"]
 
 MAX_PARTICIPANTS = 50
 MAX_FOUND = 20
+MAX_KEY = 320
 _WORD = re.compile(r"\w+")
 
 
@@ -27,7 +28,8 @@ class Subject:
     @property
     def key(self) -> str:
         """What makes two subjects of one kind the same: the address, else the name."""
-        return self.address or " ".join(words(self.name))
+        # Some letters are three without case.
+        return self.address or " ".join(words(self.name))[:MAX_KEY]
 
 
 class _Found(BaseModel):

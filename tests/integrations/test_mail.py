@@ -72,7 +72,13 @@ def test_an_ordinary_mail_keeps_all_that_the_contract_has() -> None:
         "date": "2002-08-22T10:46:38Z",
         "labels": ["INBOX", "UNREAD"],
         "attachments": [
-            {"name": "Plän.pdf", "mime_type": "application/pdf", "size": 4, "gdrive_id": None}
+            {
+                "name": "Plän.pdf",
+                "mime_type": "application/pdf",
+                "size": 4,
+                "gdrive_id": None,
+                "file_id": None,
+            }
         ],
         "is_read": False,
         "is_starred": False,
@@ -376,3 +382,34 @@ def test_every_real_mail_is_read() -> None:
     # One of the lists hides addresses as “name at host”, which is no address.
     assert notes["sender_missing"] == 523
     assert "mime_broken" not in notes
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "text", "notes"),
+    [
+        (b"base64", b"R3LDvMOfZQ==\r\n", "Grüße\n", set()),
+        (
+            b"base64",
+            b"R3LDvMOfZQ==\r\n_____\r\nlist: x, y\r\n",
+            "Grüße_____\nlist: x, y\n",
+            {"mime_broken"},
+        ),
+        (b"base64", b"It is plain, in truth.\r\n", "It is plain, in truth.\n", {"mime_broken"}),
+        (b"base64", b"hello\r\nmy world\r\n", "hello\nmy world\n", {"mime_broken"}),
+        (b"base64", b"R3LDvMOfZSB1bmQgbW", "Grüße und m\n", {"mime_broken"}),
+        (b"quoted-printable", b"Gr=C3=BC=C3=9Fe =ZZ =\r\nnext=", "Grüße =ZZ next\n", set()),
+        (b"no-such-encoding", b"It is plain.\r\n", "It is plain.\n", set()),
+    ],
+)
+def test_a_body_that_is_not_encoded_as_it_says_is_read_as_far_as_it_is(
+    encoding: bytes, body: bytes, text: str, notes: set[str]
+) -> None:
+    raw = (
+        b"From: ann@client.com\r\nDate: Tue, 3 Mar 2026 10:00:00 +0000\r\n"
+        b"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: "
+    )
+
+    parsed = parse(raw + encoding + b"\r\n\r\n" + body, fallback_date=datetime.now(UTC))
+
+    assert parsed.email.body_text == text
+    assert set(parsed.notes) == notes

@@ -146,3 +146,13 @@ def test_an_event_that_is_cancelled_has_other_content() -> None:
     assert parse(event(time_zone="Europe/Paris"), source_id="e1").content_hash == (
         before.content_hash
     )
+
+
+def test_letters_that_grow_in_lower_case_fit_where_they_are_kept() -> None:
+    parsed = parse(email(**{"from": "İ" * 400 + "@x.example"}), source_id="m1")
+
+    assert len(parsed.sender_address) == 0
+    assert (
+        parse(email(**{"from": "a@" + "İ" * 400}), source_id="m1").sender_address
+        == ("a@" + ("İ" * 400).lower())[:320]
+    )
