@@ -6,15 +6,13 @@ decides; whatever is missing, unknown or unreadable fails. Longer checks are fil
 `guardrails.checks`.
 """
 
-from collections.abc import Iterator
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from guardrails import registry
 from guardrails.actions.base import Action, Arguments
 from guardrails.checks.asking import may_ask, reasons_to_ask
-from guardrails.checks.case import Case, Step
+from guardrails.checks.case import Case, Refused
 from guardrails.checks.listing import look_up, targets
 from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
@@ -22,7 +20,7 @@ from guardrails.checks.sources import relations, sources
 from guardrails.checks.stopping import stopping
 from guardrails.checks.undoing import COMMANDED, undoing
 from guardrails.conditions import RateCondition, Unreadable
-from guardrails.contracts import ActionRequest, Check, Decision, bare
+from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.facts import Facts
 from guardrails.provenance import own_words
 from guardrails.snapshot import PERMITTING, PolicySnapshot, Rule
@@ -48,90 +46,83 @@ def decide(
     """
     words = own_words(request.origin.user_words)
     case = Case(request=request, policy=policy, facts=facts, now=now, words=words)
-    is_undoing = bool(request.origin.undoes)
-    steps = undoing(case) if is_undoing else chain(_examine(case), rates(case))
-    for reason, check in steps:
-        case.checks.append(check)
-        if not check.passed:
-            return case.decision("refuse", reason, check.detail)
-    if is_undoing:
-        return case.decision("allow", "allowed", COMMANDED)
-    asks = reasons_to_ask(case)
-    if not asks:
+    try:
+        if request.origin.undoes:
+            undoing(case)
+            return case.decision("allow", "allowed", COMMANDED)
+        _examine(case)
+        rates(case)
+    except Refused as refused:
+        return case.decision("refuse", refused.reason, refused.detail)
+    why = next(reasons_to_ask(case), None)
+    if why is None:
         return case.decision("allow", "allowed")
     if case.from_content:
         case.checks.append(may_ask(case))
         if not case.checks[-1].passed:
             return case.decision("refuse", "ask_not_from_mail")
-    return case.decision("ask", "needs_approval", asks[0])
+    return case.decision("ask", "needs_approval", why)
 
 
-def _examine(case: Case) -> Iterator[Step]:
-    """Every check in order, each with the reason code of its failure. Whoever iterates
-    stops at the first that fails."""
+def _examine(case: Case) -> None:
+    """Every check in order. Raises Refused at the first that fails."""
     request, policy, facts = case.request, case.policy, case.facts
-    yield from stopping(case)
+    stopping(case)
     action = registry.BY_NAME.get(request.action_type)
     if action is None or action.only_undoes or action.source != request.account.source:
-        yield "unknown_action", bare("action", False)
-        return
+        case.refuse("unknown_action", "action")
     case.limits = policy.limits(action.name)
     modes = [limit.mode for limit in case.limits]
-    yield "forbidden_by_ceiling", bare("ceiling", PERMITTING.issuperset(modes))
+    case.require("forbidden_by_ceiling", bare("ceiling", PERMITTING.issuperset(modes)))
     rule = case.rule = policy.rule(action.name, action.resource_type)
     if rule is None or not rule.enabled or rule.mode not in PERMITTING:
-        yield "not_permitted", bare("permission", False)
-        return
-    yield "not_permitted", bare("permission", True)
-    yield "draft_only", bare("drafts", "draft_only" not in (rule.mode, *modes))
+        case.refuse("not_permitted", "permission")
+    case.require("not_permitted", bare("permission", True))
+    case.require("draft_only", bare("drafts", "draft_only" not in (rule.mode, *modes)))
     try:
         arguments = registry.parse(action, request.arguments)
     except registry.InvalidArguments as error:
-        yield "invalid_arguments", Check(name="arguments", passed=False, detail=f"{error}.")
-        return
-    yield "invalid_arguments", bare("arguments", True)
+        case.refuse("invalid_arguments", "arguments", f"{error}.")
+    case.require("invalid_arguments", bare("arguments", True))
     if unknown := action.unclassified:
-        yield "argument_unclassified", Check(name="classes", passed=False, detail=unknown)
-    yield "argument_unclassified", bare("classes", True)
+        case.refuse("argument_unclassified", "classes", unknown)
+    case.require("argument_unclassified", bare("classes", True))
     case.arguments = registry.canonical(arguments)
     if facts is None:
-        yield "facts_unavailable", bare("facts", False)
-        return
+        case.refuse("facts_unavailable", "facts")
     case.mode = rule.mode
-    yield from _object(action, arguments, facts)
+    _object(case, action, arguments, facts)
     implied = action.implied(arguments, facts)
-    yield "audience_unknown", bare("audience", implied is not None)
+    case.require("audience_unknown", bare("audience", implied is not None))
     case.aim(action.targets(arguments), implied or ())
     case.take_effect(action.effects(arguments, facts))
-    yield from scope(case, action, facts)
+    scope(case, action, facts)
     look_up(case, action, facts)
     case.trace(sources(case, action, arguments, facts))
     case.relations = relations(case, facts)
-    yield from targets(case, action, facts)
-    yield from _conditions(case, rule, facts)
+    targets(case, action, facts)
+    _conditions(case, rule, facts)
 
 
-def _object(action: Action[Any], arguments: Arguments, facts: Facts) -> Iterator[Step]:
+def _object(case: Case, action: Action[Any], arguments: Arguments, facts: Facts) -> None:
     """The object is there, and it is the account's own."""
     object_id = action.object_id(arguments)
     if object_id is not None:
         found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
-        yield "object_unknown", bare("object", found)
+        case.require("object_unknown", bare("object", found))
 
 
-def _conditions(case: Case, rule: Rule, facts: Facts) -> Iterator[Step]:
+def _conditions(case: Case, rule: Rule, facts: Facts) -> None:
     if not (case.limits or rule.conditions):
         return
     context = case.context(facts)
     for limit in case.limits:
         for condition in limit.conditions:
             if not isinstance(condition, RateCondition):
-                yield "above_ceiling", condition.evaluate(context)
+                case.require("above_ceiling", condition.evaluate(context))
     for condition in rule.conditions:
         if isinstance(condition, RateCondition):
             continue
         unknown = isinstance(condition, Unreadable)
-        yield (
-            "condition_unknown" if unknown else "condition_failed",
-            condition.evaluate(context),
-        )
+        reason = "condition_unknown" if unknown else "condition_failed"
+        case.require(reason, condition.evaluate(context))

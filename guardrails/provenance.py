@@ -46,9 +46,8 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "pattern": frozenset({"A", "T"}),
 }
 UNKNOWN: frozenset[Provenance] = frozenset({"X"})
-EMPTY: tuple[Any, ...] = (None, "", [], (), {})
 NESTED = (list, tuple, Mapping)
-QUOTED = re.compile(r"\s*[>|\uff1e]")
+QUOTING = (">", "|", "\uff1e")
 ANNOUNCED = re.compile(
     r"\s*(?:-{2,}.*(?:original|forwarded|message)|on .{5,200} wrote:\s*$)", re.IGNORECASE
 )
@@ -64,9 +63,14 @@ def own_words(text: str) -> str:
     kept: list[str] = []
     lines = text.splitlines()
     for at, line in enumerate(lines):
-        if ANNOUNCED.match(line) or _begins_a_mail(lines[at : at + 4]):
+        if (
+            (":" in line or "--" in line)
+            and (  # or else it is neither, and this is quicker
+                ANNOUNCED.match(line) or _begins_a_mail(lines[at : at + 4])
+            )
+        ):
             break
-        if not QUOTED.match(line):
+        if not line.lstrip().startswith(QUOTING):
             kept.append(line)
     return "\n".join(kept)
 
@@ -125,7 +129,7 @@ def trace(
     found: dict[str, frozenset[Provenance]] = {}
     for path, value in _values(arguments):
         sources: list[Provenance] = [source for source, paths in counting if path in paths]
-        if path in edited or (heard and typed(value, heard)):
+        if path in edited or (value in heard and typed(value, heard)):
             sources.append("U")
         found[path] = frozenset(("X", *sources)) if sources else UNKNOWN
     return found
@@ -147,10 +151,11 @@ def _values(arguments: Any, path: str = "") -> Iterator[tuple[str, str]]:
     else:
         within = [(f"{path}[{index}]", value) for index, value in enumerate(arguments)]
     for place, value in within:
-        if value in EMPTY:
-            continue
         if isinstance(value, str):
-            yield place, value
+            if value:
+                yield place, value
+        elif value is None:
+            continue
         elif isinstance(value, NESTED):
             yield from _values(value, place)
         else:

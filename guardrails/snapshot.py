@@ -36,6 +36,8 @@ class Rule:
     @property
     def openings(self) -> tuple[Recipient, ...]:
         """The conditions that let receivers in without listing them."""
+        if not self.conditions:
+            return ()
         return tuple(one for one in self.conditions if isinstance(one, Recipient))
 
 

@@ -6,9 +6,8 @@ the case of the domain is folded, and the folded form is the one that goes out.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
@@ -30,8 +29,7 @@ LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 TOP_LEVEL = re.compile(r"[a-z]{2,63}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Target:
+class Target(NamedTuple):
     """One value that decides where an action goes. `path` names it, such as `to[0]`.
 
     `catalogue` is the provider's list in which the value must still be found, under the name

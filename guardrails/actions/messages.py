@@ -7,8 +7,11 @@ from guardrails.targets import Role, Target
 
 def receivers(role: Role, addresses: Sequence[str], *, field: str = "") -> tuple[Target, ...]:
     """The addresses of one argument as targets; `field` names it where it isn't the role."""
+    if not addresses:
+        return ()
+    name = field or role
     return tuple(
-        Target(path=f"{field or role}[{index}]", kind="recipient", value=address, role=role)
+        Target(path=f"{name}[{index}]", kind="recipient", value=address, role=role)
         for index, address in enumerate(addresses)
     )
 

@@ -7,6 +7,7 @@ from guardrails.checks.case import Case
 from guardrails.classes import ArgumentClass
 from guardrails.conditions.written_by import WrittenBy
 from guardrails.contracts import Check
+from guardrails.targets import Target
 
 WRITTEN: Mapping[ArgumentClass, str] = {
     "text": "The text was written by the agent",
@@ -15,30 +16,31 @@ WRITTEN: Mapping[ArgumentClass, str] = {
 }
 
 
-def reasons_to_ask(case: Case) -> list[str]:
-    """Why a person must be asked, in words; empty if nobody must."""
-    found = []
+def reasons_to_ask(case: Case) -> Iterator[str]:
+    """Why a person must be asked, in words; nothing if nobody must."""
     if case.request.origin.revises:
-        found.append("A person changed what the agent proposed.")
+        yield "A person changed what the agent proposed."
     if case.mode == "ask":
-        found.append("The permission says so.")
-    if any(limit.mode == "ask" for limit in case.limits):
-        found.append("The organisation's ceiling says so.")
+        yield "The permission says so."
+    if "ask" in [limit.mode for limit in case.limits]:
+        yield "The organisation's ceiling says so."
     if case.request.origin.tighten:
-        found.append("The agent wants to be sure.")
-    found += [effect.sentence for effect in case.effects if effect.kind != "egress"]
-    found += [
-        f"Nobody typed or listed “{target.value}” itself ({target.path})."
-        for target in case.targets
-        if (case.has("egress") and case.provenance.get(target.path, "X") == "X")
-        or (
-            target.is_receiver
-            and not all(one.knows(case.relations[target.path]) for one in case.openings)
-        )
-    ]
+        yield "The agent wants to be sure."
+    yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
+    for target in case.targets:
+        if _is_strange(case, target):
+            yield f"Nobody typed or listed “{target.value}” itself ({target.path})."
     if case.has("egress"):
-        found += _written_by_the_agent(case)
-    return found
+        yield from _written_by_the_agent(case)
+
+
+def _is_strange(case: Case, target: Target) -> bool:
+    """Whether the action goes where nobody but the agent named it."""
+    if case.has("egress") and case.provenance.get(target.path, "X") == "X":
+        return True
+    if not (target.is_receiver and case.openings):
+        return False
+    return not all(one.knows(case.relations[target.path]) for one in case.openings)
 
 
 def _written_by_the_agent(case: Case) -> Iterator[str]:

@@ -1,9 +1,8 @@
 """One decision in the making: what it is about, what was found so far, how it ends. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from guardrails import registry
 from guardrails.conditions import Context
@@ -11,27 +10,27 @@ from guardrails.conditions.recipient import Recipient
 from guardrails.contracts import ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
-from guardrails.provenance import Provenance, Relation, strongest
+from guardrails.provenance import UNKNOWN, Provenance, Relation, strongest
 from guardrails.reasons import sentence
 from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
 from guardrails.text import duration, visible
 
+NOTHING: Mapping[str, Any] = {}
 FROM_CONTENT = frozenset({"webhook", "pattern"})
-# The reason code of a failure, and the check itself.
-Step = tuple[str, Check]
 
 
-@dataclass(kw_only=True)
+class Refused(Exception):
+    """A check failed: nothing after it is looked at."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason, self.detail = reason, detail
+
+
 class Case:
-    """One decision in the making."""
+    """One decision in the making. What is not known yet says nothing."""
 
-    request: ActionRequest
-    policy: PolicySnapshot
-    facts: Facts | None
-    now: datetime
-    checks: list[Check] = field(default_factory=list)
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # canonical, once they are
+    arguments: Mapping[str, Any] = NOTHING  # canonical, once they are
     limits: tuple[Limit, ...] = ()
     rule: Rule | None = None
     mode: Mode = "ask"
@@ -40,15 +39,39 @@ class Case:
     targets: tuple[Target, ...] = ()
     receivers: tuple[Target, ...] = ()  # those of the targets that are people
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
-    listed: dict[str, Option] = field(default_factory=dict)  # by path
+    listed: Mapping[str, Option] = NOTHING  # by path
     authenticated: frozenset[str] = frozenset()  # paths
     in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
-    words: str = ""  # what the user typed themselves in this request
-    sources: dict[str, frozenset[Provenance]] = field(default_factory=dict)  # by path
-    provenance: dict[str, Provenance] = field(default_factory=dict)  # what is told, by path
-    relations: dict[str, frozenset[Relation]] = field(default_factory=dict)  # of receivers, by path
-    opened: set[str] = field(default_factory=set)  # paths of receivers let in though not listed
+    sources: Mapping[str, frozenset[Provenance]] = NOTHING  # by path
+    provenance: Mapping[str, Provenance] = NOTHING  # what is told, by path
+    relations: Mapping[str, frozenset[Relation]] = NOTHING  # of receivers, by path
+    opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
     rivals: tuple[Option, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        request: ActionRequest,
+        policy: PolicySnapshot,
+        facts: Facts | None,
+        now: datetime,
+        words: str,
+    ) -> None:
+        """`words` is what the user typed themselves in this request."""
+        self.request, self.policy, self.facts, self.now = request, policy, facts, now
+        self.words = words
+        self.checks: list[Check] = []
+
+    def require(self, reason: str, check: Check) -> None:
+        """Adds a check. Raises Refused with this reason code when it failed."""
+        self.checks.append(check)
+        if not check.passed:
+            raise Refused(reason, check.detail)
+
+    def refuse(self, reason: str, name: str, detail: str = "") -> NoReturn:
+        """Adds a check that failed. Raises Refused."""
+        self.checks.append(Check(name=name, passed=False, detail=detail))
+        raise Refused(reason, detail)
 
     def aim(self, named: tuple[Target, ...], implied: tuple[Target, ...]) -> None:
         """Sets what the action reaches: by its arguments, and by facts alone."""
@@ -63,7 +86,9 @@ class Case:
     def trace(self, sources: dict[str, frozenset[Provenance]]) -> None:
         """Sets what each value comes from."""
         self.sources = sources
-        self.provenance = {path: strongest(found) for path, found in sources.items()}
+        self.provenance = {
+            path: "X" if found is UNKNOWN else strongest(found) for path, found in sources.items()
+        }
 
     def take_effect(self, effects: tuple[Effect, ...]) -> None:
         """Sets what the action does beyond the account's own eyes."""

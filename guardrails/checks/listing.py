@@ -1,11 +1,10 @@
 """Whom and what the action reaches must be listed by an operator, or let in by them. Pure."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from guardrails import snapshot
 from guardrails.actions.base import Action
-from guardrails.checks.case import Case, Step
+from guardrails.checks.case import Case
 from guardrails.contracts import Check
 from guardrails.facts import Facts
 from guardrails.targets import Target
@@ -15,11 +14,13 @@ from guardrails.text import visible
 def look_up(case: Case, action: Action[Any], facts: Facts) -> None:
     """Which targets are listed, and which receivers of a draft that nobody else sees are in
     the thread it answers."""
+    listed = {}
     for target in case.targets:
         option = case.policy.granting(action.name, action.resource_type, action.source, target)
         if option is not None:
-            case.listed[target.path] = option
-    if not case.has("egress"):
+            listed[target.path] = option
+    case.listed = listed
+    if case.receivers and not case.has("egress"):
         case.in_thread = frozenset(
             target.path
             for target in case.receivers
@@ -31,7 +32,7 @@ def look_up(case: Case, action: Action[Any], facts: Facts) -> None:
         )
 
 
-def targets(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
+def targets(case: Case, action: Action[Any], facts: Facts) -> None:
     """Every target is listed. Without options nothing is. Two exceptions: a draft that nobody
     else sees may address the participants of the thread it answers, and a permission may let
     receivers in by how they stand to the user."""
@@ -39,9 +40,9 @@ def targets(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
     for target in case.targets:
         option = case.listed.get(target.path)
         if option is None and _is_let_in(case, target):
-            case.opened.add(target.path)
+            case.opened |= {target.path}
         novel = bool(case.openings) and case.relations.get(target.path) == frozenset()
-        yield (
+        case.require(
             "receiver_novel" if novel else "target_not_listed",
             Check(
                 name=f"target {target.path}",
@@ -51,7 +52,7 @@ def targets(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
         )
         if option is not None and target.catalogue is not None:
             names = getattr(facts, target.catalogue) or {}
-            yield (
+            case.require(
                 "target_changed",
                 Check(
                     name=f"provider has {target.path}",

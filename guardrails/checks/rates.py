@@ -1,10 +1,8 @@
 """How often this was done lately leaves room for it. Pure."""
 
-from collections.abc import Iterator
-
 from guardrails import registry
 from guardrails.checks.asking import reasons_to_ask
-from guardrails.checks.case import Case, Step
+from guardrails.checks.case import Case
 from guardrails.conditions import RateCondition
 from guardrails.contracts import ActionRequest
 from guardrails.snapshot import PolicySnapshot
@@ -19,11 +17,12 @@ def rates_of(request: ActionRequest, policy: PolicySnapshot) -> tuple[RateCondit
     return tuple(one for one in found if isinstance(one, RateCondition))
 
 
-def rates(case: Case) -> Iterator[Step]:
+def rates(case: Case) -> None:
     """Every rate leaves room. Looked at when everything else holds."""
     if case.facts is None or not case.policy.has_rates:
         return
-    context = case.context(case.facts, asks=bool(reasons_to_ask(case)))
+    context = case.context(case.facts, asks=any(reasons_to_ask(case)))
     for condition in rates_of(case.request, case.policy):
         is_known = condition.counted(context) is not None
-        yield "rate_exceeded" if is_known else "counts_unavailable", condition.evaluate(context)
+        reason = "rate_exceeded" if is_known else "counts_unavailable"
+        case.require(reason, condition.evaluate(context))

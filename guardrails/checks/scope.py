@@ -1,15 +1,14 @@
 """What an inbound item may set off. Pure."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from guardrails.actions.base import Action
-from guardrails.checks.case import Case, Step
+from guardrails.checks.case import Case
 from guardrails.contracts import Check, bare
 from guardrails.facts import Facts
 
 
-def scope(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
+def scope(case: Case, action: Action[Any], facts: Facts) -> None:
     """What an inbound item sets off stays in its thread, and neither hides nor destroys."""
     origin = case.request.origin
     if case.receivers:
@@ -20,21 +19,16 @@ def scope(case: Case, action: Action[Any], facts: Facts) -> Iterator[Step]:
     if not case.from_content:
         return
     reaches_out = case.has("egress")
-    yield (
-        "not_from_mail",
-        bare("reach", action.from_mail and (bool(case.receivers) or not reaches_out)),
-    )
-    yield (
-        "harm_not_from_mail",
-        bare("harm", not case.has("concealing", "destructive")),
-    )
+    answers = bool(case.receivers) or not reaches_out
+    case.require("not_from_mail", bare("reach", action.from_mail and answers))
+    case.require("harm_not_from_mail", bare("harm", not case.has("concealing", "destructive")))
     own = facts.email is not None and (
         facts.email.id == origin.item_source_id
         or bool(origin.thread_id and facts.email.thread_id == origin.thread_id)
     )
-    yield "outside_own_item", bare("own item", own)
+    case.require("outside_own_item", bare("own item", own))
     for target in case.receivers if reaches_out else ():
-        yield (
+        case.require(
             "receiver_not_in_thread",
             Check(
                 name=f"thread {target.path}",

@@ -1,6 +1,6 @@
 """Where the values of one action come from: what the facts prove, by path. Pure."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from typing import Any
 
 from guardrails import edits, provenance, targets
@@ -16,20 +16,27 @@ def sources(
     """All that each argument, and each target that no argument names, comes from."""
     origin = case.request.origin
     edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
-    values = {**case.arguments, **{target.path: target.value for target in case.implied}}
+    values = case.arguments
+    if case.implied:
+        values = {**values, **{target.path: target.value for target in case.implied}}
     object_id = action.object_id(arguments) or ""
     item = {action.object_field} if action.object_field else set()
-    written = facts.corresponded or {}
     by_id = provenance.typed(object_id, case.words)
-    proved: Mapping[Provenance, Set[str]] = {
-        "A": {path for path, option in case.listed.items() if option.kind != "recipient_domain"},
-        "D": {one.path for one in case.receivers if written.get(one.value, 0) > 0},
-        # In a chat the model chooses the mail that is answered, unless the user typed its id.
-        "T": (case.authenticated if case.from_content or by_id else frozenset())
-        | (item if case.from_content else set()),
-        "O": _of_own_object(case, action, facts, by_id=by_id),
-        "R": item if object_id in (facts.created or ()) else set(),
-    }
+    written = facts.corresponded
+    proved: dict[Provenance, Set[str]] = {}
+    if case.listed:
+        options = case.listed.items()
+        proved["A"] = {path for path, option in options if option.kind != "recipient_domain"}
+    if written:
+        proved["D"] = {one.path for one in case.receivers if written.get(one.value, 0) > 0}
+    if case.from_content:
+        proved["T"] = case.authenticated | item
+    elif by_id:  # in a chat the model chooses the mail that is answered, or else the user did
+        proved["T"] = case.authenticated
+    if facts.is_own:
+        proved["O"] = _of_own_object(case, action, facts, by_id=by_id)
+    if facts.created and object_id in facts.created:
+        proved["R"] = item
     return provenance.trace(
         values,
         trigger=origin.trigger,
@@ -41,7 +48,7 @@ def sources(
 
 def _of_own_object(case: Case, action: Action[Any], facts: Facts, *, by_id: bool) -> set[str]:
     """The paths that belong to an object which the user owns and named exactly."""
-    if not facts.is_own or not action.object_kind:
+    if not action.object_kind:
         return set()
     if not (by_id or (provenance.named(facts.object_title, case.words) and facts.namesakes == 1)):
         return set()
