@@ -1,59 +1,151 @@
 """What the sender of a mail wrote himself: quoted replies and signatures left out. Pure.
 
 The quoted mail is an item of its own; embedding it again with every reply would make each
-mail of a thread look alike.
+mail of a thread look alike. In doubt a line stays: a quote that is embedded twice costs a
+little, an answer that is left out can never be found.
 """
 
+# ruff: noqa: RUF001 - other languages have letters that look like Latin ones
 import re
 
+_VERBS = (
+    "wrote|writes|said|schrieb|skrev|a écrit|escribió|escreveu|schreef|ha scritto|kirjoitti"
+    "|napisał|napisała|napsal|написал|написала|пише|写道|寫道|書きました"
+)
 # "On Tue, 3 Mar 2026 at 10:01, Ann <ann@example.com> wrote:" and its kin in other languages.
-# A date is asked for: "On Monday I wrote:" is a sentence of the sender's own.
+# Without an address it takes a year and a time: "On Monday I wrote:" is the sender's own.
 _ATTRIBUTION = re.compile(
-    r"^(?=.*\d)(?:On|Am|Den|Le|El|Op|Il)\b.{0,300}?"
-    r"\b(?:wrote|schrieb|skrev|a écrit|escribió|schreef|ha scritto)\b.{0,100}:[ \t]*$",
-    re.IGNORECASE,
+    r"(?i)(?=.*@|.* at |.*\d{4}.*\d[:.h]\d\d|.*\d[:.h]\d\d.*\d{4})(?=.*\d)"
+    r"(?:On|Am|Den|Le|El|Op|Il|Em|Dne|Dnia|W dniu|В|On|于|在|\d{4}|\d{1,2}[./-])"
+    rf".{{0,400}}?(?:{_VERBS}).{{0,100}}[:：]"
 )
-_ORIGINAL = re.compile(r"(?i)^-{3,} ?(?:Original Message|Ursprüngliche Nachricht) ?-{3,}$")
+# Only with the quote's own marks right behind it.
+_WEAK_ATTRIBUTION = re.compile(rf"(?i).{{1,300}}(?:{_VERBS}).{{0,100}}[:：]")
+_ORIGINAL = re.compile(
+    r"(?i)[-_]{2,} ?(?:Original Message|Reply message|Ursprüngliche Nachricht|Message d'origine"
+    r"|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht"
+    r"|Ursprungligt meddelande|Oprindelig meddelelse|Wiadomość oryginalna"
+    r"|Исходное сообщение|原始邮件) ?[-_]{2,}"
+)
 _FORWARDED = re.compile(
-    r"^-{3,} ?Forwarded message ?-{3,}$|^Begin forwarded message:$", re.IGNORECASE
+    r"(?i)[-_]{2,} ?(?:begin )?(?:Forwarded (?:message|text|by)|Weitergeleitete Nachricht"
+    r"|Message transféré|Mensaje reenviado|Messaggio inoltrato|Doorgestuurd bericht"
+    r"|Vidarebefordrat meddelande|Пересылаемое сообщение|转发邮件).*"
+    r"|Begin forwarded message:|Anfang der weitergeleiteten Nachricht:"
 )
-_SENT_FROM = re.compile(r"(?i)^(?:Sent from my |Get Outlook for |Skickat från min |Von meinem )")
+# The head that Outlook and others put above the mail that is answered.
+_FROM = "From|Von|De|Da|Van|Från|Fra|Od|От|发件人|差出人"
+_OTHER = (
+    "Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el| em)?|Fecha|Inviato|Data|Verzonden|Skickat|Sendt"
+    "|Wysłano|Отправлено|发送时间|To|An|À|Para|A|Aan|Till|Til|Do|Кому|收件人|Cc|Kopie|CC|Копия"
+    "|Reply-To|Importance|Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne"
+    "|Temat|Тема|主题|件名"
+)
+_HEAD_FROM = re.compile(rf"[*_ ]*(?:{_FROM})[*_ ]*\s?[:：].*")
+_HEAD_OTHER = re.compile(rf"[*_ ]*(?:{_FROM}|{_OTHER})[*_ ]*\s?[:：].*")
+_HEAD_LINES = 3
+_MAX_HEAD_LINES = 12
+_SENT_FROM = re.compile(
+    r"(?i)(?:Sent from my |Get Outlook for |Skickat från min |Sendt fra min |Von meinem "
+    r"|Gesendet von |Envoyé de mon |Enviado desde mi |Enviado do meu |Inviato da |Verzonden vanaf "
+    r"|Wysłane z |Отправлено с |发自我的|從我的|iPhoneから送信)"
+)
+_FOOTER_RULE = re.compile(r"[_=*-]{10,}")
+_FOOTER = re.compile(r"(?i)mailing list|unsubscribe|listinfo|sponsored by|To post|Digest")
 _SIGNATURE_LINES = 15
+_LINE_CHARS = 500
 
 
 def own_words(body: str) -> str:
-    """`body` without quoted replies and signature; all of `body` if nothing else is in it.
+    """`body` without quoted replies, signature and a list's footer; all of `body` if nothing
+    else is in it.
 
-    A forwarded mail stays: it is what the sender wanted to show. Lines that begin with `>`
-    go; so does everything after the line that introduces a quoted mail, after the signature
-    mark `-- ` and after a phone's signature.
+    Lines that begin with `>` go, with the line or head that introduces them; answers between
+    and after them stay. A quote without such marks goes to its end, if the sender wrote
+    something above it. A forwarded mail stays: it is what the sender wanted to show.
     """
     kept: list[str] = []
     lines = body.splitlines()
-    for index, line in enumerate(lines):
-        plain = line.strip()
-        if _FORWARDED.match(plain):
+    index = 0
+    while index < len(lines):
+        plain = lines[index][:_LINE_CHARS].strip()
+        if _FORWARDED.fullmatch(plain):
             kept += lines[index:]
             break
-        if _ORIGINAL.match(plain) or _introduces_quote(lines, index):
+        if plain.startswith(">"):
+            index += 1
+            continue
+        introduced = _introduction(lines, index)
+        if introduced and not _is_marked(lines, index + introduced):
+            if not any(line.strip() for line in kept):
+                kept += lines[index:]
             break
-        if plain == "--" and len(lines) - index <= _SIGNATURE_LINES:
-            break
-        if _SENT_FROM.match(plain) and len(lines) - index <= _SIGNATURE_LINES:
-            break
-        if not plain.startswith(">"):
-            kept.append(line)
-    own = "\n".join(kept).strip()
+        if not introduced:
+            kept.append(lines[index])
+        index += introduced or 1
+    own = "\n".join(_without_ending(kept)).strip()
     return own or body.strip()
 
 
-def _introduces_quote(lines: list[str], index: int) -> bool:
-    """Whether a reply's attribution starts here: on one line, or wrapped onto the next."""
-    first = lines[index].strip()
-    following = next((line.strip() for line in lines[index + 1 : index + 4] if line.strip()), "")
-    if _ATTRIBUTION.match(first):
-        return True
-    if _ATTRIBUTION.match(f"{first} {following}") and len(first) <= 300:
-        rest = lines[index + 2 :]
-        return any(line.lstrip().startswith(">") for line in rest[:5])
-    return False
+def _introduction(lines: list[str], index: int) -> int:
+    """How many lines introduce a quoted mail here; 0 for none."""
+    first = lines[index][:_LINE_CHARS].strip()
+    if _ORIGINAL.fullmatch(first):
+        return 1 + _head(lines, index + 1, least=0)
+    if head := _head(lines, index, least=_HEAD_LINES):
+        return head
+    if not first:
+        return 0
+    if _ATTRIBUTION.fullmatch(first):
+        return 1
+    if _is_marked(lines, index + 1) and _WEAK_ATTRIBUTION.fullmatch(first):
+        return 1
+    return _wrapped(first, lines[index + 1 : index + 3])
+
+
+def _wrapped(first: str, following: list[str]) -> int:
+    """The lines of an attribution that goes on in the following ones; 0 if it is none."""
+    if not any(character.isdigit() for character in first):
+        return 0
+    for count, line in enumerate(following, start=2):
+        plain = line[:_LINE_CHARS].strip()
+        if _ATTRIBUTION.fullmatch(plain):  # with a line of the sender's own above it
+            return 0
+        first = f"{first} {plain}"
+        if _ATTRIBUTION.fullmatch(first):
+            return count
+    return 0
+
+
+def _head(lines: list[str], index: int, *, least: int) -> int:
+    """The lines of a head of From, Sent, To, Subject; 0 for fewer than `least`."""
+    start = index
+    if least and not _HEAD_FROM.fullmatch(lines[index][:_LINE_CHARS].strip()):
+        return 0
+    while index < min(len(lines), start + _MAX_HEAD_LINES):
+        if not _HEAD_OTHER.fullmatch(lines[index][:_LINE_CHARS].strip()):
+            break
+        index += 1
+    return index - start if index - start >= least else 0
+
+
+def _is_marked(lines: list[str], index: int) -> bool:
+    """Whether the next line with anything in it carries the mark of a quote."""
+    following = next((line.strip() for line in lines[index : index + 3] if line.strip()), "")
+    return following.startswith(">")
+
+
+def _without_ending(lines: list[str]) -> list[str]:
+    """Without a list's footer, and before it a signature."""
+    for index in range(max(0, len(lines) - _SIGNATURE_LINES), len(lines)):
+        rule = _FOOTER_RULE.fullmatch(lines[index].strip())
+        if rule and _FOOTER.search("\n".join(lines[index:])):
+            lines = lines[:index]
+            break
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    for index in range(max(0, len(lines) - _SIGNATURE_LINES), len(lines)):
+        plain = lines[index].strip()
+        if plain == "--" or _SENT_FROM.match(plain):
+            return lines[:index]
+    return lines
