@@ -121,8 +121,8 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         parent_call=None,
         tools=roster.MAIL_READER.toolbox,
         limits=roster.MAIL_READER.limits(),
-        messages=lambda steps: prompts.run_messages(
-            system=system, request=request, steps=steps, max_bytes=settings.HISTORY_MAX_BYTES
+        messages=lambda steps, room: prompts.run_messages(
+            system=system, request=request, steps=steps, max_tokens=room
         ),
         context_for=lambda call: ToolContext(
             lease=lease,

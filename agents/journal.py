@@ -176,15 +176,16 @@ def pattern_completion(actions: list[tuple[str, Mapping[str, Any]]], *, pattern:
 def finish_call(
     lease: Lease, call: CallRecord, result: ToolResult, *, latency_ms: int
 ) -> CallRecord:
-    """Store the one result of a call. A result that is there already stays."""
+    """Store the one result of a call. A result that is there already stays, and is what is
+    returned; the one that came too late is an event."""
     wire, now = storable(result.wire()), timezone.now()
     with lease.held():
-        ToolCall.objects.filter(id=call.id, result__isnull=True).update(
+        stored = ToolCall.objects.filter(id=call.id, result__isnull=True).update(
             result=wire, latency_ms=latency_ms, finished_at=now
         )
         _event(
             lease,
-            "tool.finished",
+            "tool.finished" if stored else "tool.late",
             {
                 "call_id": str(call.id),
                 "tool": call.name,
@@ -193,6 +194,8 @@ def finish_call(
                 "latency_ms": latency_ms,
             },
         )
+        if not stored:
+            return _call(ToolCall.objects.get(id=call.id))
     return replace(call, result=wire, at=now)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
-from agents import journal, prompts
+from agents import journal, prompts, truncation
 from agents.contracts import CallRecord, StepRecord, ToolResult
 from agents.guards import tools_at_rest
 from agents.journal import Lease
@@ -19,7 +20,7 @@ from agents.steps import CallModel, Ending, Limits, Question, RunCalls, next_ste
 from agents.tools import hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
-from integrations import llm
+from integrations import llm, profiles
 from integrations.completions import Completion, Listener, Payer
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
@@ -34,7 +35,7 @@ class Run:
     parent_call: UUID | None
     tools: Mapping[str, Tool[Arguments]]
     limits: Limits
-    messages: Callable[[Sequence[StepRecord]], Sequence[Wire]]
+    messages: Callable[[Sequence[StepRecord], int], Sequence[Wire]]  # in so many tokens
     context_for: Callable[[CallRecord], ToolContext]
     payer: Payer
     model: str | None = None
@@ -75,10 +76,13 @@ def run(run: Run) -> Ending:
 def _ask(run: Run) -> StepRecord:
     started = time.monotonic()
     rested = _at_rest(run)
-    messages = run.messages(run.steps)
+    tools = [tool for tool in run.tools.values() if tool.name not in rested]
+    last = [prompts.resting(rested)] if rested else []
+    room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.tokens(last)
+    messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
     completion = llm.complete(
-        messages=[*messages, *([prompts.resting(rested)] if rested else [])],
-        tools=[tool.schema for tool in run.tools.values() if tool.name not in rested],
+        messages=[*messages, *last],
+        tools=[tool.schema for tool in tools],
         payer=run.payer,
         purpose=run.agent,
         model=run.model,

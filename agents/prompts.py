@@ -6,10 +6,12 @@ nothing anyway: that is enforced by the guardrails, outside the model.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from agents import results, truncation
 from agents.contracts import CallRecord, InboundMail, StepRecord, TurnRecord, failure
 from guardrails.contracts import Capability, SkillRef
 
@@ -179,35 +181,26 @@ def resting(tools: Iterable[str]) -> Wire:
     return {"role": "system", "content": f"[tools] Failed again and again, so not here: {names}"}
 
 
-def build_messages(*, system: str, turns: Sequence[TurnRecord], max_bytes: int) -> tuple[Wire, ...]:
-    """The message list for a model: the system prompt, then the newest turns that fit.
+def build_messages(
+    *, system: str, turns: Sequence[TurnRecord], max_tokens: int
+) -> tuple[Wire, ...]:
+    """The message list for a model: the system prompt, then what fits of the turns.
 
-    `turns` is oldest first and ends with the present one, which is always kept. History is
-    cut at turn boundaries only, and never between a question and its answer; every tool
-    call has exactly one result, also one that was interrupted.
+    `turns` is oldest first and ends with the present one, which is always kept. Every tool
+    call has exactly one result, also one that was interrupted (`agents.truncation`).
     """
-    chains = _chains(turns)
-    kept: list[list[Wire]] = []
-    budget = max_bytes - len(system.encode())
-    for index, chain in enumerate(reversed(chains)):
-        wire = [message for turn in chain for message in _turn(turn)]
-        size = len(_json(wire).encode())
-        if index and size > budget:
-            break
-        if size > budget:
-            wire = _shrunk(wire, max_bytes)
-        budget -= size
-        kept.append(wire)
-    messages = [message for wire in reversed(kept) for message in wire]
-    return ({"role": "system", "content": system}, *messages)
+    first: Wire = {"role": "system", "content": system}
+    chains = [[message for turn in chain for message in _turn(turn)] for chain in _chains(turns)]
+    room = max_tokens - truncation.tokens([first])
+    return (first, *truncation.fitting(chains, max_tokens=room))
 
 
 def run_messages(
-    *, system: str, request: str, steps: Sequence[StepRecord], max_bytes: int
+    *, system: str, request: str, steps: Sequence[StepRecord], max_tokens: int
 ) -> tuple[Wire, ...]:
     """The message list of a run of its own (a specialist, an inbound item)."""
     record = TurnRecord(user_text=request, decisions=(), steps=tuple(steps), reply=None)
-    return build_messages(system=system, turns=(record,), max_bytes=max_bytes)
+    return build_messages(system=system, turns=(record,), max_tokens=max_tokens)
 
 
 def _chains(turns: Sequence[TurnRecord]) -> list[list[TurnRecord]]:
@@ -241,7 +234,7 @@ def _assistant(step: StepRecord) -> Wire:
         {
             "id": wire_id(call),
             "type": "function",
-            "function": {"name": call.name, "arguments": call.arguments},
+            "function": {"name": _wire_name(call.name), "arguments": _wire_arguments(call)},
         }
         for call in step.calls
     ]
@@ -250,30 +243,29 @@ def _assistant(step: StepRecord) -> Wire:
 
 def _result(call: CallRecord) -> Wire:
     result = call.result if call.result is not None else INTERRUPTED
-    return {"role": "tool", "tool_call_id": wire_id(call), "content": _json(result)}
+    return {"role": "tool", "tool_call_id": wire_id(call), "content": results.shown(result)}
 
 
 INTERRUPTED = failure("INTERRUPTED", "This call was interrupted and has no result.").wire()
 
 
+def _wire_name(name: str) -> str:
+    """What a model called a tool, in the form that every endpoint takes back."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
+
+
+def _wire_arguments(call: CallRecord) -> str:
+    """Endpoints read the arguments of earlier calls: what is no JSON object stands inside one."""
+    try:
+        readable = isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        readable = False
+    return call.arguments if readable else _json({"unreadable": call.arguments})
+
+
 def wire_id(call: CallRecord) -> str:
     """Our own id of the call: the model's may repeat, ours are unique for ever."""
     return f"call_{call.id.hex}"
-
-
-def _shrunk(wire: list[Wire], max_bytes: int) -> list[Wire]:
-    """The same messages with older tool results cut down until they fit (best effort)."""
-    wire = [dict(message) for message in wire]
-    newest = max((i for i, m in enumerate(wire) if m["role"] == "assistant"), default=0)
-    for index, message in enumerate(wire):
-        if len(_json(wire).encode()) <= max_bytes:
-            break
-        if message["role"] == "tool" and index < newest:
-            message["content"] = SHRUNK
-    return wire
-
-
-SHRUNK = json.dumps({"success": True, "data": {"note": "This older result was left out."}})
 
 
 def _json(value: Any) -> str:

@@ -37,8 +37,8 @@ def delegate_for(
             parent_call=parent.id,
             tools=agent.toolbox,
             limits=agent.limits(),
-            messages=lambda steps: prompts.run_messages(
-                system=system, request=request, steps=steps, max_bytes=settings.HISTORY_MAX_BYTES
+            messages=lambda steps, room: prompts.run_messages(
+                system=system, request=request, steps=steps, max_tokens=room
             ),
             context_for=lambda call: ToolContext(
                 lease=lease,

@@ -24,6 +24,7 @@ from agents import (
     roster,
     specialists,
     state,
+    truncation,
 )
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import Lease, LeaseLost
@@ -187,19 +188,20 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     present, started = past[-1], time.monotonic()
     earlier = [step for record in past[:-1] for step in record.steps]
 
-    def messages(steps: Sequence[StepRecord]) -> Sequence[prompts.Wire]:
+    def messages(steps: Sequence[StepRecord], room: int) -> Sequence[prompts.Wire]:
         now = TurnRecord(
             user_text=present.user_text,
             decisions=present.decisions,
             steps=tuple(steps),
             reply=None,
         )
-        built = prompts.build_messages(
-            system=system, turns=[*past[:-1], now], max_bytes=settings.HISTORY_MAX_BYTES
-        )
         review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
         plan = planning.of_conversation(turn.conversation_id)
-        return (*built, *state.messages(plan=plan, review=review))
+        last = state.messages(plan=plan, review=review)
+        built = prompts.build_messages(
+            system=system, turns=[*past[:-1], now], max_tokens=room - truncation.tokens(last)
+        )
+        return (*built, *last)
 
     run = loop.Run(
         lease=lease,

@@ -240,7 +240,7 @@ REVIEW_MODEL = env.str("REVIEW_MODEL", default=CHAT_MODEL)
 TURN_MAX_SECONDS = env.float("TURN_MAX_SECONDS", default=180.0)
 TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
 TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)
-HISTORY_MAX_BYTES = env.int("HISTORY_MAX_BYTES", default=200_000)
+RESULT_MAX_BYTES = env.int("RESULT_MAX_BYTES", default=32_000)  # of one tool call
 APPROVAL_HOURS = env.int("APPROVAL_HOURS", default=0)  # 0: approvals never expire
 PATTERN_DAYS = env.int("PATTERN_DAYS", default=180)  # then a person renews a learned pattern
 RECONCILE_DAYS = env.int("RECONCILE_DAYS", default=7)  # between runs; 0: by hand alone

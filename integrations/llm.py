@@ -20,6 +20,7 @@ from integrations import metering, profiles
 from integrations.completions import Completion, Listener, Payer, RequestedCall, Usage
 from integrations.pools import release_connections
 from integrations.strict_json import load_object
+from integrations.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from openai import OpenAI, Stream
@@ -277,8 +278,8 @@ def _usage(request: dict[str, Any], used: "CompletionUsage | None", answer: str)
         asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
         return metering.usage(
             request["model"],
-            prompt_tokens=profiles.estimated_tokens(asked),
-            answer_tokens=profiles.estimated_tokens(answer),
+            prompt_tokens=estimated_tokens(asked),
+            answer_tokens=estimated_tokens(answer),
         )
     details = used.prompt_tokens_details
     return metering.usage(

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 BUILT_IN = Path(__file__).with_name("model_profiles.yaml")
 DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
 MILLION = 1_000_000
-BYTES_IN_A_TOKEN = 3
+PROMPT_PERCENT = 80  # the rest of a window is for the answer, and for what was counted too low
 
 
 class Profile(BaseModel):
@@ -39,11 +39,6 @@ class Profile(BaseModel):
         ) / MILLION
 
 
-def estimated_tokens(text: str) -> int:
-    """A count that is rather too high: letters of most alphabets, digits and punctuation."""
-    return -(-len(text.encode()) // BYTES_IN_A_TOKEN)
-
-
 def profile(model: str) -> Profile:
     """The profile of a model. One that nobody described has a small window and costs what the
     dearest known one does, so that no limit on money lets it pass."""
@@ -54,6 +49,13 @@ def profile(model: str) -> Profile:
         cached_price=max(one.cached_price for one in known.values()),
         answer_price=max(one.answer_price for one in known.values()),
     )
+
+
+def room(model: str) -> int:
+    """Tokens that a prompt may have, for the model and for its fallback."""
+    asked = profile(model)
+    windows = [asked.window, *([profile(asked.fallback).window] if asked.fallback else [])]
+    return min(windows) * PROMPT_PERCENT // 100
 
 
 @cache

@@ -3,6 +3,7 @@
 Schemas are built once from the arguments' types; unknown arguments are refused.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from agents.journal import Lease
 from agents.steps import Ending
 from integrations import strict_json
 from integrations.completions import Payer
+from integrations.tokens import estimated_tokens
 
 
 class Arguments(BaseModel):
@@ -70,6 +72,7 @@ class Tool(Generic[A]):
     run: Callable[[ToolContext, A], ToolResult]
     acts: bool = False
     repeats: bool = False
+    timeout_seconds: float | None = None  # of a tool that only reads; None: the setting
     aside: frozenset[str] = frozenset()
 
     @cached_property
@@ -83,6 +86,10 @@ class Tool(Generic[A]):
                 "parameters": self.arguments.model_json_schema(),
             },
         }
+
+    @cached_property
+    def schema_tokens(self) -> int:
+        return estimated_tokens(json.dumps(self.schema))
 
 
 def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:

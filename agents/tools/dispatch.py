@@ -38,7 +38,9 @@ def run_calls(
 ) -> dict[UUID, CallRecord]:
     """Each call with its result, by id. `calls` are open ones of the last of the run's `steps`.
     Calls that only read run side by side; calls that act run in the order the model gave them.
-    One that fails, or that a hook refuses, does not lose the others.
+    One that fails, or that a hook refuses, does not lose the others. Nobody waits for a call that
+    reads longer than its time; one that acts is never left half-way: what it waits for has a
+    time-out of its own.
 
     Raises LeaseLost when another process has taken the turn over.
     """
@@ -56,14 +58,16 @@ def run_calls(
         else:
             result = answer(call, tools=tools, context=hooks.prepared(context, steps))
         elapsed = int((time.monotonic() - started) * 1000)
+        result = hooks.finished(call, result)
         return journal.finish_call(context.lease, call, result, latency_ms=elapsed)
 
+    started = time.monotonic()
+    futures = [(call, _pool().submit(_in_thread, one, call)) for call in reading]
     done: dict[UUID, CallRecord] = {}
-    if len(reading) == 1:
-        done[reading[0].id] = one(reading[0])
-    elif reading:
-        futures = [(call, _pool().submit(_in_thread, one, call)) for call in reading]
-        done |= {call.id: _wait(future, call, context_for(call)) for call, future in futures}
+    for call, future in futures:
+        tool = tools.get(call.name)
+        seconds = (tool and tool.timeout_seconds) or settings.TOOL_TIMEOUT_SECONDS
+        done[call.id] = _wait(future, call, context_for(call), seconds=seconds, started=started)
     for call in writing:
         done[call.id] = one(call)
     return done
@@ -81,13 +85,21 @@ def _in_thread(one: Callable[[CallRecord], CallRecord], call: CallRecord) -> Cal
         connections.close_all()
 
 
-def _wait(future: Future[CallRecord], call: CallRecord, context: ToolContext) -> CallRecord:
+def _wait(
+    future: Future[CallRecord],
+    call: CallRecord,
+    context: ToolContext,
+    *,
+    seconds: float,
+    started: float,
+) -> CallRecord:
+    """What the call came to within `seconds` from the start. A late result is noted as late and
+    changes nothing (`journal.finish_call`)."""
     try:
-        return future.result(timeout=settings.TOOL_TIMEOUT_SECONDS)
+        return future.result(timeout=max(0.0, started + seconds - time.monotonic()))
     except FutureTimeout:
         slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
-        latency = int(settings.TOOL_TIMEOUT_SECONDS * 1000)
-        return journal.finish_call(context.lease, call, slow, latency_ms=latency)
+        return journal.finish_call(context.lease, call, slow, latency_ms=int(seconds * 1000))
 
 
 def answer(

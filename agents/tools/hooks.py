@@ -10,7 +10,9 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from agents import guards
+from django.conf import settings
+
+from agents import guards, journal, results
 from agents.contracts import CallRecord, StepRecord, ToolResult, failure
 from agents.guards import Made
 from agents.tools.base import Arguments, Tool, ToolContext, parse
@@ -18,6 +20,7 @@ from agents.tools.base import Arguments, Tool, ToolContext, parse
 log = logging.getLogger(__name__)
 Toolbox = Mapping[str, Tool[Arguments]]
 Guard = Callable[[Made, Sequence[Made], datetime], ToolResult | None]
+Finish = Callable[[ToolResult], ToolResult]
 Preparation = Callable[[ToolContext, Sequence[StepRecord]], ToolContext]
 
 
@@ -26,8 +29,15 @@ def show_new_items_only(context: ToolContext, steps: Sequence[StepRecord]) -> To
     return replace(context, shown=guards.items_shown([c for step in steps for c in step.calls]))
 
 
+def within_bytes(result: ToolResult) -> ToolResult:
+    """No result takes more than RESULT_MAX_BYTES of a prompt."""
+    data = journal.storable(result.data)
+    return replace(result, data=results.bounded(data, max_bytes=settings.RESULT_MAX_BYTES))
+
+
 GUARDS: tuple[Guard, ...] = (guards.duplicate, guards.resting, guards.circling)
 PREPARATIONS: tuple[Preparation, ...] = (show_new_items_only,)
+FINISHES: tuple[Finish, ...] = (within_bytes,)
 
 
 def refusals(
@@ -76,6 +86,18 @@ def prepared(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
     for prepare in PREPARATIONS:
         context = prepare(context, steps)
     return context
+
+
+def finished(call: CallRecord, result: ToolResult) -> ToolResult:
+    """The result as it is kept and shown. One that cannot be read is not shown: what the tool
+    did stands all the same."""
+    try:
+        for finish in FINISHES:
+            result = finish(result)
+    except Exception:
+        log.exception("hook.failed", extra={"tool": call.name, "call": str(call.id)})
+        return failure("EXECUTION_FAILED", "The tool has run, but its result cannot be shown.")
+    return result
 
 
 def made(steps: Sequence[StepRecord], tools: Toolbox, *, now: datetime) -> list[Made]:

@@ -8,7 +8,8 @@ import pytest
 
 from agents import journal
 from agents.contracts import CallRecord, Person, StepRecord, ToolResult, failure
-from agents.models import ToolCall, Turn
+from agents.models import ToolCall, Turn, TurnEvent
+from agents.results import CUT
 from agents.steps import Ending
 from agents.tools import dispatch
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -230,6 +231,43 @@ def test_a_slow_call_gets_a_result_and_its_late_one_changes_nothing(
     stored = ToolCall.objects.get(name="slow").result
     assert stored is not None
     assert stored["error"]["code"] == "TIMEOUT"
+    (late,) = TurnEvent.objects.filter(type="tool.late")
+    assert (late.data["tool"], late.data["success"]) == ("slow", True)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_tool_may_have_a_time_of_its_own(bench: Bench, settings: Any, count: int) -> None:
+    settings.TOOL_TIMEOUT_SECONDS = 30
+    go_on = threading.Event()
+
+    def slow(*_: Any) -> ToolResult:
+        go_on.wait(10)
+        return OK
+
+    impatient = replace(tool("slow", slow), timeout_seconds=0.05)
+    words = [json.dumps({"word": str(number)}) for number in range(count)]
+    results = bench.run(*["slow"] * count, tools=[impatient], arguments=words)
+    go_on.set()
+    dispatch._pool().shutdown(wait=True)
+    dispatch._pool.cache_clear()
+
+    assert [result["error"]["code"] for result in results] == ["TIMEOUT"] * count
+
+
+def test_an_action_is_waited_for_however_slow(bench: Bench, settings: Any) -> None:
+    settings.TOOL_TIMEOUT_SECONDS = 0
+    (result,) = bench.run("do", tools=[tool("do", lambda *_: OK, acts=True)])
+    assert result["success"] is True
+
+
+def test_a_result_that_is_too_long_is_cut(bench: Bench, settings: Any) -> None:
+    settings.RESULT_MAX_BYTES = 500
+    long = ToolResult(success=True, data={"text": "x" * 5000, "n": 1}, untrusted=True)
+
+    (result,) = bench.run("long", tools=[tool("long", lambda *_: long)])
+
+    assert result["data"] == {"text": "x" * 200 + " […]", "n": 1, "cut": CUT}
+    assert result["untrusted"] is True
 
 
 def test_results_that_the_database_cannot_hold_are_made_to_fit(bench: Bench) -> None:

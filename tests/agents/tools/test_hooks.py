@@ -138,6 +138,21 @@ def test_a_hook_that_breaks_refuses_that_call(
     assert len(ledger_rows(bench)) == 1
 
 
+def test_a_result_that_cannot_be_shown_is_not(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(_: ToolResult) -> ToolResult:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(hooks, "FINISHES", (breaks,))
+    counted = Counted(acts=True)
+
+    (result,) = bench.run("do", tools=[counted.tool])
+
+    assert result["error"]["message"] == "The tool has run, but its result cannot be shown."
+    assert counted.runs == 1
+
+
 def test_a_history_that_cannot_be_read_refuses_every_call(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,72 @@
+"""Results of tools on their way to a model: bounded in size, and fenced where strangers wrote them.
+
+The fence is JSON: text stays inside its quotes, and markup inside it is written as escapes, so
+that nothing in it can close a block, pass for a role or be one of a model's own marks.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+CUT = "This result was too long and was cut."
+TITLE_CHARS = 80
+# Characters of a text and entries of a list that are kept, tried one after another.
+SIZES = ((8000, 100), (4000, 50), (2000, 50), (1000, 25), (500, 20), (200, 10), (80, 5))
+DEPTH = 8
+
+
+def text(value: Any) -> str:
+    """JSON without angle brackets."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
+    return written.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def size(value: Any) -> int:
+    return len(text(value).encode())
+
+
+def bounded(data: Mapping[str, Any], *, max_bytes: int) -> dict[str, Any]:
+    """`data`, or as much of it as fits: long texts and lists lose their ends, and `cut` says so."""
+    if size(data) <= max_bytes:
+        return dict(data)
+    for chars, entries in SIZES:
+        shorter = {**_cut(data, chars, entries, DEPTH), "cut": CUT}
+        if size(shorter) <= max_bytes:
+            return shorter
+    return {"cut": CUT}
+
+
+def _cut(value: Any, chars: int, entries: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= chars else f"{value[:chars]} […]"
+    if isinstance(value, Mapping):
+        if not depth:
+            return {}
+        pairs = list(value.items())[: 2 * entries]
+        return {key: _cut(item, chars, entries, depth - 1) for key, item in pairs}
+    if isinstance(value, list | tuple):
+        return [_cut(item, chars, entries, depth - 1) for item in value[:entries]] if depth else []
+    return value
+
+
+def shown(result: Mapping[str, Any]) -> str:
+    """A result as the model is shown it: what it is comes first."""
+    marks = {name: result[name] for name in ("success", "untrusted") if name in result}
+    rest = {name: result[name] for name in sorted(result) if name not in marks}
+    return text({**marks, **rest})
+
+
+def shrunk(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What stays of an older result when there is no room for it: whether it worked, and the
+    numbers and titles of the items it had shown."""
+    if not result.get("success"):
+        return dict(result)
+    data = result.get("data")
+    items = data.get("items") if isinstance(data, Mapping) else None
+    titles = [
+        {"n": item["n"], "title": str(item.get("title", ""))[:TITLE_CHARS]}
+        for item in (items if isinstance(items, list) else ())
+        if isinstance(item, Mapping) and "n" in item
+    ]
+    left = {"note": "This older result was left out.", **({"items": titles} if titles else {})}
+    return {**{key: value for key, value in result.items() if key != "data"}, "data": left}
