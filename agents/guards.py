@@ -137,6 +137,13 @@ def _order(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def code_of(call: CallRecord) -> str | None:
+    """The code of a call that failed; None of one that worked or is open."""
+    if call.result is None or call.result.get("success"):
+        return None
+    return str((call.result.get("error") or {}).get("code") or "EXECUTION_FAILED")
+
+
 def items_shown(calls: Sequence[CallRecord]) -> frozenset[UUID]:
     """Ids of the items that results of these calls have shown."""
     found = set()

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.utils import timezone
 
 from agents import journal, prompts, truncation
-from agents.contracts import CallRecord, StepRecord, ToolResult
-from agents.guards import tools_at_rest
+from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
+from agents.guards import BROKEN, code_of, tools_at_rest
 from agents.journal import Lease
 from agents.prompts import Wire
-from agents.steps import CallModel, Ending, Limits, Question, RunCalls, next_step
+from agents.steps import NOTHING, CallModel, Ending, Limits, Question, RunCalls, next_step
 from agents.tools import hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
@@ -55,7 +55,7 @@ def run(run: Run) -> Ending:
             steps=run.steps,
             elapsed_seconds=time.monotonic() - run.started,
             limits=run.limits,
-            spent=journal.spent(run.lease),
+            spent=_spent(run),
         ):
             case CallModel():
                 run.steps.append(_ask(run))
@@ -71,6 +71,12 @@ def run(run: Run) -> Ending:
                 _observe(run, {call.id: done})
             case ending:
                 return ending
+
+
+def _spent(run: Run) -> Spent:
+    """Asked of the rows only where a model would be asked next."""
+    is_open = bool(run.steps) and any(call.result is None for call in run.steps[-1].calls)
+    return NOTHING if is_open else journal.spent(run.lease)
 
 
 def _ask(run: Run) -> StepRecord:
@@ -117,6 +123,8 @@ def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
 
 
 def _at_rest(run: Run) -> frozenset[str]:
+    if not any(code_of(call) in BROKEN for step in run.steps for call in step.calls):
+        return frozenset()
     now = timezone.now()
     return tools_at_rest(hooks.made(run.steps, run.tools, now=now), now)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from django.conf import settings
 from django.utils import timezone
 
 from agents import custom_agents, journal, loop, people, prompts, roster

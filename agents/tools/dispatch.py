@@ -2,10 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache, partial
 from uuid import UUID
 
 from django.conf import settings
@@ -14,11 +13,12 @@ from django.utils import timezone
 
 from agents import journal
 from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, failure
-from agents.journal import LeaseLost
+from agents.journal import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations.exceptions import ProviderError
 from integrations.llm import BudgetExhausted, ModelError
+from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
 POOL_SIZE = 64
@@ -48,7 +48,7 @@ def run_calls(
     reading = [call for call in calls if not _acts(call, tools)]
     writing = [call for call in calls if _acts(call, tools)]
 
-    def one(call: CallRecord) -> CallRecord:
+    def one(call: CallRecord) -> tuple[ToolResult, int]:
         started = time.monotonic()
         context = context_for(call)
         if call.id in refused:
@@ -57,49 +57,74 @@ def run_calls(
                 acting.record_refused(context)
         else:
             result = answer(call, tools=tools, context=hooks.prepared(context, steps))
-        elapsed = int((time.monotonic() - started) * 1000)
-        result = hooks.finished(call, result)
-        return journal.finish_call(context.lease, call, result, latency_ms=elapsed)
+        return hooks.finished(call, result), int((time.monotonic() - started) * 1000)
 
-    started = time.monotonic()
-    futures = [(call, _pool().submit(_in_thread, one, call)) for call in reading]
+    def finish(call: CallRecord, result: ToolResult, latency_ms: int) -> None:
+        lease = context_for(call).lease
+        done[call.id] = journal.finish_call(lease, call, result, latency_ms=latency_ms)
+
     done: dict[UUID, CallRecord] = {}
-    for call, future in futures:
-        tool = tools.get(call.name)
-        seconds = (tool and tool.timeout_seconds) or settings.TOOL_TIMEOUT_SECONDS
-        done[call.id] = _wait(future, call, context_for(call), seconds=seconds, started=started)
+    for call, result, latency_ms in _side_by_side(reading, one, tools, context_for):
+        finish(call, result, latency_ms)
     for call in writing:
-        done[call.id] = one(call)
+        finish(call, *one(call))
     return done
+
+
+def _side_by_side(
+    calls: Sequence[CallRecord],
+    one: Callable[[CallRecord], tuple[ToolResult, int]],
+    tools: Mapping[str, Tool[Arguments]],
+    context_for: Callable[[CallRecord], ToolContext],
+) -> Iterator[tuple[CallRecord, ToolResult, int]]:
+    """Each call's result as it comes. Rows are written by the thread of the turn, so that tools
+    which need no database take no connection of it."""
+    started = time.monotonic()
+    waiting = {_pool().submit(_in_thread, one, call): call for call in calls}
+    while waiting:
+        release_connections()  # the threads need them more than who waits for them
+        times = {future: _seconds(call, tools) for future, call in waiting.items()}
+        left = started + min(times.values()) - time.monotonic()
+        ended, _ = wait(waiting, timeout=max(0.0, left), return_when=FIRST_COMPLETED)
+        for future in ended:
+            yield waiting.pop(future), *future.result()
+        for future in [] if ended else [f for f in waiting if times[f] == min(times.values())]:
+            call = waiting.pop(future)
+            slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
+            yield call, slow, int(times[future] * 1000)
+            if not future.cancel():
+                future.add_done_callback(partial(_note_late, context_for(call).lease, call))
+
+
+def _seconds(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> float:
+    tool = tools.get(call.name)
+    return float((tool and tool.timeout_seconds) or settings.TOOL_TIMEOUT_SECONDS)
+
+
+def _note_late(lease: Lease, call: CallRecord, future: Future[tuple[ToolResult, int]]) -> None:
+    """What came too late changes nothing, and stands among the turn's events while it runs."""
+    try:
+        result, latency_ms = future.result()
+        log.warning("tool.late", extra={"tool": call.name, "call": str(call.id)})
+        journal.finish_call(lease, call, result, latency_ms=latency_ms)
+    except LeaseLost:
+        pass  # the turn has gone on without it
+    finally:
+        connections.close_all()
 
 
 def _acts(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> bool:
     return call.name in tools and tools[call.name].acts
 
 
-def _in_thread(one: Callable[[CallRecord], CallRecord], call: CallRecord) -> CallRecord:
+def _in_thread(
+    one: Callable[[CallRecord], tuple[ToolResult, int]], call: CallRecord
+) -> tuple[ToolResult, int]:
     close_old_connections()
     try:
         return one(call)
     finally:
         connections.close_all()
-
-
-def _wait(
-    future: Future[CallRecord],
-    call: CallRecord,
-    context: ToolContext,
-    *,
-    seconds: float,
-    started: float,
-) -> CallRecord:
-    """What the call came to within `seconds` from the start. A late result is noted as late and
-    changes nothing (`journal.finish_call`)."""
-    try:
-        return future.result(timeout=max(0.0, started + seconds - time.monotonic()))
-    except FutureTimeout:
-        slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
-        return journal.finish_call(context.lease, call, slow, latency_ms=int(seconds * 1000))
 
 
 def answer(

@@ -122,7 +122,7 @@ def made_of(
                 round=round,
                 at=call.at or now,
                 open=call.result is None,
-                code=_code(call),
+                code=guards.code_of(call),
                 acts=tool is not None and tool.acts,
                 repeats=tool is not None and tool.repeats,
             )
@@ -136,9 +136,3 @@ def _identity(call: CallRecord, tool: Tool[Arguments] | None) -> str:
         return f"unread {call.arguments}"
     said = arguments.model_dump(mode="json", exclude=set(tool.aside))
     return guards.canonical(said, fold=not tool.acts)
-
-
-def _code(call: CallRecord) -> str | None:
-    if call.result is None or call.result.get("success"):
-        return None
-    return str((call.result.get("error") or {}).get("code") or "EXECUTION_FAILED")

@@ -1,0 +1,444 @@
+"""What a run of an agent costs beside the same run in a bare loop on the plain SDK.
+
+    make bench NAME=runtime
+    .venv/bin/python benchmarks/runtime.py waiting     # 1,000 turns on a slow model
+
+One run asks a model three times: it wants three tools side by side, then one, then it answers.
+The model is another process that answers at once; the tools do nothing. Both sides use the same
+client library, the same messages and the same tools, and take turns. CPU is this process's own.
+Without a database: the loop, its guards, limits and prompts as they are, with rows kept in
+memory. Then the same with rows, and what one refusal in the ledger costs. The last line is JSON.
+
+`waiting` runs 1,000 turns in one process, with rows, on a model that thinks for 5 seconds, and
+one more on a quick model meanwhile. Database connections come from a pool of 20, as in the web
+process, and are given back while a model is waited for.
+"""
+
+import json
+import os
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database  # after the path
+
+ROUNDS, RUNS = 7, 15
+AT_ONCE, AT_ONCE_RUNS = 32, 192
+TOOL_SECONDS = 0.1
+HISTORY_TURNS = 30  # of four messages each
+WAITING, SLOW_SECONDS = 1000, 5
+SYSTEM = "You are Remit's orchestrator. You work for one user with their mail and documents."
+QUICK, SLOW = "after-0", f"after-{SLOW_SECONDS}"
+
+
+@contextmanager
+def model() -> Iterator[str]:
+    """The scripted model as a process of its own; its base URL."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = Path(__file__).with_name("quick_model.py")
+    with subprocess.Popen([sys.executable, str(program), str(port)]) as server:
+        try:
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    break
+                except OSError:
+                    time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            server.terminate()
+
+
+def tool(seconds: float = 0.0) -> Any:
+    from agents.contracts import ToolResult
+    from agents.tools.base import Arguments, Tool
+
+    class Look(Arguments):
+        word: str
+
+    def run(_context: Any, arguments: Look) -> ToolResult:
+        if seconds:
+            time.sleep(seconds)
+        return ToolResult(success=True, data={"word": arguments.word, "found": 3})
+
+    return Tool(name="look", description="Look for something.", arguments=Look, run=run)
+
+
+def history() -> list[Any]:
+    """Earlier turns: a message, a call, its result, a reply."""
+    from uuid import uuid4
+
+    from agents.contracts import CallRecord, StepRecord, TurnRecord
+
+    def turn(number: int) -> TurnRecord:
+        result = {"success": True, "data": {"text": f"What was found in turn {number}. " * 12}}
+        call = CallRecord(
+            id=uuid4(),
+            name="look",
+            arguments=json.dumps({"word": f"word {number}"}),
+            action_id=uuid4(),
+            result=result,
+        )
+        said = StepRecord(number=1, text="", finish_reason="tool_calls", calls=(call,))
+        reply = StepRecord(number=2, text="Here it is. " * 10, finish_reason="stop", calls=())
+        return TurnRecord(user_text=f"Find {number}", decisions=(), steps=(said, reply), reply=None)
+
+    return [turn(number) for number in range(HISTORY_TURNS)]
+
+
+# --- The floor: what anybody would write first -----------------------------------------------
+
+
+def floor(client: Any, pool: ThreadPoolExecutor, messages: list[Any], look: Any) -> str:
+    messages = list(messages)
+    while True:
+        answer = client.chat.completions.create(
+            model=QUICK, messages=messages, tools=[look.schema]
+        ).choices[0]
+        if not answer.message.tool_calls:
+            return str(answer.message.content)
+        messages.append(answer.message.model_dump(exclude_none=True))
+
+        def run(call: Any) -> dict[str, Any]:
+            arguments = look.arguments.model_validate_json(call.function.arguments)
+            result = look.run(None, arguments)
+            return {
+                "role": "tool",
+                "tool_call_id": call.id,
+                "content": json.dumps(dict(result.data)),
+            }
+
+        messages += pool.map(run, answer.message.tool_calls)
+
+
+# --- Ours, with rows in memory ---------------------------------------------------------------
+
+
+@contextmanager
+def rows_in_memory() -> Iterator[None]:
+    """The journal and the meter without a database; everything else is as it is."""
+    from dataclasses import replace
+    from uuid import uuid4
+
+    from django.utils import timezone
+
+    from agents import journal
+    from agents.contracts import CallRecord, Spent, StepRecord
+    from integrations import metering
+
+    def add_step(_lease: Any, *, number: int, completion: Any, **_: Any) -> StepRecord:
+        calls = tuple(
+            CallRecord(
+                id=uuid4(),
+                name=call.name,
+                arguments=call.arguments,
+                action_id=uuid4(),
+                result=None,
+                at=timezone.now(),
+            )
+            for call in completion.calls
+        )
+        return StepRecord(
+            number=number, text=completion.text, finish_reason=completion.finish_reason, calls=calls
+        )
+
+    def finish_call(_lease: Any, call: CallRecord, result: Any, **_: Any) -> CallRecord:
+        return replace(call, result=journal.storable(result.wire()), at=timezone.now())
+
+    with ExitStack() as stack:
+        for module, name, value in (
+            (journal, "add_step", add_step),
+            (journal, "finish_call", finish_call),
+            (journal, "spent", lambda _lease: Spent()),
+            (metering, "exhausted", lambda *_, **__: False),
+            (metering, "record", lambda *_, **__: None),
+        ):
+            stack.enter_context(mock.patch.object(module, name, value))
+        yield
+
+
+def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -> str:
+    from uuid import uuid4
+
+    from agents import journal, loop, prompts
+    from agents.contracts import Person, TurnRecord
+    from agents.steps import Limits, Reply
+    from agents.tools.base import ToolContext
+
+    lease = lease or journal.Lease(turn_id=uuid4(), owner=uuid4())
+    person = person or Person(organisation_id=uuid4(), external_user_id="maya", accounts=())
+
+    def messages(steps: Any, room: int) -> Any:
+        now = TurnRecord(user_text="Find it", decisions=(), steps=tuple(steps), reply=None)
+        return prompts.build_messages(system=SYSTEM, turns=[*past, now], max_tokens=room)
+
+    def context(call: Any) -> ToolContext:
+        return ToolContext(
+            lease=lease,
+            person=person,
+            agent="bench",
+            model=QUICK,
+            trigger="chat",
+            principal="bench",
+            user_words="",
+            mail=None,
+            pattern_id="",
+            call=call,
+            delegate=mock.Mock(),
+        )
+
+    ending = loop.run(
+        loop.Run(
+            lease=lease,
+            agent="bench",
+            parent_call=None,
+            tools={"look": look},
+            limits=Limits(max_steps=15, max_tool_calls=40, max_seconds=180, max_tokens=10**6),
+            messages=messages,
+            context_for=context,
+            payer=person.payer(lease.turn_id),
+        )
+    )
+    assert isinstance(ending, Reply), ending
+    return ending.text
+
+
+# --- Measures --------------------------------------------------------------------------------
+
+
+def cpu(runs: int, *sides: Callable[[], object]) -> list[tuple[float, float]]:
+    """CPU and wall milliseconds of one run of each side: medians of rounds, in turns."""
+    spent: list[list[tuple[float, float]]] = [[] for _ in sides]
+    for side in sides:
+        side()
+    for _ in range(ROUNDS):
+        for number, side in enumerate(sides):
+            cpu_begun, begun = time.process_time(), time.perf_counter()
+            for _ in range(runs):
+                side()
+            used = (time.process_time() - cpu_begun, time.perf_counter() - begun)
+            spent[number].append((used[0] / runs * 1000, used[1] / runs * 1000))
+    return [
+        (statistics.median(c for c, _ in each), statistics.median(w for _, w in each))
+        for each in spent
+    ]
+
+
+def at_once(side: Callable[[], object]) -> float:
+    """Runs a second, AT_ONCE of them side by side."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda _: side(), range(AT_ONCE)))
+        begun = time.perf_counter()
+        list(pool.map(lambda _: side(), range(AT_ONCE_RUNS)))
+        return AT_ONCE_RUNS / (time.perf_counter() - begun)
+
+
+def without_database(url: str) -> dict[str, Any]:
+    from openai import OpenAI
+
+    from agents import prompts
+    from agents.contracts import TurnRecord
+
+    client = OpenAI(api_key="bench", base_url=url)
+    look, past = tool(), history()
+    now = TurnRecord(user_text="Find it", decisions=(), steps=(), reply=None)
+
+    def wire(turns: list[Any]) -> list[Any]:
+        return list(prompts.build_messages(system=SYSTEM, turns=[*turns, now], max_tokens=10**6))
+
+    short, long = wire([]), wire(past)
+    slow = tool(TOOL_SECONDS)
+    found: dict[str, Any] = {}
+    with ThreadPoolExecutor(64) as pool, rows_in_memory():
+        (bare, bare_wall), (own, own_wall) = cpu(
+            RUNS, lambda: floor(client, pool, short, look), lambda: ours([], look)
+        )
+        found["run"] = {"floor_ms": bare, "ours_ms": own, "ratio": own / bare}
+        found["run"] |= {"floor_wall_ms": bare_wall, "ours_wall_ms": own_wall}
+        (bare, _), (own, _) = cpu(
+            RUNS // 3, lambda: floor(client, pool, long, look), lambda: ours(past, look)
+        )
+        found["history"] = {"messages": len(long), "floor_ms": bare, "ours_ms": own}
+        found["history"]["ratio"] = own / bare
+        pairs = [
+            (at_once(lambda: floor(client, pool, short, look)), at_once(lambda: ours([], look)))
+            for _ in range(3)
+        ]
+        bare, own = (statistics.median(each) for each in zip(*pairs, strict=True))
+        found["at_once"] = {"runs": AT_ONCE, "floor_per_s": bare, "ours_per_s": own}
+        found["at_once"]["ratio"] = own / bare
+        found["three_tools_ms"] = three_tools(slow)
+        found["blocking_per_s"] = at_once(lambda: ours([], slow))
+    client.close()
+    return found
+
+
+def three_tools(slow: Any) -> dict[str, float]:
+    """Wall milliseconds of the step with three tools of 100 ms each."""
+    from agents import loop
+    from agents.tools import dispatch
+
+    took: list[float] = []
+    original = dispatch.run_calls
+
+    def timed(calls: Any, **options: Any) -> Any:
+        begun = time.perf_counter()
+        done = original(calls, **options)
+        if len(calls) == 3:
+            took.append((time.perf_counter() - begun) * 1000)
+        return done
+
+    with mock.patch.object(loop, "run_calls", timed):
+        for _ in range(20):
+            ours([], slow)
+    return {"median": statistics.median(took), "max": max(took)}
+
+
+def claimed() -> tuple[Any, Any]:
+    """A turn of its own, claimed, and its person."""
+    from agents import journal, people
+    from agents.models import Turn
+    from integrations.models import Account, Organisation
+
+    organisation, _ = Organisation.objects.get_or_create(slug="bench", name="Bench")
+    Account.objects.get_or_create(
+        organisation=organisation, external_user_id="maya", source="gmail"
+    )
+    turn = Turn.objects.create(
+        organisation=organisation, external_user_id="maya", kind=Turn.Kind.CHAT
+    )
+    lease = journal.claim(turn.id)
+    person = people.person(organisation_id=organisation.id, external_user_id="maya")
+    return lease, person
+
+
+def with_rows(bare: dict[str, float]) -> dict[str, Any]:
+    """What rows cost beside the same run without them, and one refusal in the ledger."""
+    from agents.contracts import CallRecord
+    from agents.tools import acting
+    from agents.tools.base import ToolContext
+    from audit.ids import uuid7
+
+    look = tool()
+
+    def run() -> None:
+        lease, person = claimed()
+        ours([], look, lease=lease, person=person)
+
+    lease, person = claimed()
+
+    def refuse() -> None:
+        call = CallRecord(id=uuid7(), name="x", arguments="{}", action_id=uuid7(), result=None)
+        acting.record_refused(
+            ToolContext(
+                lease=lease,
+                person=person,
+                agent="bench",
+                model=QUICK,
+                trigger="chat",
+                principal="bench",
+                user_words="",
+                mail=None,
+                pattern_id="",
+                call=call,
+                delegate=mock.Mock(),
+            )
+        )
+
+    (used, wall), (ledger, ledger_wall) = cpu(RUNS, run, refuse)
+    return {
+        "persistence_cpu_ms": used - bare["ours_ms"],
+        "persistence_wall_ms": wall - bare["ours_wall_ms"],
+        "ledger_row_cpu_ms": ledger,
+        "ledger_row_wall_ms": ledger_wall,
+    }
+
+
+def waiting() -> dict[str, Any]:
+    """WAITING turns on a slow model in this process, and a quick one in between."""
+    from django.db import connections
+
+    threading.stack_size(512 * 1024)
+    look, turns = tool(), [claimed() for _ in range(WAITING)]
+    quick = claimed()
+    before = memory()
+    most_threads = 0
+    done: list[float] = []
+    lock = threading.Lock()
+
+    def work(turn: tuple[Any, Any]) -> None:
+        try:
+            ours([], look, lease=turn[0], person=turn[1])
+            with lock:
+                done.append(time.perf_counter())
+        finally:
+            connections.close_all()
+
+    from django.conf import settings
+
+    settings.CHAT_MODEL = SLOW
+    threads = [threading.Thread(target=work, args=(turn,)) for turn in turns]
+    begun = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    started = time.perf_counter() - begun
+    time.sleep(max(0.0, 2.5 - started))  # amid the first answers
+    most_threads = threading.active_count()
+    held = memory()
+    settings.CHAT_MODEL = QUICK
+    chat_begun = time.perf_counter()
+    ours([], look, lease=quick[0], person=quick[1])
+    chat = time.perf_counter() - chat_begun
+    settings.CHAT_MODEL = SLOW
+    for thread in threads:
+        thread.join()
+    return {
+        "turns": WAITING,
+        "finished": len(done),
+        "seconds": max(done) - begun,
+        "least_possible_seconds": 3 * SLOW_SECONDS,
+        "threads": most_threads,
+        "memory_before_mib": before,
+        "memory_waiting_mib": held,
+        "memory_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "quick_turn_meanwhile_s": chat,
+    }
+
+
+def memory() -> float:
+    """Resident MiB of this process now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def main() -> None:
+    is_waiting = sys.argv[1:] == ["waiting"]
+    os.environ["REMIT_PROCESS"] = "web" if is_waiting else "command"
+    os.environ["LOG_LEVEL"] = "ERROR"
+    with model() as url:
+        os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "bench", "CHAT_MODEL": QUICK}
+        with own_database():
+            if is_waiting:
+                found = waiting()
+            else:
+                found = without_database(url)
+                found |= with_rows(found["run"])
+    print(json.dumps(found, default=float))
+
+
+if __name__ == "__main__":
+    main()
