@@ -74,9 +74,12 @@ def run(run: Run) -> Ending:
 
 
 def _spent(run: Run) -> Spent:
-    """Asked of the rows only where a model would be asked next."""
-    is_open = bool(run.steps) and any(call.result is None for call in run.steps[-1].calls)
-    return NOTHING if is_open else journal.spent(run.lease)
+    """Asked of the rows only where a model may be asked next, and something was spent before."""
+    if not run.steps:
+        return journal.spent(run.lease) if run.parent_call else NOTHING
+    calls = run.steps[-1].calls
+    is_asked_next = bool(calls) and all(call.result is not None for call in calls)
+    return journal.spent(run.lease) if is_asked_next else NOTHING
 
 
 def _ask(run: Run) -> StepRecord:
