@@ -17,10 +17,9 @@ from agents.tools.dispatch import run_calls
 from audit.contracts import Recorded
 from audit.selectors import actions_of_run
 from integrations.completions import Completion, RequestedCall
-from integrations.contracts import AccountRef
 from integrations.exceptions import Unavailable
 from integrations.llm import ModelError
-from integrations.models import Organisation
+from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 OK = ToolResult(success=True, data={"ok": True})
@@ -47,17 +46,12 @@ class Bench:
         lease = journal.claim(turn.id)
         assert lease is not None
         self.lease, self.steps = lease, list[StepRecord]()
-        account = AccountRef(
-            id=uuid.uuid4(),
-            organisation_id=organisation.id,
-            organisation_slug="default",
+        account = Account.objects.create(
+            organisation=organisation,
             external_user_id="maya",
             source="gmail",
             address="maya@company.com",
-            display_name="Maya",
-            time_zone="UTC",
-            paused=False,
-        )
+        ).ref()
         self.person = Person(
             organisation_id=organisation.id, external_user_id="maya", accounts=(account,)
         )
