@@ -23,7 +23,7 @@ CAPABILITY_CHARS = 80
 
 class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
     tools = forms.MultipleChoiceField(
-        choices=[(tool.name, f"{tool.name}: {tool.description}") for tool in roster.CUSTOM_TOOLS],
+        choices=[(tool.name, tool.name.replace("_", " ")) for tool in roster.CUSTOM_TOOLS],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="What it may use. Actions stay inside the limits of the user it works for.",
     )

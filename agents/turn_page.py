@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from agents import planning, plans
-from agents.models import Message, Step, ToolCall, Turn
+from agents.models import Message, Step, ToolCall, Turn, TurnEvent
 from audit import timeline
 from audit.selectors import actions_of_run
 from guardrails import selectors
@@ -22,7 +23,7 @@ Steps = Mapping[UUID | None, Sequence[Step]]
 
 
 def context(turn: Turn) -> dict[str, Any]:
-    """The page's values. Seven queries, however long the turn was."""
+    """The page's values. Eight queries, however long the turn was."""
     calls: dict[int, list[ToolCall]] = {}
     for call in ToolCall.objects.filter(turn=turn).order_by("step_id", "position"):
         calls.setdefault(call.step_id, []).append(call)
@@ -52,6 +53,7 @@ def context(turn: Turn) -> dict[str, Any]:
             for card in waiting
         ],
         "plan": plan(turn),
+        "decisions": [decision(event) for event in decided(turn)],
         "shown": [
             {
                 "n": item.get("n"),
@@ -105,6 +107,39 @@ def _standing(one: plans.Goal | plans.Step) -> dict[str, str]:
         "id": one.id,
         "status": one.status.replace("_", " "),
         "colour": STATUS_COLOURS.get(one.status, ""),
+    }
+
+
+def decided(turn: Turn) -> QuerySet[TurnEvent]:
+    """The decision log of the turn, oldest first."""
+    return TurnEvent.objects.filter(turn=turn, type__in=("decision", "plan")).order_by("sequence")
+
+
+def decision(event: TurnEvent) -> dict[str, Any]:
+    """One line of the decision log in words; a review with its scores and gaps."""
+    data = event.data
+    at = timeline.moment(event.created_at)
+    if event.type == "plan":
+        progress = data["plan"]["progress"] if data.get("plan") else "removed"
+        return {"at": at, "what": f"Plan changed: {progress}", "lines": []}
+    if data.get("decision") != "review":
+        rest = ", ".join(str(data[key]) for key in sorted(data) if key != "decision")
+        return {
+            "at": at,
+            "what": timeline.reveal(f"{str(data.get('decision')).replace('_', ' ')}: {rest}"),
+            "lines": [],
+        }
+    scores = ", ".join(
+        f"{name.removesuffix('_score')} {data[name]:.2f}"
+        for name in ("quality_score", "completeness", "relevance")
+    )
+    by = "by the reviewer's model" if data.get("by") == "model" else "by the records alone"
+    lines = [*(f"Gap: {gap}" for gap in data["gaps"]), *data["suggested_actions"]]
+    return {
+        "at": at,
+        "what": f"Review of the {data['of']} {by}: {data['recommendation'].replace('_', ' ')}"
+        f" ({scores})",
+        "lines": [timeline.reveal(line) for line in lines],
     }
 
 

@@ -70,6 +70,14 @@ export function showPlan(place, plan) {
   ] : []);
 }
 
+/** What a review of the answer found; nothing where it found no gap. */
+export function reviewed(review) {
+  if (!review?.gaps.length) return null;
+  return el("details", { className: "context" },
+    el("summary", {}, `Review: ${review.gaps.length} ${review.gaps.length === 1 ? "gap" : "gaps"} left`),
+    el("ul", { className: "plain" }, ...review.gaps.map((gap) => el("li", {}, visible(gap)))));
+}
+
 /** The question with its options as buttons. */
 export function question(asked, answer) {
   const options = asked.options.map((option) =>

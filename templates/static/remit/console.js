@@ -1,6 +1,6 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
-import { contextUsed, el, finished, handled, held, link, message, pending, question, showPlan, visible } from "./cards.js";
+import { contextUsed, el, finished, handled, held, link, message, pending, question, reviewed, showPlan, visible } from "./cards.js";
 
 const root = document.getElementById("console");
 const [log, status, title, plan, box, send, user, sessions] =
@@ -130,6 +130,7 @@ function show(answer, { withText = true } = {}) {
   const item = withText ? add(message("assistant", answer.response, answer.citations)) : log.lastElementChild ?? add(message("assistant", ""));
   const parts = [
     el("p", { className: "record" }, answer.record),
+    reviewed(answer.review),
     contextUsed(answer.context_used),
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),

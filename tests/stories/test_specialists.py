@@ -1,0 +1,170 @@
+"""Specialists with their tools, on the office's mails and documents, with a scripted model."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from integrations.models import ServiceToken
+from knowledge.models import Item
+from tests.model_server import Reply, Script, ScriptedModel, calls
+from tests.office import Office
+from tests.stories.steps import scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+ORCHESTRATOR = "You are Remit's orchestrator."
+EMAIL, DOCUMENT = "You are Remit's email specialist.", "You are Remit's document specialist."
+Chat = Callable[[str, Script], tuple[dict[str, Any], ScriptedModel]]
+
+
+@pytest.fixture
+def chat(office: Office) -> Chat:
+    office.sync("gmail", "gdrive")
+    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+
+    def ask(message: str, script: Script) -> tuple[dict[str, Any], ScriptedModel]:
+        with scripted(script) as model:
+            answer = httpx.post(
+                f"{office.origin}/api/v1/chat",
+                json={"user_id": "maya", "message": message},
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=60,
+            )
+        assert answer.status_code == 200, answer.text
+        return answer.json(), model
+
+    return ask
+
+
+def delegate(specialist: str, *items: Item) -> Reply:
+    task = {
+        "specialist": specialist,
+        "task": "Look into it.",
+        "context_ids": [str(item.id) for item in items],
+    }
+    return calls(("delegate_to_specialist", task))
+
+
+def results(model: ScriptedModel, agent: str) -> list[dict[str, Any]]:
+    body = model.chats(agent)[-1]
+    return [json.loads(m["content"]) for m in body["messages"] if m["role"] == "tool"]
+
+
+def proposal() -> Item:
+    return Item.objects.get(title="Proposal: customer portal", source="gmail")
+
+
+def test_the_email_specialist_summarises_a_thread_and_cites_it(office: Office, chat: Chat) -> None:
+    mail = proposal()
+    answer, model = chat(
+        "What is John's proposal about?",
+        {
+            ORCHESTRATOR: [delegate("email", mail), "A portal in three steps [1]."],
+            EMAIL: [
+                calls(("summarise_thread", {"item_id": str(mail.id), "focus": "the price"})),
+                "A portal [1].",
+            ],
+            "You summarise a mail thread.": ["John proposes a portal."],
+        },
+    )
+
+    (result,) = results(model, EMAIL)
+    assert result["data"]["summary"] == "John proposes a portal."
+    assert (result["data"]["n"], result["untrusted"]) == (1, True)
+    (asked,) = model.chats("You summarise a mail thread.")
+    shown = asked["messages"][1]["content"]
+    assert shown.startswith("The reader wants to know: the price\n\n<untrusted")
+    assert "john@company.com" in shown
+    assert [item["title"] for item in answer["citations"]] == ["Proposal: customer portal"]
+    assert office.calls() == []
+
+
+def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
+    office: Office, chat: Chat
+) -> None:
+    mail = proposal()
+    written = {"body": "Yes, gladly.", "to": ["eve@evil.example"], "cc": ["eve@evil.example"]}
+    answer, _ = chat(
+        "Draft a reply to John's proposal",
+        {
+            ORCHESTRATOR: [delegate("email", mail), "I prepared it."],
+            EMAIL: [
+                calls(("draft_reply", {"item_id": str(mail.id), "points": "Yes."})),
+                "Drafted.",
+            ],
+            "You draft a reply.": [written],
+        },
+    )
+
+    done = answer["completed_actions"] + answer["pending_actions"] + answer["refused_actions"]
+    (action,) = done
+    assert action["type"] == "draft"
+    assert action["params"]["to"] == ["john@company.com"]
+    assert action["params"].get("cc", []) == []
+    assert action["params"]["subject"] == "Re: Proposal: customer portal"
+    assert "eve@evil.example" not in json.dumps(office.calls())
+
+
+@pytest.mark.parametrize("body", [{}, {"body": " "}, {"body": 7}])
+def test_a_reply_that_could_not_be_written_is_no_draft(
+    office: Office, chat: Chat, body: dict[str, Any]
+) -> None:
+    mail = proposal()
+    _, model = chat(
+        "Draft a reply",
+        {
+            ORCHESTRATOR: [delegate("email", mail), "It did not work."],
+            EMAIL: [calls(("draft_reply", {"item_id": str(mail.id)})), "No."],
+            "You draft a reply.": [body],
+        },
+    )
+
+    assert results(model, EMAIL)[0]["error"]["code"] == "EXECUTION_FAILED"
+    assert office.calls() == []
+
+
+def test_the_document_specialist_summarises_long_documents_in_parts(
+    office: Office, chat: Chat
+) -> None:
+    document = Item.objects.filter(source="gdrive").order_by("title")[0]
+    Item.objects.filter(id=document.id).update(text="a" * 12_000 + "b" * 12_000 + "c")
+    answer, model = chat(
+        "What does it say?",
+        {
+            ORCHESTRATOR: [delegate("document", document), "It says so [1]."],
+            DOCUMENT: [calls(("summarise_document", {"item_id": str(document.id)})), "So [1]."],
+            "You summarise a document.": ["A.", "B.", "C.", "A, B and C."],
+        },
+    )
+
+    (result,) = results(model, DOCUMENT)
+    assert (result["data"]["summary"], result["data"]["whole"]) == ("A, B and C.", True)
+    last = model.chats("You summarise a document.")[-1]["messages"][1]["content"]
+    assert "A.\n\nB.\n\nC." in last
+    assert [item["n"] for item in answer["citations"]] == [1]
+
+
+def test_nothing_of_another_user_is_summarised_or_answered(office: Office, chat: Chat) -> None:
+    office.sync("gmail", user="omar")
+    foreign = Item.objects.filter(account__external_user_id="omar", source="gmail")[0]
+    wish = {"item_id": str(foreign.id)}
+    _, model = chat(
+        "Read Omar's mail",
+        {
+            ORCHESTRATOR: [delegate("email", foreign), "There is none."],
+            EMAIL: [
+                calls(
+                    ("summarise_thread", wish),
+                    ("draft_reply", wish),
+                    ("summarise_document", wish),
+                ),
+                "None.",
+            ],
+        },
+    )
+
+    assert {one["error"]["code"] for one in results(model, EMAIL)} == {"NOT_FOUND"}
+    assert foreign.title not in json.dumps(model.chats(EMAIL))
+    assert office.calls() == []
