@@ -1,6 +1,6 @@
 """The form of a custom agent: tools and sources as boxes, capabilities one a line."""
 
-from typing import Any, get_args
+from typing import Any
 
 from django import forms
 from unfold.widgets import (
@@ -10,14 +10,8 @@ from unfold.widgets import (
 
 from agents import roster
 from agents.models import CustomAgent
-from integrations.contracts import Source
+from integrations.registry import BY_SOURCE
 
-SOURCE_NAMES = {
-    "gmail": "Gmail",
-    "gdrive": "Google Drive",
-    "calendar": "Calendar",
-    "jira": "Jira",
-}
 CAPABILITY_CHARS = 80
 
 
@@ -28,7 +22,7 @@ class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text="What it may use. Actions stay inside the limits of the user it works for.",
     )
     sources = forms.MultipleChoiceField(
-        choices=[(source, SOURCE_NAMES.get(source, source)) for source in get_args(Source)],
+        choices=[(source, connector.label) for source, connector in BY_SOURCE.items()],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="What it may see and act on, of the user it works for.",
     )

@@ -2,15 +2,15 @@
 
 import uuid
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
 from agents.models.turns import Turn
-from integrations.contracts import Source
 from integrations.models import Organisation
+from integrations.registry import BY_SOURCE
 
 CAPABILITIES = 20
 
@@ -66,7 +66,7 @@ class CustomAgent(models.Model):
             problems["tools"] = "Choose at least one tool."
         if not self.sources:
             problems["sources"] = "Choose at least one source."
-        elif strange := [source for source in self.sources if source not in get_args(Source)]:
+        elif strange := [source for source in self.sources if source not in BY_SOURCE]:
             problems["sources"] = f"Unknown: {', '.join(map(str, strange))}."
         if len(self.capabilities) > CAPABILITIES:
             problems["capabilities"] = f"At most {CAPABILITIES}."

@@ -69,13 +69,12 @@ class SummariseThread(Arguments):
 
 def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     """What was said in the thread of one mail of the user, who owes an answer included."""
-    account = context.person.account("gmail")
-    found = retrieval.get_items(
-        account_ids=(account.id,) if account else (), ids=(arguments.item_id,)
-    )
-    if not found or account is None:
+    accounts = {account.id: account for account in context.person.accounts}
+    found = retrieval.get_items(account_ids=tuple(accounts), ids=(arguments.item_id,))
+    if not found or found[0].content_type != "email":
         return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
     [item] = found
+    account = accounts[item.account_id]
     try:
         mail = reader(account).email(item.source_id)
         mails = reader(account).thread(mail.thread_id) if mail.thread_id else (mail,)
