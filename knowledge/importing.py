@@ -4,6 +4,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 from zoneinfo import available_timezones
 
 from django.core.management.base import CommandError, CommandParser
@@ -82,23 +83,30 @@ def run(
         )
     if begun.goes_on:
         say("Going on where the last import ended.")
+    try:
+        row = _work(begun.sync_id, pages, say)
+    except KeyboardInterrupt:
+        SyncSource.objects.filter(pk=begun.sync_id).update(lease_expires_at=timezone.now())
+        raise CommandError("Stopped. The same command goes on there.") from None
+    for line in report(row):
+        say(line)
+    if row.state != SyncSource.State.DONE:
+        raise CommandError(f"{row.error} The same command goes on there.")
+
+
+def _work(sync_id: UUID, pages: sync.Pages, say: Callable[[str], None]) -> SyncSource:
+    """The sync when it has ended. Raises CommandError when somebody cancelled it."""
     while True:
-        advanced = sync.advance(
-            begun.sync_id, clock=timezone.now, seconds=SLICE_SECONDS, pages=pages
-        )
-        row = SyncSource.objects.get(pk=begun.sync_id)
+        advanced = sync.advance(sync_id, clock=timezone.now, seconds=SLICE_SECONDS, pages=pages)
+        row = SyncSource.objects.get(pk=sync_id)
         say(_progress(row))
         if advanced == "finished":
-            break
+            return row
         if advanced == "not_mine":
             raise CommandError("The import was cancelled. The same command goes on there.")
         if advanced == "waiting":
             say(row.error)
             _wait(row)
-    for line in report(row):
-        say(line)
-    if row.state != SyncSource.State.DONE:
-        raise CommandError(f"{row.error} The same command goes on there.")
 
 
 def _progress(row: SyncSource) -> str:

@@ -19,7 +19,10 @@ from integrations.sandbox.data_service.values import (
     DRAFT,
     EMAIL,
     EVENT,
+    GITHUB,
     ISSUE,
+    OUTLOOK,
+    SLACK,
     Kind,
 )
 
@@ -118,6 +121,9 @@ def _office(store: Store, *, people: list[places.User], user: places.User) -> st
             _section("Issues", _latest(store, user, ISSUE, by="updated_at"), _issue),
             _section("Events", _latest(store, user, EVENT, by="start"), _event),
             _section("Documents", _latest(store, user, DOCUMENT, by="modified_at"), _file),
+            _section("Outlook", _latest(store, user, OUTLOOK, by="date"), mail),
+            _section("GitHub", _latest(store, user, GITHUB, by="updated_at"), _issue),
+            _section("Slack", _latest(store, user, SLACK, by="sent_at"), _chat_message),
         )
     )
 
@@ -181,6 +187,13 @@ def _file(document: JsonObject) -> str:
         f"{escape(document['name'])}<br><span class=quiet>{escape(document['folder_path'])} ·"
         f" {_when(document['modified_at'])}</span>",
         f"Shared with {shared or 'nobody'}\n\n{document['content_text']}",
+    )
+
+
+def _chat_message(message: JsonObject) -> str:
+    return (
+        f"{escape(message['text'])}<br><span class=quiet>{escape(message['sender_name'])} in"
+        f" {escape(message['channel'])} · {_when(message['sent_at'])}</span>"
     )
 
 

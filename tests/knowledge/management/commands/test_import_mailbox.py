@@ -166,11 +166,11 @@ def test_an_import_that_was_killed_goes_on_behind_its_last_page(
 
     def killed(self: Folder, cursor: str | None) -> Any:
         if cursor and cursor.endswith(" 4"):
-            raise KeyboardInterrupt
+            raise SystemExit
         return read(self, cursor)
 
     monkeypatch.setattr(Folder, "page", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(SystemExit):
         from_server(slug, server)
     monkeypatch.setattr(Folder, "page", read)
     with pytest.raises(CommandError, match="is at work"):
@@ -183,6 +183,23 @@ def test_an_import_that_was_killed_goes_on_behind_its_last_page(
     assert lines[0] == "Going on where the last import ended."
     assert Item.objects.count() == 5
     assert balanced(slug)[1] == 0
+
+
+def test_an_import_that_was_stopped_goes_on_at_once(
+    slug: str, server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.put(raw(1))
+    read = Folder.page
+
+    def stopped(self: Folder, cursor: str | None) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Folder, "page", stopped)
+    with pytest.raises(CommandError, match="Stopped"):
+        from_server(slug, server)
+    monkeypatch.setattr(Folder, "page", read)
+
+    assert table(from_server(slug, server))["Stored"] == "1"
 
 
 def test_a_server_that_goes_away_is_waited_for(
