@@ -305,3 +305,27 @@ def test_no_transaction_is_open_while_a_file_is_fetched_and_read(
 
     assert open_transactions == [False]
     assert Item.objects.get().files.get().text == "Words"
+
+
+def test_a_passage_that_only_moves_keeps_its_row_and_the_vectors_of_other_models(
+    provider: RunningSandbox, model: ScriptedModel, settings: Any
+) -> None:
+    owner = owner_at(provider, settings)
+    stays = attached("b.txt", put(provider, b"It stays"))
+    take(owner, email(attachments=[stays]))
+    row = Chunk.objects.get(position=1)
+    vector = row.vectors.get()
+    row.vectors.create(
+        item_id=vector.item_id, account_id=owner.id, model="another", vector=vector.vector
+    )
+
+    take(owner, email(version=2, attachments=[attached("a.txt", put(provider, b"New")), stays]))
+
+    moved = Chunk.objects.get(position=2)
+    assert (moved.pk, moved.text) == (row.pk, "Attachment b.txt:\nIt stays")
+    assert set(moved.vectors.values_list("model", flat=True)) == {vector.model, "another"}
+    assert len(model.embedded()) == 3
+
+    take(owner, email(version=3, attachments=[stays]))
+    assert Chunk.objects.get(position=1).pk == row.pk
+    assert len(model.embedded()) == 3
