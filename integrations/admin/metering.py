@@ -27,7 +27,14 @@ class BudgetAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
 
 @admin.register(ModelCall)
 class ModelCallAdmin(ReadOnlyAdmin):
-    list_display = (
+    list_display = ("at", "purpose", "external_user_id", "model", "tokens", "cost", "standing")
+    list_filter = ("organisation", "model", "purpose")
+    search_fields = ("external_user_id", "run_id")
+    search_help_text = "The whole id of the user or the turn"
+    fields = (
+        "organisation",
+        "account",
+        "run_id",
         "at",
         "purpose",
         "external_user_id",
@@ -38,11 +45,12 @@ class ModelCallAdmin(ReadOnlyAdmin):
         "cost",
         "latency_ms",
         "standing",
+        "error_code",
     )
-    list_filter = ("organisation", "model", "purpose")
-    search_fields = ("external_user_id", "run_id")
-    search_help_text = "The whole id of the user or the turn"
-    fields = ("organisation", "account", "run_id", *list_display, "error_code")
+
+    @display(description="Tokens")  # type: ignore[untyped-decorator]
+    def tokens(self, call: ModelCall) -> str:
+        return f"{call.prompt_tokens:,} + {call.answer_tokens:,}"
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, call: ModelCall) -> str:
