@@ -207,6 +207,10 @@ MODEL_PROFILES = env.str("MODEL_PROFILES", default="")
 # Endpoints beside the default one, by the name a profile gives: MODEL_PROVIDERS="local=http://…/v1".
 MODEL_PROVIDERS: dict[str, str] = env.dict("MODEL_PROVIDERS", default={})
 MODEL_PROVIDER_KEYS: dict[str, str] = env.dict("MODEL_PROVIDER_KEYS", default={})
+# Whether a model chooses the best of what a search found, and how long it is waited for. The
+# offline model cannot.
+SEARCH_SELECTION = env.bool("SEARCH_SELECTION", default=not MODEL_IS_OFFLINE)
+SEARCH_SELECTION_SECONDS = env.float("SEARCH_SELECTION_SECONDS", default=5.0)
 MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 
 # Checkpoints of the ledger go out to whom an operator named in the admin.

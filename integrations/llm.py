@@ -84,12 +84,13 @@ def complete(
     json_object: bool = False,
     max_tokens: int | None = None,
     listener: Listener | None = None,
+    seconds: float | None = None,
 ) -> Completion:
     """One answer to `messages` (wire form), streamed to `listener` if there is one.
 
     A model that does not answer is replaced by its profile's fallback, and a stream that broke
-    off is asked for once more: nothing was done by it yet. Raises ModelError; BudgetExhausted
-    before anything was asked.
+    off is asked for once more: nothing was done by it yet. With `seconds` one model is asked
+    once, and waited for no longer. Raises ModelError; BudgetExhausted before anything was asked.
     """
     body: dict[str, Any] = {"messages": list(messages)}
     if tools:
@@ -100,8 +101,10 @@ def complete(
         body["max_completion_tokens"] = max_tokens
     asked = model or settings.CHAT_MODEL
     try:
-        return _metered(asked, body, payer, purpose, listener)
+        return _metered(asked, body, payer, purpose, listener, seconds)
     except ModelError as error:
+        if seconds:
+            raise
         again = profiles.profile(asked).fallback or (asked if error.code in BROKE_OFF else "")
         if not again or not (error.retryable or error.code == "status_404"):
             raise
@@ -112,7 +115,12 @@ def complete(
 
 
 def _metered(
-    model: str, body: dict[str, Any], payer: Payer, purpose: str, listener: Listener | None
+    model: str,
+    body: dict[str, Any],
+    payer: Payer,
+    purpose: str,
+    listener: Listener | None,
+    seconds: float | None = None,
 ) -> Completion:
     """One call, counted whatever becomes of it. Raises ModelError."""
     if metering.exhausted(payer, now=timezone.now()):
@@ -125,7 +133,10 @@ def _metered(
     started, usage, code, answered = time.monotonic(), Usage(), "failed", model
     try:
         ask = _streamed if listener else _whole
-        completion = _call(lambda: ask(_client(profile.provider), request, listener))
+        client = _client(profile.provider)
+        if seconds:
+            client = client.with_options(timeout=seconds, max_retries=0)
+        completion = _call(lambda: ask(client, request, listener))
         usage, code, answered = completion.usage, "", completion.model
         return completion
     except ModelError as error:
@@ -146,13 +157,15 @@ def complete_json(
     purpose: str,
     model: str | None = None,
     max_tokens: int = 600,
+    seconds: float | None = None,
 ) -> dict[str, Any]:
-    """A JSON object as the answer to one question. Malformed answers are asked again twice.
+    """A JSON object as the answer to one question. Malformed answers are asked again twice;
+    with `seconds` the question is put once, and waited for no longer.
 
     Raises ModelError; `malformed_json` when the last answer was no JSON object either.
     """
     messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-    for _attempt in range(JSON_ATTEMPTS):
+    for _attempt in range(1 if seconds else JSON_ATTEMPTS):
         answer = complete(
             messages=messages,
             payer=payer,
@@ -160,6 +173,7 @@ def complete_json(
             model=model or settings.INGEST_MODEL,
             json_object=True,
             max_tokens=max_tokens,
+            seconds=seconds,
         )
         try:
             return load_object(answer.text)

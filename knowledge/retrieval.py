@@ -3,17 +3,21 @@
 import json
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from integrations import llm
+from integrations.completions import Payer
 from knowledge import statements
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.models import Item
 from knowledge.queries import Query, parameters, understand
+from knowledge.selection import MOST_SHOWN, best_first
 
 log = logging.getLogger(__name__)
 
@@ -21,19 +25,23 @@ ITEM_CHARS = 8_000
 NOTHING = SearchResult(items=(), entities=())
 
 
-def search(request: SearchRequest, *, now: datetime) -> SearchResult:
+def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None) -> SearchResult:
     """Items that fit by meaning, by words or by an exact id or address, the best first.
 
     Only items of `request.account_ids` are looked at. Without words in the query the newest
     items inside the filters are found. An entity filter that names nobody finds nothing.
-    When no vector can be had the words alone decide. The number of queries is fixed.
+    When no vector can be had the words alone decide. With SEARCH_SELECTION and a `payer` a
+    model chooses what comes first; `relevance` stays that of the search. The number of queries is
+    fixed, and no transaction is open while a model is asked.
     Raises ValueError for a time filter that makes no sense.
     """
     query = understand(request, now=now)
     nobody = request.entity.strip() and not (query.entity_address or query.entity_words)
     if not request.account_ids or nobody:
         return NOTHING
-    values = parameters(request, query, vector=_embedded(query))
+    selects = payer is not None and settings.SEARCH_SELECTION and bool(query.terms)
+    wanted = max(request.limit, MOST_SHOWN) if selects else request.limit
+    values = parameters(replace(request, limit=wanted), query, vector=_embedded(query))
     values["model"] = llm.embedding_model_name()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -50,6 +58,8 @@ def search(request: SearchRequest, *, now: datetime) -> SearchResult:
         items = tuple(_item(row) for row in cursor.fetchall())
         cursor.execute(statements.ENTITIES, values)
         entities = _entities(cursor.fetchall())
+    if payer and selects:
+        items = best_first(query.text, items, payer=payer)[: max(1, request.limit)]
     return SearchResult(items=items, entities=entities)
 
 

@@ -39,6 +39,7 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
             limit=arguments.limit,
         ),
         now=timezone.now(),
+        payer=context.payer,
     )
     items = described(context, found.items)
     entities = [

@@ -67,6 +67,7 @@ def find_related(context: ToolContext, arguments: FindRelatedTasks) -> ToolResul
             limit=10,
         ),
         now=timezone.now(),
+        payer=context.payer,
     )
     return ToolResult(success=True, data={"items": described(context, found.items)}, untrusted=True)
 
