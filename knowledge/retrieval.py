@@ -52,7 +52,9 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
             " set_config('max_parallel_workers_per_gather', '0', true)"
         )
         statement = statements.search(
-            accounts=len(request.account_ids), by_entity=values["by_entity"]
+            accounts=len(request.account_ids),
+            words=len(query.candidate_words),
+            by_entity=values["by_entity"],
         )
         cursor.execute(statement, values)
         items = tuple(_item(row) for row in cursor.fetchall())

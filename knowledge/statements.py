@@ -1,5 +1,5 @@
-"""The two SQL statements of retrieval. Constant text, but for the number of accounts: everything
-else that varies is a parameter.
+"""The two SQL statements of retrieval. Constant text, but for how many accounts and words there
+are: everything else that varies is a parameter.
 
 Django writes parameters into the statement as literals, so the planner drops the filters
 that are not asked for and the branches that cannot be reached.
@@ -65,20 +65,23 @@ _ABOUT_ENTITY = """AND i.id IN (
 # the index out); else the index answers. The planner chooses wrongly between the two ways,
 # and an index scan that filters throws most of what it finds away: so the statement decides.
 # Items are looked at only where a filter is about them: joining them costs as much as comparing.
-# Words: only the newest matches are ranked, or a common word would read most of the account.
-# Each account is asked by itself and by name: so the planner knows how much it holds, and chooses
-# between its newest items and the index of words.
+# Words: what holds all of them comes first; then a word counts the more, the fewer of the
+# candidates hold it. Of a common word only the newest matches are candidates, or it would read
+# most of the account; of a rare one all are.
+# Each account and each word is asked for by itself and by name: so the planner knows how much
+# there is, and chooses between the newest items and the index of words.
+# Identifiers: OFFSET 0 keeps the planner from reading all items by time to find a few.
 _VECTORS = """v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
            AND NOT v.item_id = ANY(%(excluded)s::uuid[]) AND %(vector)s IS NOT NULL"""
 
 
 @cache
-def search(*, accounts: int, by_entity: bool) -> str:
-    """The statement that finds items of so many accounts."""
+def search(*, accounts: int, words: int, by_entity: bool) -> str:
+    """The statement that finds items of so many accounts by so many words."""
     about = _ABOUT_ENTITY if by_entity else ""
     narrowed = f"{_FILTERS} AND NOT i.id = ANY(%(excluded)s::uuid[]) {about}"
 
-    def matching(words: str) -> str:
+    def newest(words: str) -> str:
         return " UNION ALL ".join(
             f"""(SELECT i.* FROM knowledge_item i
                 WHERE i.account_id = %(account_{number})s AND {narrowed} AND {words}
@@ -86,6 +89,10 @@ def search(*, accounts: int, by_entity: bool) -> str:
             for number in range(accounts)
         )
 
+    few = "(SELECT count(*) FROM all_words) < %(limit)s"
+    with_word = [
+        newest(f"{few} AND i.search @@ to_tsquery('simple', %(term_{n})s)") for n in range(words)
+    ]
     return f"""
 WITH {_NAMED}, {_TAKES_PLACE},
     eligible AS NOT MATERIALIZED (
@@ -94,34 +101,38 @@ WITH {_NAMED}, {_TAKES_PLACE},
     ),
     all_words AS MATERIALIZED (
         SELECT id, occurred_at, true AS every, search
-        FROM ({matching("i.search @@ websearch_to_tsquery('simple', %(text)s)")}) i
-        ORDER BY occurred_at DESC LIMIT %(newest_matches)s
+        FROM ({newest("i.search @@ to_tsquery('simple', %(all_terms)s)")}) i
     ),
     any_word AS MATERIALIZED (
         SELECT id, occurred_at, false AS every, search
-        FROM ({
-        matching(
-            "i.search @@ to_tsquery('simple', %(any_term)s)"
-            " AND (SELECT count(*) FROM all_words) < %(limit)s"
-        )
-    }) i
-        ORDER BY occurred_at DESC LIMIT %(newest_matches)s
+        FROM ({" UNION ALL ".join(with_word) or "SELECT * FROM knowledge_item WHERE false"}) i
     ),
-    matches AS (
+    matches AS MATERIALIZED (
         SELECT DISTINCT ON (id) *
         FROM (SELECT * FROM all_words UNION ALL SELECT * FROM any_word) found
         ORDER BY id, every DESC
     ),
+    holds AS MATERIALIZED (
+        SELECT m.id, m.every, m.occurred_at, term, ts_rank(m.search, term, 1) AS share
+        FROM matches m CROSS JOIN LATERAL unnest(%(word_queries)s::tsquery[]) term
+        WHERE m.search @@ term
+    ),
+    rarity AS (
+        SELECT term, ln(1 + (SELECT count(*) FROM matches) / count(*)::float8) AS weight
+        FROM holds GROUP BY term
+    ),
     by_words AS (
         SELECT id, NULL::bigint AS chunk_id, row_number() OVER (
-            ORDER BY every DESC, ts_rank(search, to_tsquery('simple', %(any_term)s), 1) DESC,
-                     occurred_at DESC, id) AS rank
-        FROM matches ORDER BY rank LIMIT %(candidates)s
+            ORDER BY every DESC, sum(share * weight) DESC, occurred_at DESC, id) AS rank
+        FROM holds JOIN rarity USING (term)
+        GROUP BY id, every, occurred_at ORDER BY rank LIMIT %(candidates)s
     ),
     by_identifier AS (
         SELECT id, NULL::bigint AS chunk_id,
                row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
-        FROM (SELECT id, occurred_at FROM eligible WHERE identifiers && %(identifiers)s::text[]
+        FROM (SELECT id, occurred_at
+              FROM (SELECT * FROM eligible WHERE identifiers && %(identifiers)s::text[]
+                    OFFSET 0) exact
               ORDER BY occurred_at DESC, id LIMIT %(candidates)s) found
     ),
     path AS MATERIALIZED (
