@@ -182,14 +182,15 @@ def complete_json(
     raise ModelError("malformed_json", retryable=False)
 
 
-def embed(texts: Sequence[str]) -> list[list[float]]:
-    """One vector of EMBEDDING_DIMENSIONS numbers a text, in order. Raises ModelError."""
+def embed(texts: Sequence[str], *, model: str | None = None) -> list[list[float]]:
+    """One vector of EMBEDDING_DIMENSIONS numbers a text, in order, of EMBEDDING_MODEL unless
+    another is named. Raises ModelError."""
     if not texts:
         return []
 
     def ask() -> list[list[float]]:
         answer = _client().embeddings.create(
-            model=settings.EMBEDDING_MODEL,
+            model=model or settings.EMBEDDING_MODEL,
             input=list(texts),
             dimensions=settings.EMBEDDING_DIMENSIONS,
         )

@@ -7,22 +7,23 @@ from django.contrib import admin, messages
 from django.contrib.auth import get_permission_codename
 from django.contrib.postgres.search import SearchQuery
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
-from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.functional import cached_property
 from django.utils.text import Truncator
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action, display
+from unfold.paginator import InfinitePaginator
 
-from knowledge import sync_pages, sync_runs
+from integrations import llm
+from knowledge import embedding_models, sync_pages, sync_runs
+from knowledge.admin_paging import BeforeFilter, NewestFirst
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.models import (
     Chunk,
+    EmbeddingModel,
     Entity,
     Item,
     ItemFile,
@@ -33,7 +34,6 @@ from knowledge.models import (
 )
 from knowledge.tasks import retry_dead_letters
 
-MOST_COUNTED = 10_000
 SHOWN_CHARS = 300
 STATES = {
     "queued": "info",
@@ -42,25 +42,8 @@ STATES = {
     "failed": "danger",
     "cancelled": "warning",
 }
+EMBEDDINGS = {"searched": "success", "filling": "info", "former": "warning"}
 LETTERS = {"dead": "danger", "queued": "info", "processed": "success", "skipped": "warning"}
-
-
-class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptable
-    """Pages of a big table without counting it: PostgreSQL's own estimate, if not filtered."""
-
-    @cached_property
-    def count(self) -> int:
-        rows = cast("QuerySet[Any]", self.object_list)
-        if rows.query.where:
-            # Filters are narrow; the bound keeps a wide one from reading the whole table.
-            return rows.order_by()[:MOST_COUNTED].count()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass",
-                [rows.model._meta.db_table],
-            )
-            estimate = int(cursor.fetchone()[0])
-        return estimate if estimate > MOST_COUNTED else rows.count()
 
 
 class ViewOnly:
@@ -116,21 +99,19 @@ class ItemMentionInline(ViewOnly, TabularInline):  # type: ignore[misc]
 
 
 @admin.register(Item)
-class ItemAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["title_or_id", "account", "content_type", "sender", "occurred_at", "is_deleted"]
-    list_filter = ["source", "content_type"]
+    list_filter = [BeforeFilter, "source", "content_type"]
     list_select_related = ["account"]
     search_fields = ["search"]  # makes the box appear; see get_search_results
     search_help_text = "Words of title, summary and text, or an exact id or address."
     date_hierarchy = None
-    ordering = ["-occurred_at"]
-    show_full_result_count = False
-    paginator = EstimatingPaginator
+    newest_by = "occurred_at"
     exclude = ["search"]
     inlines = [FileInline, ChunkInline, ItemMentionInline]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Item]":
-        return super().get_queryset(request).defer("search", "text")  # type: ignore[no-any-return]
+        return super().get_queryset(request).defer("search", "text")
 
     def get_search_results(
         self, request: HttpRequest, queryset: "QuerySet[Item]", search_term: str
@@ -158,12 +139,10 @@ class ItemAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(Entity)
-class EntityAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+class EntityAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["__str__", "kind", "address", "external_user_id", "mention_count"]
-    list_filter = ["kind"]
+    list_filter = [BeforeFilter, "kind"]
     search_fields = ["name", "address"]
-    show_full_result_count = False
-    paginator = EstimatingPaginator
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Entity]":
         rows: QuerySet[Entity] = super().get_queryset(request)
@@ -174,6 +153,20 @@ class EntityAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
     @admin.display(description="Items")
     def mention_count(self, entity: Entity) -> int:
         return entity.items or 0  # type: ignore[attr-defined]
+
+
+@admin.register(EmbeddingModel)
+class EmbeddingModelAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+    list_display = ["name", "state", "started_at", "completed_at"]
+    fields = ["name", "state", "started_at", "completed_at"]
+
+    @display(description="State", label=EMBEDDINGS)  # type: ignore[untyped-decorator]
+    def state(self, row: EmbeddingModel) -> tuple[str, str]:
+        if row.completed_at:
+            return "searched", "Searches go by it"
+        if row.name == llm.embedding_model_name():
+            return "filling", f"Being filled: {embedding_models.percent(row)} %"
+        return "former", "Not used any more"
 
 
 class MayChange:
@@ -197,7 +190,7 @@ class SyncRunAdmin(MayChange, ViewOnly, ModelAdmin):  # type: ignore[misc]
         *("callback", "callback_attempts", "callback_due_at"),
     ]
     show_full_result_count = False
-    paginator = EstimatingPaginator
+    paginator = InfinitePaginator
     actions = ["cancel"]
     change_form_outer_after_template = "knowledge/run.html"
 
@@ -249,7 +242,7 @@ class SyncSourceAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
     list_select_related = ["account"]
     ordering = ["-started_at"]
     show_full_result_count = False
-    paginator = EstimatingPaginator
+    paginator = InfinitePaginator
 
     @display(description="State", label=STATES, ordering="state")  # type: ignore[untyped-decorator]
     def progress(self, sync: SyncSource) -> tuple[str, str]:
@@ -264,7 +257,7 @@ class SyncFailureAdmin(MayChange, ViewOnly, ModelAdmin):  # type: ignore[misc]
     search_fields = ["=source_id"]
     search_help_text = "The whole id at the provider"
     show_full_result_count = False
-    paginator = EstimatingPaginator
+    paginator = InfinitePaginator
     actions = ["retry"]
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:

@@ -84,16 +84,19 @@ def passages(parsed: Parsed) -> tuple[Passage, ...]:
     for heading, text in parsed.sections:
         texts += [f"{heading}\n{piece}" if heading else piece for piece in chunk(text)]
     texts = texts or ([title] if title else [])
-    return tuple(
-        Passage(text=text, embedded=f"{title}\n\n{text}" if title and text != title else text)
-        for text in texts
-    )
+    return tuple(Passage(text=text, embedded=embedded(title, text)) for text in texts)
+
+
+def embedded(title: str, text: str) -> str:
+    """What is embedded of one passage of an item with this title."""
+    title = title[:TITLE_CHARS]
+    return f"{title}\n\n{text}" if title and text != title else text
 
 
 def vectors(
-    wanted: Sequence[Passage], *, known: Mapping[str, Sequence[float]]
+    wanted: Sequence[Passage], *, known: Mapping[str, Sequence[float]], model: str
 ) -> dict[str, Sequence[float]]:
-    """A vector for every digest of `wanted`; the model is asked only for unknown ones.
+    """A vector of `model` for every digest of `wanted`; it is asked only for unknown ones.
 
     Raises integrations.llm.ModelError.
     """
@@ -102,5 +105,7 @@ def vectors(
     found = {digest: known[digest] for digest in (p.digest for p in wanted) if digest in known}
     for start in range(0, len(digests), EMBEDDED_AT_ONCE):
         batch = digests[start : start + EMBEDDED_AT_ONCE]
-        found |= zip(batch, llm.embed([missing[digest] for digest in batch]), strict=True)
+        found |= zip(
+            batch, llm.embed([missing[digest] for digest in batch], model=model), strict=True
+        )
     return found

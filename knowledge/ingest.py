@@ -18,6 +18,7 @@ from knowledge.files.contracts import FileText
 from knowledge.mentions import replace_mentions
 from knowledge.models import Chunk, Item
 from knowledge.parsing import FILES_CUT, Parsed, parse
+from knowledge.passages import Vectors
 from knowledge.versions import Version, is_stale
 
 FALLBACK = "summary_fallback"
@@ -33,7 +34,7 @@ class _Content:
     files: Sequence[FileText]
     reading: Reading
     passages: Sequence[Passage]
-    vectors: dict[str, Sequence[float]]
+    vectors: Vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,7 @@ def _content(
         files=files,
         reading=enrichment.read(parsed, payer=payer),
         passages=wanted,
-        vectors=enrichment.vectors(wanted, known=passages.known_vectors(stored) if stored else {}),
+        vectors=passages.vectors(wanted, stored=stored),
     )
 
 

@@ -1,28 +1,48 @@
 """The passages of an item and their vectors, as rows."""
 
+import logging
 from collections.abc import Sequence
 
 from django.db.models import F
 
 from integrations import llm
+from knowledge import embedding_models, enrichment
 from knowledge.enrichment import Passage
 from knowledge.models import Chunk, ChunkVector, Item
 
+log = logging.getLogger(__name__)
+
 _AWAY = 1_000_000  # more than any item has
 
+Vectors = dict[str, dict[str, Sequence[float]]]  # by model, by digest
 
-def known_vectors(item: Item) -> dict[str, Sequence[float]]:
-    """The vectors that are stored of the present model, by digest: none is asked for twice."""
-    rows = ChunkVector.objects.filter(item=item, model=llm.embedding_model_name())
+
+def vectors(wanted: Sequence[Passage], *, stored: Item | None) -> Vectors:
+    """Vectors of the wanted model and of the one that searches still go by; none is asked for
+    twice. While that one does not answer it is done without: words find the item.
+
+    Raises integrations.llm.ModelError when the wanted one does not answer.
+    """
+    first, *others = embedding_models.written()
+    found = {first: enrichment.vectors(wanted, known=_known(stored, first), model=first)}
+    for model in others:
+        try:
+            found[model] = enrichment.vectors(wanted, known=_known(stored, model), model=model)
+        except llm.ModelError as error:
+            log.warning("ingest.without_former_vectors", extra={"code": error.code})
+    return found
+
+
+def _known(item: Item | None, model: str) -> dict[str, Sequence[float]]:
+    if item is None:
+        return {}
+    rows = ChunkVector.objects.filter(item=item, model=model)
     return dict(rows.values_list("chunk__digest", "vector"))
 
 
-def replace(
-    item: Item, wanted: Sequence[Passage], vectors: dict[str, Sequence[float]], *, is_new: bool
-) -> None:
+def replace(item: Item, wanted: Sequence[Passage], vectors: Vectors, *, is_new: bool) -> None:
     """Passages that stay as they were keep their rows, and with them the vectors of all models,
     also at another place."""
-    model = llm.embedding_model_name()
     unused: dict[str, list[Chunk]] = {}
     for chunk in () if is_new else Chunk.objects.filter(item=item).defer("text"):
         unused.setdefault(chunk.digest, []).append(chunk)
@@ -52,8 +72,9 @@ def replace(
                 item=item,
                 account_id=item.account_id,
                 model=model,
-                vector=vectors[chunk.digest],
+                vector=by_digest[chunk.digest],
             )
+            for model, by_digest in vectors.items()
             for chunk in (*kept, *new)
         ],
         ignore_conflicts=True,

@@ -97,7 +97,9 @@ def understand(request: SearchRequest, *, now: datetime) -> Query:
     )
 
 
-def parameters(request: SearchRequest, query: Query, *, vector: str | None) -> dict[str, Any]:
+def parameters(
+    request: SearchRequest, query: Query, *, vector: str | None, model: str
+) -> dict[str, Any]:
     """The values of both statements of `knowledge.statements`."""
     by_entity = bool(query.entity_words or query.entity_address)
     narrowed = (request.sources, request.content_types, query.since, query.until)
@@ -121,6 +123,7 @@ def parameters(request: SearchRequest, query: Query, *, vector: str | None) -> d
         "entity_words": list(query.entity_words),
         "entity_address": query.entity_address,
         "vector": vector,
+        "model": model,
         "limit": max(1, min(request.limit, MAX_LIMIT)),
         "passage_chars": PASSAGE_CHARS,
         "entity_limit": ENTITIES,

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from integrations import llm
 from integrations.completions import Payer
-from knowledge import statements
+from knowledge import embedding_models, statements
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.models import Item
 from knowledge.queries import Query, parameters, understand
@@ -41,8 +41,10 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
         return NOTHING
     selects = payer is not None and settings.SEARCH_SELECTION and bool(query.terms)
     wanted = max(request.limit, MOST_SHOWN) if selects else request.limit
-    values = parameters(replace(request, limit=wanted), query, vector=_embedded(query))
-    values["model"] = llm.embedding_model_name()
+    model = embedding_models.searched()
+    values = parameters(
+        replace(request, limit=wanted), query, vector=_embedded(query, model), model=model
+    )
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('hnsw.ef_search', '200', true),"
@@ -96,11 +98,11 @@ def get_items(
     )
 
 
-def _embedded(query: Query) -> str | None:
+def _embedded(query: Query, model: str) -> str | None:
     if not query.terms:
         return None
     try:
-        [vector] = llm.embed([query.text])
+        [vector] = llm.embed([query.text], model=model)
     except llm.ModelError as error:
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None

@@ -13,6 +13,7 @@ from integrations.contracts import Source
 from knowledge import (
     callbacks,
     dead_letters,
+    embedding_models,
     late_files,
     occurrences,
     sync,
@@ -89,6 +90,18 @@ def sweep(*, now: datetime) -> None:
     callbacks.send_due(now=now)
     sync_runs.forget_empty(now=now)
     occurrences.look_ahead(now=now)
+    if embedding_models.claim(now=now):
+        async_task(reembed)
+
+
+def reembed() -> None:
+    """Fill the wanted embedding model for a share of a task's time; queued again while there
+    is more. When the model is away a later sweep goes on."""
+    until = timezone.now() + timedelta(seconds=settings.TASK_TIMEOUT_SECONDS / 5)
+    while embedding_models.fill(now=timezone.now()) == "more":
+        if timezone.now() >= until:
+            async_task(reembed)
+            return
 
 
 def requeue_abandoned_syncs(*, now: datetime) -> int:

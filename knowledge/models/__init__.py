@@ -1,10 +1,19 @@
 from knowledge.models.files import ItemFile
-from knowledge.models.items import Chunk, ChunkVector, Entity, Item, Mention, Occurrence
+from knowledge.models.items import (
+    Chunk,
+    ChunkVector,
+    EmbeddingModel,
+    Entity,
+    Item,
+    Mention,
+    Occurrence,
+)
 from knowledge.models.syncs import SyncFailure, SyncRun, SyncSource
 
 __all__ = [
     "Chunk",
     "ChunkVector",
+    "EmbeddingModel",
     "Entity",
     "Item",
     "ItemFile",

@@ -161,6 +161,25 @@ class ChunkVector(models.Model):
         return f"{self.chunk_id} by {self.model}"
 
 
+class EmbeddingModel(models.Model):
+    """One embedding model that passages have vectors of. At most one is complete: searches go
+    by it (`knowledge.embedding_models`)."""
+
+    name = models.CharField(max_length=100, unique=True)
+    started_at = models.DateTimeField()
+    completed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then every passage has a vector of it."
+    )
+    done_up_to = models.BigIntegerField(default=0, help_text="The last passage that got one.")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-started_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Entity(models.Model):
     """A person, project, organisation or topic that one user's items are about.
 

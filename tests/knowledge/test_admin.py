@@ -2,6 +2,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.contrib.admin import site
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
@@ -11,13 +13,21 @@ from django_q.models import OrmQ
 
 from knowledge import sync_runs
 from knowledge.ingest import ingest
-from knowledge.models import Entity, Item, SyncFailure, SyncRun, SyncSource
+from knowledge.models import (
+    Chunk,
+    EmbeddingModel,
+    Entity,
+    Item,
+    SyncFailure,
+    SyncRun,
+    SyncSource,
+)
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["item", "entity", "syncrun", "syncsource", "syncfailure"]
+PAGES = ["item", "entity", "syncrun", "syncsource", "syncfailure", "embeddingmodel"]
 
 
 @pytest.fixture
@@ -39,6 +49,7 @@ def rows(model: ScriptedModel) -> dict[str, Any]:
         "syncrun": SyncRun.objects.get(),
         "syncsource": source,
         "syncfailure": failure,
+        "embeddingmodel": EmbeddingModel.objects.create(name="first", started_at=NOW),
     }
 
 
@@ -70,7 +81,7 @@ def test_items_are_found_through_an_index_and_without_counting_the_table(
         found = admin_client.get("/admin/knowledge/item/", {"q": wanted})
 
     statements = [query["sql"] for query in queries.captured_queries]
-    assert found.context["cl"].result_count == 1
+    assert len(found.context["cl"].result_list) == 1
     assert not [s for s in statements if "LIKE" in s and "knowledge_item" in s]
     assert not [s for s in statements if s == 'SELECT COUNT(*) AS "__count" FROM "knowledge_item"']
 
@@ -80,7 +91,7 @@ def test_nothing_is_found_for_words_that_are_nowhere(
 ) -> None:
     found = admin_client.get("/admin/knowledge/item/", {"q": "submarine"})
 
-    assert found.context["cl"].result_count == 0
+    assert len(found.context["cl"].result_list) == 0
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -156,3 +167,61 @@ def test_the_page_of_a_sync_says_how_far_it_is(admin_client: Client, rows: dict[
     assert 'max="100" value="25"' in content
     assert "25 % · 100 read = 90 processed + 9 skipped + 1 dead · 300 to come" in content
     assert "about 3 min to go" in content
+
+
+@pytest.mark.parametrize("page", ["item", "entity"])
+def test_each_page_goes_on_after_the_last_row_of_the_one_before(
+    admin_client: Client, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    owner = account()
+    for number, day in enumerate((3, 1, 2, 2, 2)):  # some at the same time
+        mail = email(id=f"m{number}", date=f"2026-03-0{day}T09:00:00Z", to=[f"p{number}@x.example"])
+        ingest(account=owner, source_id=mail.id, item=mail, now=NOW)
+    shown: Any = type(site._registry[apps.get_model("knowledge", page)])
+    monkeypatch.setattr(shown, "list_per_page", 2)
+    seen: list[Any] = []
+    before = ""
+    with CaptureQueriesContext(connection) as queries:
+        while True:
+            answer = admin_client.get(f"/admin/knowledge/{page}/", {"before": before})
+            found = list(answer.context["cl"].result_list)
+            seen += found
+            if b'rel="next"' not in answer.content:
+                break
+            before = str(found[-1].pk)
+
+    everything = apps.get_model("knowledge", page).objects.all()
+    by = shown.newest_by
+    assert seen == list(everything.order_by(f"-{by}", "-pk"))
+    assert b"Nothing older" in answer.content
+    assert not [
+        q
+        for q in queries.captured_queries
+        if f'FROM "knowledge_{page}"' in q["sql"] and q["sql"].startswith("SELECT COUNT")
+    ]
+
+
+@pytest.mark.parametrize("before", ["nonsense", "00000000-0000-0000-0000-000000000000"])
+def test_a_page_after_a_row_that_is_not_there_is_the_first_one(
+    admin_client: Client, rows: dict[str, Any], before: str
+) -> None:
+    found = admin_client.get("/admin/knowledge/item/", {"before": before})
+
+    assert found.status_code == 200
+    assert len(found.context["cl"].result_list) == 1
+
+
+def test_the_list_of_embedding_models_tells_which_is_searched_by_and_how_far_one_is(
+    admin_client: Client, rows: dict[str, Any], settings: Any
+) -> None:
+    settings.EMBEDDING_MODEL = "new"
+    old, last = NOW - timedelta(days=1), Chunk.objects.latest("pk").pk
+    for name, completed_at, done in (("now", NOW, 0), ("new", None, last // 2), ("old", None, 0)):
+        EmbeddingModel.objects.create(
+            name=name, started_at=old, completed_at=completed_at, done_up_to=done
+        )
+    shown = admin_client.get("/admin/knowledge/embeddingmodel/").content.decode()
+
+    assert "Searches go by it" in shown
+    assert f"Being filled: {100 * (last // 2) // last} %" in shown
+    assert "Not used any more" in shown

@@ -277,8 +277,8 @@ def test_the_number_of_queries_is_fixed(
     for number in range(size):
         take(owner, email(id=f"m{number}", to=[f"p{number}@company.com"]))
 
-    # Two for the transaction, its settings, items, entities.
-    with django_assert_num_queries(5):
+    # The embedding model, two for the transaction, its settings, items, entities.
+    with django_assert_num_queries(6):
         assert len(find(owner, query="proposal john", entity="John", limit=50).items) == size
 
 

@@ -13,7 +13,7 @@ from knowledge.retrieval import search
 from knowledge.selection import best_first
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, email
-from tests.model_server import scripted_model
+from tests.model_server import Failure, scripted_model
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_any_other_answer_leaves_the_order_as_it_was(settings: Any, answer: Any)
 
 
 def test_a_model_that_is_away_is_asked_once_and_leaves_the_order_as_it_was(settings: Any) -> None:
-    with scripted_model(settings, {CHOOSER: [503]}) as model:
+    with scripted_model(settings, {CHOOSER: [Failure(503)]}) as model:
         assert best_first("What?", THREE, payer=payer()) == THREE
         assert len(model.chats(CHOOSER)) == 1
 
