@@ -256,6 +256,7 @@ SIDEBAR = (
         (
             Page("knowledge", "item", "Items", "article"),
             Page("knowledge", "entity", "Entities", "hub"),
+            Page("knowledge", "embeddingmodel", "Embedding models", "scatter_plot"),
             Page("knowledge", "syncrun", "Syncs", "sync"),
             Page("knowledge", "syncfailure", "Dead letters of syncs", "unsubscribe"),
             Page(
