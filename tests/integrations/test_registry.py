@@ -29,7 +29,7 @@ COLLECTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def sandbox() -> Iterator[RunningSandbox]:
     with running_sandbox() as running:
         yield running
