@@ -157,7 +157,7 @@ def test_a_call_over_the_token_limit_is_left_out(client: OpenAI) -> None:
 def test_calls_come_one_at_a_time_when_asked(client: OpenAI) -> None:
     one = create(client, QUESTION, tools=SEARCH, parallel_tool_calls=False)
     assert [arguments["sources"] for _, arguments in calls_of(one.choices[0].message)] == [
-        ["gmail"]
+        ["gmail", "outlook", "mailbox"]
     ]
 
 
