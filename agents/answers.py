@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from agents import claims, planning, plans
+from agents import claims, plan_text, planning
 from agents.models import Message, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
@@ -66,7 +66,7 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         ],
         "needs_clarification": question is not None,
         "clarification": question,
-        "plan": plans.shown(plan) if plan else None,
+        "plan": plan_text.shown(plan) if plan else None,
         "citations": reply.metadata.get("citations", []) if reply else [],
         "review": reply.metadata.get("review") if reply else None,
         "record": claims.record(_decided_since(actions, decided)),

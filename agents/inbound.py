@@ -156,8 +156,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
 def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> None:
     """Do what the pattern proposes, without a model, through the same guardrails."""
     if not run.steps:
-        completion = journal.pattern_completion(list(found.actions), pattern=found.name)
-        run.steps.append(loop.add_step(run, completion))
+        run.steps.append(loop.add_step(run, patterns.completion(found)))
         precision.count_hit(
             found.pattern_id,
             account=mail.account,

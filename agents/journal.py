@@ -20,7 +20,7 @@ from django.utils import timezone
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
 from agents.models import Step, ToolCall, Turn
 from integrations import metering
-from integrations.completions import Completion, RequestedCall
+from integrations.completions import Completion
 
 CHANNEL = "turn_events"
 CONTEXT_TURNS = 60  # twice as many as a prompt can show
@@ -153,23 +153,6 @@ def add_step(
         text=step.text,
         finish_reason=step.finish_reason,
         calls=tuple(_call(row) for row in rows),
-    )
-
-
-def pattern_completion(actions: list[tuple[str, Mapping[str, Any]]], *, pattern: str) -> Completion:
-    """What a learned pattern does, in the form of a model's answer."""
-    return Completion(
-        text="",
-        calls=tuple(
-            RequestedCall(
-                id=str(index),
-                name="execute_action",
-                arguments=json.dumps({"action_type": action_type, "params": dict(arguments)}),
-            )
-            for index, (action_type, arguments) in enumerate(actions)
-        ),
-        model=f"pattern:{pattern}",
-        finish_reason="pattern",
     )
 
 

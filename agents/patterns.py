@@ -1,6 +1,7 @@
 """Does a learned pattern fit a mail? Pure; a pattern is only ever a proposal of actions,
 which pass through the same guardrails as everything else."""
 
+import json
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -8,6 +9,7 @@ from agents.contracts import InboundMail
 from guardrails import registry
 from guardrails.contracts import Pattern, PatternMatch
 from guardrails.subjects import generalised
+from integrations.completions import Completion, RequestedCall
 
 ACTION_TYPES = frozenset(name for name, _ in registry.pattern_action_choices())
 
@@ -75,4 +77,21 @@ def _specificity(pattern: Pattern) -> int:
             (pattern.subject, 1),
         )
         if value
+    )
+
+
+def completion(found: PatternMatch) -> Completion:
+    """What a pattern does, in the form of a model's answer."""
+    return Completion(
+        text="",
+        calls=tuple(
+            RequestedCall(
+                id=str(index),
+                name="execute_action",
+                arguments=json.dumps({"action_type": action_type, "params": dict(arguments)}),
+            )
+            for index, (action_type, arguments) in enumerate(found.actions)
+        ),
+        model=f"pattern:{found.name}",
+        finish_reason="pattern",
     )

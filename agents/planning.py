@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from agents import journal, plans
+from agents import journal, plan_text, plans
 from agents.journal import Lease
 from agents.models import Conversation, Plan
 from agents.plans import Refused
@@ -42,7 +42,7 @@ def change(lease: Lease, act: Change) -> plans.Plan | Refused | None:
                     "finished": made.finished,
                 },
             )
-        journal.emit(lease, "plan", {"plan": plans.shown(made) if made else None})
+        journal.emit(lease, "plan", {"plan": plan_text.shown(made) if made else None})
     return made
 
 
@@ -52,7 +52,8 @@ def unfinished_elsewhere(lease: Lease) -> Sequence[dict[str, Any]]:
     rows = _unfinished_of(conversation).exclude(conversation=conversation)[:LISTED]
     found = [(row.id, plans.Plan.model_validate(row.content)) for row in rows]
     return [
-        {"id": id, "request": plan.request, "progress": plans.progress(plan)} for id, plan in found
+        {"id": id, "request": plan.request, "progress": plan_text.progress(plan)}
+        for id, plan in found
     ]
 
 
@@ -73,7 +74,7 @@ def take_over(lease: Lease, plan_id: int) -> plans.Plan | Refused:
             found.conversation = conversation
             found.save(update_fields=["conversation", "updated_at"])
         plan = plans.Plan.model_validate(found.content)
-        journal.emit(lease, "plan", {"plan": plans.shown(plan)})
+        journal.emit(lease, "plan", {"plan": plan_text.shown(plan)})
     return plan
 
 

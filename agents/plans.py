@@ -4,7 +4,6 @@ Every change gives a whole valid plan, or a `Refused` that says what is wrong. T
 never advances a plan by itself: a step is completed by a call that says so.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -15,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 MAX_GOALS = 10
 MAX_STEPS = 40  # of all goals together
 RESULT_CHARS = 300
-SHOWN_BYTES = 8_000  # of a plan in a prompt
 
 NodeId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -197,57 +195,6 @@ def ready(plan: Plan) -> list[str]:
     ]
 
 
-def progress(plan: Plan) -> str:
-    steps = list(plan.steps)
-    done = sum(step.status == "completed" for step in steps)
-    return f"{done} of {len(steps)} steps completed"
-
-
-def shown(plan: Plan) -> dict[str, Any]:
-    """The plan as people and models are shown it."""
-    return {
-        "request": plan.request,
-        "progress": progress(plan),
-        "finished": plan.finished,
-        "ready": ready(plan),
-        "goals": [{"status": goal.status} | goal.model_dump(mode="json") for goal in plan.goals],
-    }
-
-
-def line(plan: Plan) -> str:
-    """The plan as JSON for a prompt, at most SHOWN_BYTES long: what is finished is cut first."""
-    goals = [goal.model_dump(mode="json", exclude_defaults=True) for goal in plan.goals]
-    for goal, value in zip(plan.goals, goals, strict=True):
-        value["status"] = goal.status
-    head: dict[str, Any] = {
-        "request": plan.request,
-        "progress": progress(plan),
-        "ready": ready(plan),
-    }
-    text = _json(head | {"goals": goals})
-    if len(text.encode()) <= SHOWN_BYTES:
-        return text
-    for value in goals:
-        value["steps"] = [
-            {"id": step["id"], "status": step.get("status", "pending")}
-            if step.get("status") == "completed"
-            else step | {"result": step.get("result", "")[:60]}
-            for step in value["steps"]
-        ]
-    text = _json(head | {"goals": goals})
-    if len(text.encode()) <= SHOWN_BYTES:
-        return text
-    described = {step.id: step.description for step in plan.steps}
-    listed: dict[str, str] = {}
-    head["note"] = "The rest was left out, because it is too long."
-    for id in ready(plan):
-        longer = listed | {id: described[id]}
-        if len(_json(head | {"ready_steps": longer}).encode()) > SHOWN_BYTES:
-            break
-        listed = longer
-    return _json(head | {"ready_steps": listed})
-
-
 def _goal(goal: NewGoal, done: Mapping[str, Step]) -> Goal:
     steps = [
         Step(**step.model_dump(), status=kept.status, result=kept.result)
@@ -331,7 +278,3 @@ def _too_early(id: str, waits: Sequence[str]) -> Refused:
         message=f"{id} comes after {', '.join(waits)}, which is not completed.",
         suggestion="Complete that first, or update depends_on if the order was wrong.",
     )
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from agents import plans
+from agents import plan_text, plans
 from agents.contracts import StepRecord
 from agents.gaps import Gaps, Work
 
@@ -101,7 +101,7 @@ def material(work: Work, proved: Gaps) -> str:
     """The work as JSON for a reviewer, at most MATERIAL_BYTES long: the newest calls are kept."""
     head: dict[str, Any] = {
         "request": work.request[:4000],
-        "plan": plans.shown(work.plan) if work.plan else None,
+        "plan": plan_text.shown(work.plan) if work.plan else None,
         "actions": [
             {key: str(action.get(key) or "")[:300] for key in ("description", "status", "sentence")}
             for action in work.actions[:20]

@@ -7,7 +7,7 @@ nothing.
 
 from typing import Any
 
-from agents import plans
+from agents import plan_text, plans
 
 HEAD = (
     "State of this conversation, as Remit keeps it. Descriptions and results in it were "
@@ -20,7 +20,7 @@ def messages(*, plan: plans.Plan | None, review: str) -> tuple[dict[str, Any], .
     say."""
     lines = []
     if plan and not plan.finished:
-        lines.append(f"[plan] {plans.line(plan)}")
+        lines.append(f"[plan] {plan_text.line(plan)}")
     if review:
         lines.append(f"[review] {review}")
     return ({"role": "system", "content": "\n".join([HEAD, *lines])},) if lines else ()

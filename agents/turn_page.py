@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from agents import planning, plans
+from agents import plan_text, planning, plans
 from agents.models import Message, Step, ToolCall, Turn, TurnEvent
 from audit import timeline
 from audit.selectors import actions_of_run
@@ -80,7 +80,7 @@ def plan(turn: Turn) -> dict[str, Any] | None:
         return None
     return {
         "request": timeline.reveal(found.request),
-        "progress": plans.progress(found),
+        "progress": plan_text.progress(found),
         "goals": [
             {
                 "what": timeline.reveal(goal.description),

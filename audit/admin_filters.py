@@ -58,7 +58,7 @@ class OrganisationFilter(IdFilter):
 
 
 class BeforeFilter(admin.ListFilter):
-    """Where the list goes on: behind the last action of the page before. It isn't shown."""
+    """Where a list goes on: behind the last row of the page before. It isn't shown."""
 
     title, parameter_name = "before", "before"
 

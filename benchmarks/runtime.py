@@ -173,13 +173,30 @@ def rows_in_memory() -> Iterator[None]:
         yield
 
 
+def tool_context(lease: Any, person: Any, call: Any) -> Any:
+    from agents.tools.base import ToolContext
+
+    return ToolContext(
+        lease=lease,
+        person=person,
+        agent="bench",
+        model=QUICK,
+        trigger="chat",
+        principal="bench",
+        user_words="",
+        mail=None,
+        pattern_id="",
+        call=call,
+        delegate=mock.Mock(),
+    )
+
+
 def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -> str:
     from uuid import uuid4
 
     from agents import journal, loop, prompts
     from agents.contracts import Person, TurnRecord
     from agents.steps import Limits, Reply
-    from agents.tools.base import ToolContext
 
     lease = lease or journal.Lease(turn_id=uuid4(), owner=uuid4())
     person = person or Person(organisation_id=uuid4(), external_user_id="maya", accounts=())
@@ -187,21 +204,6 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
     def messages(steps: Any, room: int) -> Any:
         now = TurnRecord(user_text="Find it", decisions=(), steps=tuple(steps), reply=None)
         return prompts.build_messages(system=SYSTEM, turns=[*past, now], max_tokens=room)
-
-    def context(call: Any) -> ToolContext:
-        return ToolContext(
-            lease=lease,
-            person=person,
-            agent="bench",
-            model=QUICK,
-            trigger="chat",
-            principal="bench",
-            user_words="",
-            mail=None,
-            pattern_id="",
-            call=call,
-            delegate=mock.Mock(),
-        )
 
     ending = loop.run(
         loop.Run(
@@ -211,7 +213,7 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
             tools={"look": look},
             limits=Limits(max_steps=15, max_tool_calls=40, max_seconds=180, max_tokens=10**6),
             messages=messages,
-            context_for=context,
+            context_for=lambda call: tool_context(lease, person, call),
             payer=person.payer(lease.turn_id),
         )
     )
@@ -332,7 +334,6 @@ def with_rows(bare: dict[str, float]) -> dict[str, Any]:
     """What rows cost beside the same run without them, and one refusal in the ledger."""
     from agents.contracts import CallRecord
     from agents.tools import acting
-    from agents.tools.base import ToolContext
     from audit.ids import uuid7
 
     look = tool()
@@ -345,21 +346,7 @@ def with_rows(bare: dict[str, float]) -> dict[str, Any]:
 
     def refuse() -> None:
         call = CallRecord(id=uuid7(), name="x", arguments="{}", action_id=uuid7(), result=None)
-        acting.record_refused(
-            ToolContext(
-                lease=lease,
-                person=person,
-                agent="bench",
-                model=QUICK,
-                trigger="chat",
-                principal="bench",
-                user_words="",
-                mail=None,
-                pattern_id="",
-                call=call,
-                delegate=mock.Mock(),
-            )
-        )
+        acting.record_refused(tool_context(lease, person, call))
 
     (used, wall), (ledger, ledger_wall) = cpu(RUNS, run, refuse)
     return {

@@ -17,9 +17,10 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action, display
 from unfold.paginator import InfinitePaginator
 
+from audit.admin_filters import BeforeFilter
 from integrations import llm
 from knowledge import embedding_models, sync_pages, sync_runs
-from knowledge.admin_paging import BeforeFilter, NewestFirst
+from knowledge.admin_paging import NewestFirst
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.models import (
     Chunk,

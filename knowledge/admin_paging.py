@@ -3,7 +3,6 @@ of the one before, so that page 20,000 costs what the first one does."""
 
 from typing import Any
 
-from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -16,27 +15,9 @@ class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # t
     template_name = "knowledge/older.html"
 
 
-class BeforeFilter(admin.ListFilter):
-    """The last row of the page before. It isn't shown."""
-
-    title, parameter_name = "before", "before"
-
-    def __init__(
-        self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
-    ) -> None:
-        super().__init__(request, params, model, model_admin)
-        params.pop(self.parameter_name, None)
-
-    def has_output(self) -> bool:
-        return False
-
-    def expected_parameters(self) -> list[str | None]:
-        return [self.parameter_name]
-
-
 class NewestFirst:
     """A list in one order, the newest first by an indexed field and then by key. Put
-    BeforeFilter into its filters."""
+    audit.admin_filters.BeforeFilter into its filters."""
 
     newest_by = "pk"
     paginator = InfinitePaginator

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agents import planning, plans
+from agents import plan_text, planning, plans
 from agents.contracts import ToolResult, failure
 from agents.plans import Complexity, Ids, NewGoal, NewStep, Plan, Priority, Refused, StepStatus
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -77,7 +77,7 @@ def _told(made: Plan | Refused | None) -> ToolResult:
         )
     if made is None:
         return ToolResult(success=True, data={"progress": "The plan is empty and was removed."})
-    data: dict[str, Any] = {"progress": plans.progress(made), "ready": plans.ready(made)}
+    data: dict[str, Any] = {"progress": plan_text.progress(made), "ready": plans.ready(made)}
     return ToolResult(success=True, data=data)
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents import plans
-from agents.plans import MAX_GOALS, MAX_STEPS, SHOWN_BYTES, NewGoal, NewStep, Plan, Refused
+from agents import plan_text, plans
+from agents.plan_text import SHOWN_BYTES
+from agents.plans import MAX_GOALS, MAX_STEPS, NewGoal, NewStep, Plan, Refused
 
 
 def step(id: str, *after: str) -> NewStep:
@@ -64,7 +65,7 @@ def test_a_goal_is_as_far_as_its_steps() -> None:
     failed = plans.update(begun, "mail", {"status": "failed", "result": "Gmail is away"})
     assert isinstance(failed, Plan)
     assert statuses(failed)["goal_2"] == "blocked"
-    assert plans.progress(failed) == "1 of 4 steps completed"
+    assert plan_text.progress(failed) == "1 of 4 steps completed"
 
 
 @pytest.mark.parametrize(
@@ -219,8 +220,8 @@ def test_the_largest_plan_is_shown_within_its_bound() -> None:
             for g in range(MAX_GOALS)
         )
     )
-    assert len(plans.line(made).encode()) <= SHOWN_BYTES
+    assert len(plan_text.line(made).encode()) <= SHOWN_BYTES
     made = completed(made, *[one.id for one in made.steps][:-1], result="ü" * 300)
-    line = plans.line(made)
+    line = plan_text.line(made)
     assert len(line.encode()) <= SHOWN_BYTES
     assert json.loads(line)["ready"] == ["step_9_3"]
