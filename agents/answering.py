@@ -14,7 +14,7 @@ from agents.loop import Run
 from agents.models import Turn
 from agents.review import REVIEW_RESULTS, due_at_end
 from agents.steps import Ending, Reply, Stop
-from integrations.llm import ModelError
+from integrations.completions import ModelError
 
 OF_ANSWER = '{"of":"answer"}'  # arguments of the server's own call
 

@@ -17,10 +17,10 @@ from agents.turns import MAX_ATTEMPTS, finish_turn
 from guardrails import patterns as learned
 from guardrails import precision, selectors
 from guardrails.contracts import PatternMatch
+from integrations.completions import ModelError
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
 from integrations.html_text import html_to_text
-from integrations.llm import ModelError
 from integrations.reads import reader
 
 log = logging.getLogger(__name__)

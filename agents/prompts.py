@@ -98,6 +98,8 @@ LIMIT_SENTENCES = {
     "a smaller part of it.",
     "cost": "I stopped because this cost more than one request may. Please ask for a smaller part "
     "of it.",
+    "unreadable": "I stopped because the answers of the model could not be read. Nothing more was "
+    "done. Please try again.",
     "asks": "I stopped because too many actions wait for a person's decision. Decide about those "
     "first, then ask me to go on.",
 }

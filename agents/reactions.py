@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from agents import inbound
 from agents.models import Turn
 from guardrails import precision
+from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
 from integrations.exceptions import NotFound, ProviderError
-from integrations.llm import ModelError
 from integrations.models import Delivery
 from integrations.reads import reader
 from integrations.registry import BY_SOURCE

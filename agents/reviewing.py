@@ -15,8 +15,7 @@ from agents.journal import Lease
 from agents.models import Turn, TurnEvent
 from agents.review import PROMPT, Review, bound, directive, due_midway, material
 from integrations import llm
-from integrations.completions import Payer
-from integrations.llm import ModelError
+from integrations.completions import ModelError, Payer
 
 log = logging.getLogger(__name__)
 ANSWER_TOKENS = 1500

@@ -7,8 +7,10 @@ from typing import Literal
 
 from agents.contracts import CallRecord, Spent, StepRecord
 from agents.guards import REFUSED
+from integrations.completions import UNREADABLE
 
 ASK_USER = "ask_user"
+PARSE_RETRIES = 2  # of an answer that is no decision
 NOTHING = Spent()
 
 
@@ -52,7 +54,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    limit: Literal["steps", "tool_calls", "seconds", "asks", "loop", "tokens", "cost"]
+    limit: Literal["steps", "tool_calls", "seconds", "asks", "loop", "tokens", "cost", "unreadable"]
 
 
 Ending = Reply | Question | Stop
@@ -85,6 +87,9 @@ def next_step(
         return Reply(text=last.text)
     if any(call.result and call.result.get("suspends") for call in last.calls):
         return Stop(limit="asks")
+    tries = steps[-1 - PARSE_RETRIES :]
+    if len(tries) > PARSE_RETRIES and all(_is_unreadable(step) for step in tries):
+        return Stop(limit="unreadable")
     if len(steps) > 1 and all(_circles(step) for step in steps[-2:]):
         return Stop(limit="loop")
     return _within(limits, steps=steps, elapsed_seconds=elapsed_seconds, spent=spent)
@@ -111,3 +116,7 @@ def _circles(step: StepRecord) -> bool:
     """Every call of the step was refused by a guard: the model was told and goes on alike."""
     codes = [((call.result or {}).get("error") or {}).get("code") for call in step.calls]
     return bool(codes) and REFUSED.issuperset(codes)
+
+
+def _is_unreadable(step: StepRecord) -> bool:
+    return any(call.name == UNREADABLE for call in step.calls)

@@ -33,7 +33,8 @@ from agents.steps import ASK_USER, Question, Reply, Stop
 from agents.tools import acting
 from agents.tools.base import ToolContext
 from guardrails import approvals
-from integrations.llm import BudgetExhausted, ModelError
+from integrations.completions import ModelError
+from integrations.llm import BudgetExhausted
 from integrations.webhooks import QUEUE_PATIENCE
 
 log = logging.getLogger(__name__)

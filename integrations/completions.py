@@ -5,6 +5,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
 
+# The name of a call that stands for an output which is no decision at all: its arguments.
+UNREADABLE = "unreadable answer"
+
+
+class ModelError(Exception):
+    """The model did not answer as asked. The client has already retried what may pass."""
+
+    def __init__(self, code: str, *, retryable: bool) -> None:
+        super().__init__(code)
+        self.code = code
+        self.retryable = retryable
+
 
 @dataclass(frozen=True, kw_only=True)
 class Payer:

@@ -6,7 +6,6 @@ by a model's profile (`integrations.profiles`). Every call is held against the p
 before it, and written down after it (`integrations.metering`).
 """
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,30 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.conf import settings
 from django.utils import timezone
 
-from integrations import metering, profiles
-from integrations.completions import Completion, Listener, Payer, RequestedCall, Usage
+from integrations import chat_answers, json_protocol, metering, profiles
+from integrations.completions import Completion, Listener, ModelError, Payer, Usage
 from integrations.pools import release_connections
 from integrations.strict_json import load_object
-from integrations.tokens import estimated_tokens
 
 if TYPE_CHECKING:
-    from openai import OpenAI, Stream
-    from openai.types import CompletionUsage
-    from openai.types.chat import ChatCompletionChunk
+    from openai import OpenAI
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 BROKE_OFF = ("stream_cut", "empty_answer")
 JSON_ATTEMPTS = 3  # one try and the two retries of MAX_PARSE_RETRIES
-
-
-class ModelError(Exception):
-    """The model did not answer as asked. The client has already retried what may pass."""
-
-    def __init__(self, code: str, *, retryable: bool) -> None:
-        super().__init__(code)
-        self.code = code
-        self.retryable = retryable
 
 
 class BudgetExhausted(ModelError):
@@ -127,18 +114,27 @@ def _metered(
         raise BudgetExhausted
     profile = profiles.profile(model)
     request = {"model": model, **body}
-    if "tools" in body and not profile.parallel_tools:
+    decides_in_json = profile.protocol == "json" and _is_decision(body)
+    if decides_in_json:
+        request = json_protocol.request(request)
+    elif "tools" in body and not profile.parallel_tools:
         request["parallel_tool_calls"] = False
     release_connections()
     started, usage, code, answered = time.monotonic(), Usage(), "failed", model
     try:
-        ask = _streamed if listener else _whole
         client = _client(profile.provider)
         if seconds:
             client = client.with_options(timeout=seconds, max_retries=0)
-        completion = _call(lambda: ask(client, request, listener))
+        heard = _speech(listener) if listener and decides_in_json else listener
+        completion = _call(
+            lambda: (
+                chat_answers.streamed(client, request, heard)
+                if heard
+                else chat_answers.whole(client, request)
+            )
+        )
         usage, code, answered = completion.usage, "", completion.model
-        return completion
+        return _decision(completion, listener) if decides_in_json else completion
     except ModelError as error:
         code = error.code
         raise
@@ -147,6 +143,29 @@ def _metered(
         metering.record(
             payer, usage, model=answered, purpose=purpose, latency_ms=latency, error_code=code
         )
+
+
+def _is_decision(body: dict[str, Any]) -> bool:
+    """Tools are offered, or were."""
+    return "tools" in body or any(message["role"] == "tool" for message in body["messages"])
+
+
+def _speech(listener: Listener) -> Listener:
+    """Hears a decision in JSON and passes on what is meant for the user."""
+    speech = json_protocol.Speech()
+
+    def on_text(text: str) -> None:
+        if said := speech.feed(text):
+            listener.hear(said)
+
+    return Listener(on_text=on_text, on_restart=listener.restart)
+
+
+def _decision(completion: Completion, listener: Listener | None) -> Completion:
+    read = json_protocol.read(completion)
+    if listener and json_protocol.is_unreadable(read):
+        listener.restart()  # what was heard of it is no answer
+    return read
 
 
 def complete_json(
@@ -216,90 +235,3 @@ def _call(ask: Callable[[], T]) -> T:
         raise ModelError(f"status_{error.status_code}", retryable=passing) from error
     except openai.OpenAIError as error:
         raise ModelError("unusable_answer", retryable=False) from error
-
-
-def _whole(client: "OpenAI", request: dict[str, Any], _: Listener | None) -> Completion:
-    from openai.types.chat import ChatCompletion  # noqa: PLC0415  # see _client
-
-    # create() would walk through every message and type first: most of its own time.
-    answer = client.post("/chat/completions", body=request, cast_to=ChatCompletion)
-    if not answer.choices:
-        raise ModelError("empty_answer", retryable=True)
-    choice = answer.choices[0]
-    calls = tuple(
-        RequestedCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
-        for call in choice.message.tool_calls or ()
-        if call.type == "function"
-    )
-    return Completion(
-        text=choice.message.content or "",
-        calls=calls,
-        model=answer.model,
-        finish_reason=choice.finish_reason,
-        usage=_usage(request, answer.usage, choice.message.content or ""),
-    )
-
-
-def _streamed(client: "OpenAI", request: dict[str, Any], listener: Listener | None) -> Completion:
-    from openai import Stream  # noqa: PLC0415  # see _client
-    from openai.types.chat import ChatCompletion, ChatCompletionChunk  # noqa: PLC0415
-
-    body = request | {"stream": True, "stream_options": {"include_usage": True}}
-    with client.post(
-        "/chat/completions",
-        body=body,
-        cast_to=ChatCompletion,
-        stream=True,
-        stream_cls=Stream[ChatCompletionChunk],
-    ) as stream:
-        return _collected(stream, request, listener)
-
-
-def _collected(
-    stream: "Stream[ChatCompletionChunk]", request: dict[str, Any], listener: Listener | None
-) -> Completion:
-    text: list[str] = []
-    calls: dict[int, dict[str, str]] = {}
-    model, finish, used = request["model"], "", None
-    for chunk in stream:
-        model = chunk.model or model
-        used = chunk.usage or used
-        for choice in chunk.choices[:1]:
-            finish = choice.finish_reason or finish
-            if choice.delta.content:
-                text.append(choice.delta.content)
-                if listener:
-                    listener.hear(choice.delta.content)
-            for part in choice.delta.tool_calls or ():
-                call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
-                call["id"] = part.id or call["id"]
-                if part.function:
-                    call["name"] += part.function.name or ""
-                    call["arguments"] += part.function.arguments or ""
-    if not finish:
-        raise ModelError("stream_cut", retryable=True)
-    return Completion(
-        text="".join(text),
-        calls=tuple(RequestedCall(**calls[index]) for index in sorted(calls)),
-        model=model,
-        finish_reason=finish,
-        usage=_usage(request, used, "".join([*text, *(c["arguments"] for c in calls.values())])),
-    )
-
-
-def _usage(request: dict[str, Any], used: "CompletionUsage | None", answer: str) -> Usage:
-    """As the endpoint counted; one that counts nothing is estimated, so that no limit is lost."""
-    if used is None:
-        asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
-        return metering.usage(
-            request["model"],
-            prompt_tokens=estimated_tokens(asked),
-            answer_tokens=estimated_tokens(answer),
-        )
-    details = used.prompt_tokens_details
-    return metering.usage(
-        request["model"],
-        prompt_tokens=used.prompt_tokens,
-        cached_tokens=(details and details.cached_tokens) or 0,
-        answer_tokens=used.completion_tokens,
-    )

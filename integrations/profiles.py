@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
 from django.conf import settings
@@ -13,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 BUILT_IN = Path(__file__).with_name("model_profiles.yaml")
 DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
 MILLION = 1_000_000
-PROMPT_PERCENT = 80  # the rest of a window is for the answer, and for what was counted too low
+# The rest of a window is for the answer, and for what was counted too low: decisions as JSON are
+# a little longer than native ones.
+PROMPT_PERCENT = {"tools": 80, "json": 70}
 
 
 class Profile(BaseModel):
@@ -28,6 +31,7 @@ class Profile(BaseModel):
     provider: str = "default"
     fallback: str = ""
     parallel_tools: bool = True
+    protocol: Literal["tools", "json"] = "tools"
 
     def cost(self, *, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> Decimal:
         """US dollars. `cached_tokens` are part of `prompt_tokens`."""
@@ -54,8 +58,8 @@ def profile(model: str) -> Profile:
 def room(model: str) -> int:
     """Tokens that a prompt may have, for the model and for its fallback."""
     asked = profile(model)
-    windows = [asked.window, *([profile(asked.fallback).window] if asked.fallback else [])]
-    return min(windows) * PROMPT_PERCENT // 100
+    either = [asked, *([profile(asked.fallback)] if asked.fallback else [])]
+    return min(one.window * PROMPT_PERCENT[one.protocol] // 100 for one in either)
 
 
 @cache

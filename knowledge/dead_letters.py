@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.db import transaction
 
+from integrations.completions import ModelError
 from integrations.exceptions import NotFound, ProviderError
-from integrations.llm import ModelError
 from integrations.reads import reader
 from knowledge.ingest import ingest
 from knowledge.models import SyncFailure, SyncSource

@@ -78,8 +78,8 @@ def claim(*, now: datetime) -> bool:
 def fill(*, now: datetime) -> Literal["more", "complete"]:
     """Give the next passages their vectors of the wanted model; the claim is renewed.
 
-    No transaction is open while the model is asked. Raises integrations.llm.ModelError; then
-    what was stored before stays.
+    No transaction is open while the model is asked. Raises integrations.completions.ModelError;
+    then what was stored before stays.
     """
     row = EmbeddingModel.objects.get(name=llm.embedding_model_name())
     found = _without(row.name, after=row.done_up_to)

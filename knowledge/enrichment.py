@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from integrations import llm
-from integrations.completions import Payer
+from integrations.completions import ModelError, Payer
 from knowledge.chunking import chunk
 from knowledge.parsing import Parsed, line
 from knowledge.subjects import Subject, subjects
@@ -50,7 +50,7 @@ def read(parsed: Parsed, *, payer: Payer) -> Reading:
     """Ask a model for summary and entities. Nothing to read: nothing is asked.
 
     An answer that is still malformed after two retries is done without. Raises
-    integrations.llm.ModelError for everything else.
+    integrations.completions.ModelError for everything else.
     """
     if not (parsed.title or parsed.whole):
         return Reading(summary="", subjects=subjects(parsed, ()), fallback=False)
@@ -62,7 +62,7 @@ def read(parsed: Parsed, *, payer: Payer) -> Reading:
             purpose="ingest",
             max_tokens=ANSWER_TOKENS,
         )
-    except llm.ModelError as error:
+    except ModelError as error:
         if error.code != "malformed_json":
             raise
         answer = {}
@@ -98,7 +98,7 @@ def vectors(
 ) -> dict[str, Sequence[float]]:
     """A vector of `model` for every digest of `wanted`; it is asked only for unknown ones.
 
-    Raises integrations.llm.ModelError.
+    Raises integrations.completions.ModelError.
     """
     missing = {p.digest: p.embedded for p in wanted if p.digest not in known}
     digests = list(missing)

@@ -59,7 +59,7 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
     or than a deletion, changes nothing. Of two workers that race, the newer version stays.
     An attachment that cannot be read is listed with the reason, and the item is stored.
     No transaction is open while a model or the provider is asked. Raises
-    integrations.llm.ModelError; then nothing was stored.
+    integrations.completions.ModelError; then nothing was stored.
     """
     parsed = parse(item, source_id=source_id)
     target = _Target(

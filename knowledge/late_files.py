@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db import transaction
 
+from integrations.completions import ModelError
 from integrations.exceptions import NotFound, ProviderError
-from integrations.llm import ModelError
 from integrations.reads import reader
 from knowledge import item_files
 from knowledge.ingest import ingest

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.db.models import F
 
-from integrations import llm
+from integrations.completions import ModelError
 from knowledge import embedding_models, enrichment
 from knowledge.enrichment import Passage
 from knowledge.models import Chunk, ChunkVector, Item
@@ -21,14 +21,14 @@ def vectors(wanted: Sequence[Passage], *, stored: Item | None) -> Vectors:
     """Vectors of the wanted model and of the one that searches still go by; none is asked for
     twice. While that one does not answer it is done without: words find the item.
 
-    Raises integrations.llm.ModelError when the wanted one does not answer.
+    Raises integrations.completions.ModelError when the wanted one does not answer.
     """
     first, *others = embedding_models.written()
     found = {first: enrichment.vectors(wanted, known=_known(stored, first), model=first)}
     for model in others:
         try:
             found[model] = enrichment.vectors(wanted, known=_known(stored, model), model=model)
-        except llm.ModelError as error:
+        except ModelError as error:
             log.warning("ingest.without_former_vectors", extra={"code": error.code})
     return found
 

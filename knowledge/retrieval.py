@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from integrations import llm
-from integrations.completions import Payer
+from integrations.completions import ModelError, Payer
 from knowledge import embedding_models, statements
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.models import Item
@@ -103,7 +103,7 @@ def _embedded(query: Query, model: str) -> str | None:
         return None
     try:
         [vector] = llm.embed([query.text], model=model)
-    except llm.ModelError as error:
+    except ModelError as error:
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None
     return json.dumps(vector)

@@ -9,7 +9,7 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from integrations import llm
-from integrations.completions import Payer
+from integrations.completions import ModelError, Payer
 from knowledge.contracts import FoundItem
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def best_first(question: str, items: Sequence[FoundItem], *, payer: Payer) -> tu
             seconds=settings.SEARCH_SELECTION_SECONDS,
         )
         chosen = _Choice.model_validate(answer).best
-    except llm.ModelError as error:
+    except ModelError as error:
         log.warning("retrieval.without_selection", extra={"code": error.code})
         return tuple(items)
     except ValidationError:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db import InterfaceError, OperationalError
 
+from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem
-from integrations.llm import ModelError
 from knowledge.ingest import ingest
 
 log = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from agents.suitability import THRESHOLD, suitability
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.delegating import hand_over
 from integrations import llm
+from integrations.completions import ModelError
 
 MOST = 100  # agents looked at
 COSTS = ((2_000, "low"), (10_000, "medium"))  # tokens a run; more is high
@@ -84,7 +85,7 @@ def _similarities(query: str, agents: Sequence[CustomAgent]) -> Sequence[float |
     texts = [f"{a.name}. {a.description} {' '.join(a.capabilities)}" for a in agents]
     try:
         wanted, *offered = llm.embed([query, *texts])
-    except llm.ModelError:
+    except ModelError:
         return [None] * len(agents)
     return [sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in offered]
 

@@ -16,8 +16,10 @@ from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, fail
 from agents.journal import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
+from integrations import json_protocol
+from integrations.completions import UNREADABLE, ModelError
 from integrations.exceptions import ProviderError
-from integrations.llm import BudgetExhausted, ModelError
+from integrations.llm import BudgetExhausted
 from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
@@ -132,6 +134,8 @@ def answer(
 ) -> ToolResult:
     """The result of one call. What goes wrong becomes a short typed result; the exception's
     text stays in the log."""
+    if call.name == UNREADABLE:
+        return _unreadable(call)
     tool = tools.get(call.name)
     try:
         if tool is None:
@@ -155,6 +159,15 @@ def answer(
     except Exception:
         log.exception("tool.failed", extra={"tool": call.name, "call": str(call.id)})
         return failure("EXECUTION_FAILED", "The tool broke. It is in the log.")
+
+
+def _unreadable(call: CallRecord) -> ToolResult:
+    return failure(
+        "INVALID_INPUT",
+        json_protocol.problem(call.arguments),
+        recoverable=True,
+        suggested_action=f"Answer with {json_protocol.SHAPE} and nothing around it.",
+    )
 
 
 def _no_such_tool(tools: Mapping[str, Tool[Arguments]]) -> ToolResult:

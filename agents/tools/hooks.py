@@ -16,6 +16,7 @@ from agents import guards, journal, results
 from agents.contracts import CallRecord, StepRecord, ToolResult, failure
 from agents.guards import Made
 from agents.tools.base import Arguments, Tool, ToolContext, parse
+from integrations.completions import UNREADABLE
 
 log = logging.getLogger(__name__)
 Toolbox = Mapping[str, Tool[Arguments]]
@@ -55,6 +56,8 @@ def refusals(
         return {call.id: _broken() for call in calls}
     found = {}
     for call in calls:
+        if call.name == UNREADABLE:
+            continue  # nothing was asked for: it is only told
         refused = _judge(call, before, round=len(steps), tools=tools, now=now)
         if refused is not None:
             found[call.id] = refused

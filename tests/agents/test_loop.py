@@ -1,17 +1,22 @@
 """Runs as a whole, over real HTTP, with a scripted model."""
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents import turns
+from agents import journal, turns
 from agents.contracts import ToolResult, failure
 from agents.models import Message, Turn, TurnEvent
 from agents.prompts import LIMIT_SENTENCES
 from agents.tools import retrieve_context
-from integrations import metering
+from audit import selectors
+from integrations import metering, profiles
+from integrations.completions import UNREADABLE
+from integrations.json_protocol import SHAPE
 from integrations.models import Account, Budget, Organisation
 from tests.model_server import Cut, Script, ScriptedModel, calls, scripted_model
 from tests.model_server import Message as Said
@@ -172,3 +177,105 @@ def test_text_that_broke_off_is_taken_back_from_who_follows(turn: Turn, settings
 
 def offered(body: dict[str, Any]) -> list[str]:
     return [tool["function"]["name"] for tool in body["tools"]]
+
+
+def decides(*queries: str, say: str = "") -> dict[str, Any]:
+    """A decision as a model without tools writes it."""
+    calls = [{"tool": "retrieve_context", "arguments": {"query": query}} for query in queries]
+    return {"thought": "Not for the user.", "say": say, "calls": calls}
+
+
+@pytest.fixture
+def without_tools(settings: Any, tmp_path: Path) -> Iterator[None]:
+    """The model's endpoint knows no tools."""
+    settings.CHAT_MODEL, settings.MODEL_PROFILES = "simple", str(tmp_path / "profiles.yaml")
+    Path(settings.MODEL_PROFILES).write_text(
+        "simple: {price: 1, cached_price: 1, answer_price: 1, protocol: json}\n"
+    )
+    profiles._known.cache_clear()
+    yield
+    profiles._known.cache_clear()
+
+
+def transcript(turn: Turn) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
+    steps = journal.steps_of([turn.id])[(turn.id, None)]
+    return [
+        (step.text, [(call.name, json.loads(call.arguments), call.result) for call in step.calls])
+        for step in steps
+    ]
+
+
+@pytest.mark.parametrize(
+    "model", [[decides("a", "b"), decides(say='It is "there".\nCite [1]?')]], indirect=True
+)
+def test_a_model_without_tools_works_as_one_with_tools(
+    turn: Turn, without_tools: None, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(monkeypatch)
+
+    turns.run_turn(turn.id, stream=True)
+
+    assert reply(turn) == ("reply", 'It is "there".\nCite?')
+    nothing = found().wire()
+    assert transcript(turn) == [
+        (
+            "",
+            [
+                ("retrieve_context", {"query": "a"}, nothing),
+                ("retrieve_context", {"query": "b"}, nothing),
+            ],
+        ),
+        ('It is "there".\nCite [1]?', []),
+    ]
+    first, second = model.chats(ORCHESTRATOR)
+    assert [key in body for body in (first, second) for key in ("tools", "tool_choice")] == [
+        False
+    ] * 4
+    assert [m["role"] for m in second["messages"]] == ["system", "user", "assistant", "user"]
+    assert second["messages"][0] == first["messages"][0]  # the stable part
+    assert second["messages"][-1]["content"].count("[result] retrieve_context {") == 2
+    shown = TurnEvent.objects.filter(turn=turn, type="text.delta").order_by("sequence")
+    heard = "".join(event.data["text"] for event in shown)
+    assert 'It is "there".\nCite [1]?'.startswith(heard)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        [
+            "I will look.",
+            '{"say": "It was he',
+            decides("a"),
+            "Hm.",
+            {"say": "There it is."},
+        ]
+    ],
+    indirect=True,
+)
+def test_an_output_that_is_no_decision_is_observed_with_the_schema_and_asked_for_again(
+    turn: Turn, without_tools: None, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(monkeypatch)
+
+    turns.run_turn(turn.id, stream=True)
+
+    assert reply(turn) == ("reply", "There it is.")
+    told = [(call.result or {})["error"] for call in turn.calls.filter(name=UNREADABLE)]
+    assert [(error["code"], error["recoverable"]) for error in told] == [
+        ("INVALID_INPUT", True)
+    ] * 3
+    assert all(SHAPE in error["suggested_action"] for error in told)
+    again = model.chats(ORCHESTRATOR)[1]["messages"]
+    assert again[-2] == {"role": "assistant", "content": "I will look."}
+    assert again[-1]["content"].startswith("[result] unreadable_answer {")
+    kinds = TurnEvent.objects.filter(turn=turn, type__startswith="text").order_by("sequence")
+    assert "text.restarted" in [event.type for event in kinds]
+    assert selectors.actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id)) == ()
+
+
+@pytest.mark.parametrize("model", [["Hm.", "Hm.", "Hm."]], indirect=True)
+def test_after_two_retries_it_fails_clearly(
+    turn: Turn, without_tools: None, model: ScriptedModel
+) -> None:
+    turns.run_turn(turn.id)
+    assert reply(turn) == ("limit", LIMIT_SENTENCES["unreadable"])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agents import prompts, truncation
 from agents.contracts import CallRecord, StepRecord, TurnRecord, failure
+from integrations import json_protocol
 from integrations.sandbox.offline_model import chat_request, message_order
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
@@ -78,6 +79,25 @@ def test_every_request_is_one_a_strict_api_accepts(
             assert isinstance(json.loads(one["function"]["arguments"]), dict)
         if message["role"] == "tool":
             assert isinstance(json.loads(message["content"])["success"], bool)
+
+
+@given(turns=conversations(), max_tokens=st.integers(60, 2500))
+def test_the_same_request_without_tools_is_one_that_a_simple_model_accepts(
+    turns: list[TurnRecord], max_tokens: int
+) -> None:
+    """One system message, then user and assistant in turns, every result told once."""
+    messages = prompts.build_messages(system="You work.", turns=turns, max_tokens=max_tokens)
+
+    sent = json_protocol.request({"model": "m", "messages": messages})["messages"]
+
+    chat_request.parse(json.dumps({"model": "m", "messages": sent}).encode())
+    roles = [message["role"] for message in sent]
+    assert roles == ["system", *["user", "assistant"] * (len(sent) // 2 - 1), "user"]
+    told = "".join(m["content"] for m in sent)
+    results = [m["content"] for m in messages if m["role"] == "tool"]
+    assert all(told.count(f" {one}") >= results.count(one) for one in results)
+    fixed = len(json_protocol.INSTRUCTIONS.encode()) // 3 + 1
+    assert truncation.tokens(sent) <= truncation.tokens(messages) * 8 // 7 + fixed + 60
 
 
 @given(turns=conversations(), max_tokens=st.integers(60, 2500))

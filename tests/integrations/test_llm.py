@@ -11,8 +11,8 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from integrations import llm, metering, profiles
-from integrations.completions import Completion, Listener, Payer
-from integrations.llm import BudgetExhausted, ModelError
+from integrations.completions import Completion, Listener, ModelError, Payer
+from integrations.llm import BudgetExhausted
 from integrations.models import Account, Budget, ModelCall, Organisation
 from tests.model_server import Cut, Failure, Script, calls, scripted_model
 

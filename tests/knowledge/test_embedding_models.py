@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from integrations import llm
+from integrations.completions import ModelError
 from integrations.contracts import AccountRef
 from knowledge import embedding_models, tasks
 from knowledge.contracts import SearchRequest
@@ -117,7 +118,7 @@ def test_the_old_model_may_be_gone_already(
 
     def only_new(texts: Any, *, model: str) -> Any:
         if model == "old":
-            raise llm.ModelError("status_404", retryable=False)
+            raise ModelError("status_404", retryable=False)
         return embed(texts, model=model)
 
     monkeypatch.setattr(llm, "embed", only_new)
@@ -131,7 +132,7 @@ def test_the_old_model_may_be_gone_already(
 def test_a_model_that_is_away_loses_nothing(owner: AccountRef, model: ScriptedModel) -> None:
     model.fail_embeddings = 400
     assert embedding_models.claim(now=NOW)
-    with pytest.raises(llm.ModelError):
+    with pytest.raises(ModelError):
         embedding_models.fill(now=LATER)
     assert EmbeddingModel.objects.get(name="new").done_up_to == 0
     assert embedding_models.searched() == "old"

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from integrations import llm
+from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem
 from knowledge.contracts import IngestOutcome
 from knowledge.ingest import forget, ingest, unchanged
@@ -173,7 +174,7 @@ def test_a_deletion_older_than_the_stored_version_changes_nothing(model: Scripte
 
 
 def test_a_model_failure_stores_nothing_and_says_whether_to_try_again(settings: Any) -> None:
-    with scripted_model(settings, {READER: [Failure(503)]}), pytest.raises(llm.ModelError) as e:
+    with scripted_model(settings, {READER: [Failure(503)]}), pytest.raises(ModelError) as e:
         take(account(), email())
 
     assert e.value.retryable
@@ -183,7 +184,7 @@ def test_a_model_failure_stores_nothing_and_says_whether_to_try_again(settings: 
 def test_vectors_that_fail_store_nothing(model: ScriptedModel) -> None:
     model.fail_embeddings = 500
 
-    with pytest.raises(llm.ModelError):
+    with pytest.raises(ModelError):
         take(account(), email())
 
     assert not Item.objects.exists()

@@ -10,8 +10,8 @@ from unittest import mock
 
 from agents import turns
 from agents.models import ToolCall, Turn
+from integrations.completions import ModelError
 from integrations.exceptions import Unavailable
-from integrations.llm import ModelError
 from integrations.models import Organisation
 from knowledge import retrieval
 from knowledge.contracts import SearchRequest, SearchResult

@@ -16,9 +16,8 @@ from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
 from audit.contracts import Recorded
 from audit.selectors import actions_of_run
-from integrations.completions import Completion, RequestedCall
+from integrations.completions import Completion, ModelError, RequestedCall
 from integrations.exceptions import Unavailable
-from integrations.llm import ModelError
 from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
