@@ -91,6 +91,7 @@ def store() -> list[Any]:
     from django.utils import timezone
 
     from integrations import llm
+from integrations.completions import ModelError
     from integrations.contracts import Document
     from integrations.models import Account, Organisation
     from knowledge.ingest import ingest
@@ -138,12 +139,13 @@ def found(accounts: list[Any], question: str, way: str) -> list[str]:
     from django.utils import timezone
 
     from integrations import llm
+from integrations.completions import ModelError
     from knowledge.contracts import SearchRequest
     from knowledge.retrieval import search
 
     def answer(texts: Any, **_: Any) -> list[list[float]]:
         if way == "words":
-            raise llm.ModelError("unreachable", retryable=True)
+            raise ModelError("unreachable", retryable=True)
         return embed([question])
 
     asked = NOWHERE if way == "vectors" else question
