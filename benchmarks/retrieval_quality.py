@@ -91,7 +91,6 @@ def store() -> list[Any]:
     from django.utils import timezone
 
     from integrations import llm
-from integrations.completions import ModelError
     from integrations.contracts import Document
     from integrations.models import Account, Organisation
     from knowledge.ingest import ingest
@@ -139,7 +138,7 @@ def found(accounts: list[Any], question: str, way: str) -> list[str]:
     from django.utils import timezone
 
     from integrations import llm
-from integrations.completions import ModelError
+    from integrations.completions import ModelError
     from knowledge.contracts import SearchRequest
     from knowledge.retrieval import search
 
