@@ -1,10 +1,11 @@
 """Values that cross the edge of `guardrails`: what is asked, decided and done."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from audit.contracts import Artifact
@@ -13,6 +14,7 @@ from integrations.contracts import AccountRef
 
 Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator"]
 Verdict = Literal["allow", "ask", "refuse"]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 ApprovalState = Literal[
     "pending", "approved", "executed", "failed", "rejected", "refused", "expired", "superseded"
 ]
@@ -64,8 +66,8 @@ class ActionRequest:
     origin: Origin
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
+# Of these two many are made for every decision: named tuples are made more quickly.
+class Check(NamedTuple):
     """One ordered step of a decision."""
 
     name: str
@@ -79,8 +81,7 @@ def bare(name: str, passed: bool) -> Check:
     return Check(name=name, passed=passed, detail="")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """`reason` is from a closed list (guardrails.reasons.REASONS); `sentence` is for people."""
 
     verdict: Verdict
@@ -95,7 +96,15 @@ class Decision:
     side_effects: tuple[str, ...] = ()
     removals: tuple[str, ...] = ()  # external ids a single-choice group gives up
     hold_seconds: int = 0  # how long it is held before it is carried out
-    provenance: Mapping[str, str] = field(default_factory=dict)  # argument path -> U, A, T, X …
+    provenance: Mapping[str, str] = NOTHING  # argument path -> U, A, T, X …
+
+    def plain(self) -> dict[str, Any]:
+        """The decision as plain data, for the ledger."""
+        return self._asdict() | {
+            "checks": [one._asdict() for one in self.checks],
+            "effects": [asdict(one) for one in self.effects],
+            "provenance": dict(self.provenance),
+        }
 
 
 ResultStatus = Literal["succeeded", "noop", "pending", "held", "refused", "failed", "unknown"]

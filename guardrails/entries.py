@@ -276,7 +276,7 @@ def _grounds(decision: Decision) -> dict[str, str]:
 def _evidence(judgement: Judgement) -> dict[str, Any]:
     """The decision with every check, and what it was decided on."""
     found: dict[str, Any] = {
-        "decision": asdict(judgement.decision),
+        "decision": judgement.decision.plain(),
         "sentence": judgement.decision.sentence,
     }
     if judgement.grounds:

@@ -193,22 +193,20 @@ class Facts:
     def participants(self) -> frozenset[str]:
         """Every plain address in the headers of the thread."""
         return targets.plain_addresses(
-            text for mail in self.thread or () for text in (mail.sender, *mail.to, *mail.cc)
+            [text for mail in self.thread or () for text in (mail.sender, *mail.to, *mail.cc)]
         )
 
     @property
     def authenticated_participants(self) -> frozenset[str]:
         """Who provably takes part: senders that passed DMARC, and whom the user wrote to in
         this thread. Whom a stranger put into `to` or `cc` is only a claim."""
-        return targets.plain_addresses(
-            text
-            for mail in self.thread or ()
-            for text in (
-                (*mail.to, *mail.cc)
-                if SENT in mail.labels
-                else (mail.sender,) * is_authenticated(mail)
-            )
-        )
+        found: list[str] = []
+        for mail in self.thread or ():
+            if SENT in mail.labels:
+                found += (*mail.to, *mail.cc)
+            elif is_authenticated(mail):
+                found.append(mail.sender)
+        return targets.plain_addresses(found)
 
     def exposed(self) -> list[Any]:
         """What a person's word is bound to: the object as they saw it."""

@@ -121,8 +121,8 @@ def binding(
 
 def refused(judgement: Judgement, reason: str) -> Judgement:
     """The same judgement, turned into a refusal for a reason outside the policy."""
-    decision = replace(
-        judgement.decision, verdict="refuse", reason=reason, sentence=sentence(reason)
+    decision = judgement.decision._replace(
+        verdict="refuse", reason=reason, sentence=sentence(reason)
     )
     return replace(judgement, decision=decision)
 

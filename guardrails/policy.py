@@ -17,13 +17,13 @@ from guardrails.checks.listing import look_up, targets
 from guardrails.checks.rates import rates
 from guardrails.checks.scope import scope
 from guardrails.checks.sources import relations, sources
-from guardrails.checks.stopping import stopping
+from guardrails.checks.standing import standing
 from guardrails.checks.undoing import COMMANDED, undoing
 from guardrails.conditions import RateCondition, Unreadable
 from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.facts import Facts
 from guardrails.provenance import own_words
-from guardrails.snapshot import PERMITTING, PolicySnapshot, Rule
+from guardrails.snapshot import PolicySnapshot, Rule
 
 
 def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
@@ -66,27 +66,13 @@ def decide(
 
 def _examine(case: Case) -> None:
     """Every check in order. Raises Refused at the first that fails."""
-    request, policy, facts = case.request, case.policy, case.facts
-    stopping(case)
-    action = registry.BY_NAME.get(request.action_type)
-    if action is None or action.only_undoes or action.source != request.account.source:
-        case.refuse("unknown_action", "action")
-    case.limits = policy.limits(action.name)
-    modes = [limit.mode for limit in case.limits]
-    case.require("forbidden_by_ceiling", bare("ceiling", PERMITTING.issuperset(modes)))
-    rule = case.rule = policy.rule(action.name, action.resource_type)
-    if rule is None or not rule.enabled or rule.mode not in PERMITTING:
-        case.refuse("not_permitted", "permission")
-    case.require("not_permitted", bare("permission", True))
-    case.require("draft_only", bare("drafts", "draft_only" not in (rule.mode, *modes)))
+    request, facts = case.request, case.facts
+    action, rule = standing(case)
     try:
         arguments = registry.parse(action, request.arguments)
     except registry.InvalidArguments as error:
         case.refuse("invalid_arguments", "arguments", f"{error}.")
     case.require("invalid_arguments", bare("arguments", True))
-    if unknown := action.unclassified:
-        case.refuse("argument_unclassified", "classes", unknown)
-    case.require("argument_unclassified", bare("classes", True))
     case.arguments = registry.canonical(arguments)
     if facts is None:
         case.refuse("facts_unavailable", "facts")

@@ -12,7 +12,7 @@ Several can hold for one value; the first of them in this order is the one that 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Literal
 
 from guardrails.contracts import Trigger
@@ -46,7 +46,6 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "pattern": frozenset({"A", "T"}),
 }
 UNKNOWN: frozenset[Provenance] = frozenset({"X"})
-NESTED = (list, tuple, Mapping)
 QUOTING = (">", "|", "\uff1e")
 ANNOUNCED = re.compile(
     r"\s*(?:-{2,}.*(?:original|forwarded|message)|on .{5,200} wrote:\s*$)", re.IGNORECASE
@@ -124,13 +123,17 @@ def trace(
     paths the caller's look-ups found for a source; what the user typed is found here. `edited`
     are the paths that a person filled in by hand, which counts whatever began it."""
     permitted = SOURCES[trigger]
-    counting = [one for one in proved.items() if one[1] and one[0] in permitted]
+    counting: dict[str, list[Provenance]] = {}
+    for source, paths in proved.items():
+        if source in permitted:
+            for path in paths:
+                counting.setdefault(path, []).append(source)
     heard = words if "U" in permitted else ""
     found: dict[str, frozenset[Provenance]] = {}
     for path, value in _values(arguments):
-        sources: list[Provenance] = [source for source, paths in counting if path in paths]
+        sources = counting.get(path, [])
         if path in edited or (value in heard and typed(value, heard)):
-            sources.append("U")
+            sources = [*sources, "U"]
         found[path] = frozenset(("X", *sources)) if sources else UNKNOWN
     return found
 
@@ -143,20 +146,23 @@ def strongest(sources: Set[Provenance]) -> Provenance:
     return "X"
 
 
-def _values(arguments: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _values(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Every single value that says something with its path, numbers and truth values as text."""
-    if isinstance(arguments, Mapping):
-        prefix = f"{path}." if path else ""
-        within = [(f"{prefix}{name}", value) for name, value in arguments.items()]
-    else:
-        within = [(f"{path}[{index}]", value) for index, value in enumerate(arguments)]
-    for place, value in within:
-        if isinstance(value, str):
-            if value:
-                yield place, value
-        elif value is None:
-            continue
-        elif isinstance(value, NESTED):
-            yield from _values(value, place)
-        else:
-            yield place, str(value)
+    found: list[tuple[str, str]] = []
+    for name, value in arguments.items():
+        _collect(name, value, found)
+    return found
+
+
+def _collect(path: str, value: Any, found: list[tuple[str, str]]) -> None:
+    if isinstance(value, str):
+        if value:
+            found.append((path, value))
+    elif isinstance(value, list | tuple):
+        for index, one in enumerate(value):
+            _collect(f"{path}[{index}]", one, found)
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            _collect(f"{path}.{name}", one, found)
+    elif value is not None:
+        found.append((path, str(value)))

@@ -68,7 +68,8 @@ class InvalidArguments(ValueError):
 def parse(action: Action[Any], arguments: Mapping[str, Any]) -> Arguments:
     """The canonical arguments. Raises InvalidArguments."""
     try:
-        parsed: Arguments = action.arguments.model_validate(arguments)
+        # What `model_validate` does, without its wrapper; so does `canonical`.
+        parsed: Arguments = action.arguments.__pydantic_validator__.validate_python(arguments)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)[:5]
         raise InvalidArguments("; ".join(map(_problem, problems))) from error
@@ -82,7 +83,8 @@ def _problem(details: Mapping[str, Any]) -> str:
 
 def canonical(arguments: Arguments) -> dict[str, Any]:
     """The arguments as JSON values: what is decided, stored, shown and executed."""
-    return arguments.model_dump(mode="json")
+    found: dict[str, Any] = arguments.__pydantic_serializer__.to_python(arguments, mode="json")
+    return found
 
 
 def pattern_arguments(

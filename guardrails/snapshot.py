@@ -158,6 +158,11 @@ class PolicySnapshot:
         return {}
 
     @cached_property
+    def standings(self) -> dict[Any, Any]:
+        """What guardrails.checks.standing found, by what was asked."""
+        return {}
+
+    @cached_property
     def has_rates(self) -> bool:
         """Whether what this account's agent does must be counted."""
         conditions = [one for rule in self.rules for one in rule.conditions]

@@ -110,7 +110,7 @@ def domain_of(plain_address: str) -> str:
 
 def plain_addresses(texts: Iterable[str]) -> frozenset[str]:
     """Those of the texts that are one plain address."""
-    return frozenset(found for text in texts if (found := address_or_none(text)) is not None)
+    return frozenset([found for text in texts if (found := address_or_none(text)) is not None])
 
 
 Address = Annotated[str, Field(max_length=MAX_ADDRESS), AfterValidator(address), Is("target")]

@@ -97,7 +97,8 @@ class Action(ABC, Generic[A]):
 
     def class_at(self, path: str) -> ArgumentClass | None:
         """The class of the argument that this path (`to[0]`) lies in."""
-        return self.classes.get(path.partition("[")[0].partition(".")[0])
+        whole = self.classes.get(path)
+        return whole or self.classes.get(path.partition("[")[0].partition(".")[0])
 
     def targets(self, arguments: A) -> tuple[Target, ...]:
         """Every argument that decides where the action goes. Nothing else may decide it."""

@@ -11,8 +11,10 @@ def receivers(role: Role, addresses: Sequence[str], *, field: str = "") -> tuple
         return ()
     name = field or role
     return tuple(
-        Target(path=f"{name}[{index}]", kind="recipient", value=address, role=role)
-        for index, address in enumerate(addresses)
+        [
+            Target(path=f"{name}[{index}]", kind="recipient", value=address, role=role)
+            for index, address in enumerate(addresses)
+        ]
     )
 
 

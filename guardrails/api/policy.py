@@ -181,7 +181,7 @@ class SimulateView(APIView):
         decision = found.decision
         provenance = {path: IN_WORDS.get(code, code) for path, code in decision.provenance.items()}
         told = {"description": found.description, "provenance": provenance}
-        return Response(Simulated({**vars(decision), **told}).data)
+        return Response(Simulated({**decision._asdict(), **told}).data)
 
 
 def _may_do(capability: Capability) -> dict[str, Any]:

@@ -49,13 +49,13 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
     conditions = case.rule.conditions if case.rule else ()
     if any(isinstance(one, WrittenBy) and one.written_by == "anyone" for one in conditions):
         return
-    written = [
-        (action.class_at(path), path) for path, code in case.provenance.items() if code != "U"
-    ]
+    written: dict[ArgumentClass | None, list[str]] = {}
+    for path, code in case.provenance.items():
+        if code != "U":
+            written.setdefault(action.class_at(path), []).append(path)
     for kind, sentence in WRITTEN.items():
-        paths = [path for one, path in written if one == kind]
-        if paths:
-            yield f"{sentence} ({', '.join(paths)})."
+        if kind in written:
+            yield f"{sentence} ({', '.join(written[kind])})."
 
 
 def may_ask(case: Case) -> Check:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NoReturn
 from guardrails import registry
 from guardrails.conditions import Context
 from guardrails.conditions.recipient import Recipient
-from guardrails.contracts import ActionRequest, Check, Decision
+from guardrails.contracts import NOTHING, ActionRequest, Check, Decision
 from guardrails.effects import Effect, EffectKind
 from guardrails.facts import Facts
 from guardrails.provenance import UNKNOWN, Provenance, Relation, strongest
@@ -16,7 +16,6 @@ from guardrails.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.targets import Target
 from guardrails.text import duration, visible
 
-NOTHING: Mapping[str, Any] = {}
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 
 
@@ -33,6 +32,7 @@ class Case:
     arguments: Mapping[str, Any] = NOTHING  # canonical, once they are
     limits: tuple[Limit, ...] = ()
     rule: Rule | None = None
+    openings: tuple[Recipient, ...] = ()  # conditions that let receivers in who are not listed
     mode: Mode = "ask"
     effects: tuple[Effect, ...] = ()
     kinds: frozenset[EffectKind] = frozenset()  # of the effects
@@ -77,11 +77,6 @@ class Case:
         """Sets what the action reaches: by its arguments, and by facts alone."""
         self.targets, self.implied = named + implied, implied
         self.receivers = tuple([target for target in self.targets if target.is_receiver])
-
-    @property
-    def openings(self) -> tuple[Recipient, ...]:
-        """The conditions of the permission that let receivers in without listing them."""
-        return self.rule.openings if self.rule else ()
 
     def trace(self, sources: dict[str, frozenset[Provenance]]) -> None:
         """Sets what each value comes from."""
@@ -130,7 +125,7 @@ class Case:
     ) -> Decision:
         seconds = 0 if verdict == "refuse" else self.hold_seconds
         hold = f" It is held for {duration(seconds)} first." if seconds else ""
-        options = {option.id: option.group_id for option in self.listed.values()}
+        options = {one.id: one.group_id for one in self.listed.values()} if self.listed else {}
         return Decision(
             verdict=verdict,
             reason=reason,

@@ -36,31 +36,34 @@ def targets(case: Case, action: Action[Any], facts: Facts) -> None:
     """Every target is listed. Without options nothing is. Two exceptions: a draft that nobody
     else sees may address the participants of the thread it answers, and a permission may let
     receivers in by how they stand to the user."""
-    options = case.policy.options_for(action.name, action.resource_type, action.source)
     for target in case.targets:
-        option = case.listed.get(target.path)
+        path = target.path
+        option = case.listed.get(path)
         if option is None and _is_let_in(case, target):
-            case.opened |= {target.path}
-        novel = bool(case.openings) and case.relations.get(target.path) == frozenset()
+            case.opened |= {path}
+        novel = bool(case.openings) and case.relations.get(path) == frozenset()
         case.require(
             "receiver_novel" if novel else "target_not_listed",
             Check(
-                name=f"target {target.path}",
-                passed=option is not None or target.path in case.in_thread | case.opened,
-                detail=f"“{target.value}” ({target.path})",
+                name=f"target {path}",
+                passed=option is not None or path in case.in_thread or path in case.opened,
+                detail=f"“{target.value}” ({path})",
             ),
         )
-        if option is not None and target.catalogue is not None:
+        if option is None:
+            continue
+        if target.catalogue is not None:
             names = getattr(facts, target.catalogue) or {}
             case.require(
                 "target_changed",
                 Check(
-                    name=f"provider has {target.path}",
+                    name=f"provider has {path}",
                     passed=names.get(target.value) == option.name,
-                    detail=f"“{visible(option.name)}” ({target.path})",
+                    detail=f"“{visible(option.name)}” ({path})",
                 ),
             )
-        if option is not None:
+        if option.single:
+            options = case.policy.options_for(action.name, action.resource_type, action.source)
             case.rivals += snapshot.rivals(options, option)
 
 

@@ -14,7 +14,7 @@ def scope(case: Case, action: Action[Any], facts: Facts) -> None:
     if case.receivers:
         takes_part = facts.authenticated_participants
         case.authenticated = frozenset(
-            target.path for target in case.receivers if target.value in takes_part
+            [target.path for target in case.receivers if target.value in takes_part]
         )
     if not case.from_content:
         return

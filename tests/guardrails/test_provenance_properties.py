@@ -1,6 +1,6 @@
 """What holds of provenance for every value, every mail and every policy."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,7 +134,7 @@ def test_every_decision_about_it_is_decided_again_to_the_same_answer(
     assert past is not None
     again = evidence.decide_again(past, snapshot.read(policy.content()))
     assert again is not None
-    assert canonical_bytes(storable(asdict(again))) == canonical_bytes(row.payload["decision"])
+    assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
 
 
 # --- typed, as a whole --------------------------------------------------------------------
