@@ -4,9 +4,10 @@
 
 One account has 20 permissions with 20 targets each. `decide` is what is timed: the canonical
 arguments are parsed, every check is made and told in words, and the provenance of each value
-is found. The facts are there already: nothing is read. The policy was read before, and its
-digest is computed once for each reading, so that belongs to the second measure: the rows
-fetched from PostgreSQL, then decided. Both are repeated while other accounts fill the tables.
+is found. The facts are there already: nothing is read. The policy was read before. Its digest
+is computed once for each reading, and so is what it says of a type of action whatever the
+arguments are; so both belong to the second measure: the rows fetched from PostgreSQL, then
+decided. Both are repeated while other accounts fill the tables.
 
 Two floors in the same run, in turns, on the same 400 targets: one look-up in a dictionary, and
 Cedar (cedarpy) with its policies parsed before. Both only answer whether a target is listed;
