@@ -19,8 +19,6 @@ from audit.contracts import Artifact
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
 SALT_BYTES = 16
-FLAT = (str, int, type(None))
-encode_flat = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -131,6 +129,11 @@ def stored(value: object, *, depth: int = 0) -> str:
     return canonical(storable(value, depth=depth))
 
 
+def is_plain(json: str) -> bool:
+    """Whether `visible` would change no text in this JSON. False too where it may."""
+    return json.isascii() and "\\u0000" not in json
+
+
 def visible(text: str) -> str:
     """`text` with what PostgreSQL or UTF-8 cannot hold written as ⟨U+0000⟩."""
     if text.isascii() and "\0" not in text:
@@ -169,12 +172,16 @@ def keyed(key: bytes, text: str) -> str:
 
 
 def envelope_mac(key: bytes, envelope: Mapping[str, object]) -> str:
-    """Binds every supplied column of a row: without the key an altered row is found.
+    """Binds every supplied column of a row: without the key an altered row is found."""
+    return row_mac(key, flat(envelope))
 
-    The columns are storable text, numbers below 2^53, uuids, times and None, and have plain
-    names. Of these the encoder of the standard library makes canonical JSON too, and faster.
-    """
-    columns = {
-        name: value if type(value) in FLAT else storable(value) for name, value in envelope.items()
-    }
-    return hmac.digest(key, b"row\0" + encode_flat(columns).encode(), "sha256").hex()
+
+def row_mac(key: bytes, text: str) -> str:
+    return hmac.digest(key, b"row\0" + text.encode(), "sha256").hex()
+
+
+# The columns of a row are storable text, numbers below 2^53, uuids, times and None, and have
+# plain names. Of these the encoder of the standard library makes canonical JSON too, and faster.
+flat = JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=storable
+).encode

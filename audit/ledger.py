@@ -7,14 +7,14 @@ from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
-from psycopg import Cursor, errors
+from psycopg import errors
 
 from audit import chain, vault
 from audit.contracts import Entry
 from audit.ids import moment
 from audit.keys import tenant_key
-from audit.models import SUPPLIED, envelope
+from audit.models import SUPPLIED
+from audit.prepared import Prepared
 from audit.routing import LEDGER
 
 SCHEMA_VERSION = 1
@@ -38,11 +38,13 @@ APPEND_WITH_ARTIFACTS = f"""{ENTRY}, artifacts AS (
     INSERT INTO audit_artifact (row_id, tenant_id, action_id, attempt_no,
                                 ordinal, kind, provider, external_id, url_key, digest)
     SELECT entry.id, tenant_id, action_id, attempt_no, given.*
-    FROM entry, unnest(%s::smallint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[])
-        AS given
+    FROM entry, json_to_recordset(%s) AS given(
+        ordinal smallint, kind text, provider text, external_id text, url_key text, digest text)
 )
 SELECT id FROM entry
 """  # noqa: S608
+append_row = Prepared("audit_append", APPEND)
+append_with_artifacts = Prepared("audit_append_with_artifacts", APPEND_WITH_ARTIFACTS)
 
 
 class LedgerError(Exception):
@@ -112,10 +114,8 @@ def append(entry: Entry) -> int:
 def commit(entry: Entry, connection: BaseDatabaseWrapper) -> int:
     try:
         vault.keys.writing(entry.tenant_id)
-        values = parameters(entry)
-        with prepared(connection) as cursor:
-            cursor.execute(APPEND_WITH_ARTIFACTS if entry.artifacts else APPEND, values)
-            appended = cursor.fetchone()
+        statement = append_with_artifacts if entry.artifacts else append_row
+        appended = statement.first(connection, parameters(entry))
         if appended is None:  # the key that this process still had is destroyed
             vault.keys.forget(entry.tenant_id)
             vault.keys.writing(entry.tenant_id)
@@ -124,16 +124,7 @@ def commit(entry: Entry, connection: BaseDatabaseWrapper) -> int:
         raise Ended(str(error)) from error
     except vault.WrongVaultKey as error:
         raise LedgerUnavailable(str(error)) from error
-    return int(appended[0])
-
-
-def prepared(connection: BaseDatabaseWrapper) -> CursorWrapper:
-    """A cursor that binds on the server: Django's own would write the values into the
-    statement, and the server would plan it anew each time."""
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    bound_by_the_server: Any = Cursor(connection.connection)
-    return connection.make_cursor(bound_by_the_server)
+    return int(appended)
 
 
 def has_no_month(cause: BaseException | None) -> bool:
@@ -153,28 +144,44 @@ def parameters(entry: Entry) -> list[Any]:
     }
     body, salt = chain.stored(content).encode(), secrets.token_bytes(chain.SALT_BYTES)
     given = vars(entry)
-    row = {name: clean(given[name]) for name in PLAIN} | {
+    row = {name: given[name] for name in PLAIN} | {
+        "tenant_id": str(entry.tenant_id),
+        "action_id": str(entry.action_id),
+        "account_id": entry.account_id and str(entry.account_id),
+        "parent_action_id": entry.parent_action_id and str(entry.parent_action_id),
+        "occurred_at": chain.timestamp(entry.occurred_at),
         "schema_version": SCHEMA_VERSION,
         "resource_key": chain.keyed(key, resource_id),
         "target_key": chain.keyed(key, target_id),
         "payload_commitment": chain.payload_commitment(salt, body),
         "artifacts_digest": chain.artifacts_digest(digests),
     }
-    row["envelope_mac"] = chain.envelope_mac(key, envelope(row))
+    text = chain.flat(row)
+    if not chain.is_plain(text):
+        row = {name: clean(value) for name, value in row.items()}
+        text = chain.flat(row)
+    row["envelope_mac"] = chain.row_mac(key, text)
     values = [
         *in_order(row),
-        entry.tenant_id,
+        row["tenant_id"],
         *payload(entry, salt, body, row["payload_commitment"]),
     ]
-    if not entry.artifacts:
-        return values
-    made = [{name: clean(value) for name, value in vars(one).items()} for one in entry.artifacts]
+    if entry.artifacts:
+        values.append(chain.stored(artifacts(entry, key, digests)))
+    return values
+
+
+def artifacts(entry: Entry, key: bytes, digests: list[str]) -> list[dict[str, Any]]:
     return [
-        *values,
-        list(range(1, len(made) + 1)),
-        *([item[name] for item in made] for name in ("kind", "provider", "external_id")),
-        [chain.keyed(key, item["url"]) for item in made],
-        digests,
+        {
+            "ordinal": ordinal,
+            "kind": one.kind,
+            "provider": one.provider,
+            "external_id": one.external_id,
+            "url_key": chain.keyed(key, chain.visible(one.url)),
+            "digest": digest,
+        }
+        for ordinal, (one, digest) in enumerate(zip(entry.artifacts, digests, strict=True), start=1)
     ]
 
 

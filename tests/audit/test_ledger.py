@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 
-from audit import chain, ledger, selectors
+from audit import chain, ledger, prepared, selectors
 from audit.contracts import Artifact
 from audit.ids import uuid7
 from audit.models import ActionArtifact, ExecutedAgentAction
@@ -147,7 +147,7 @@ def test_a_broken_connection_is_said_and_the_next_append_works() -> None:
     assert len(selectors.recorded(wanted.action_id)) == 1
 
 
-def test_an_append_is_one_statement() -> None:
+def test_an_append_is_one_transaction_and_nothing_beside_it() -> None:
     wanted = entry(artifacts=(DRAFT,))
     ledger.append(entry(tenant_id=wanted.tenant_id))  # the organisation's first makes its key
     statements: list[str] = []
@@ -158,7 +158,48 @@ def test_an_append_is_one_statement() -> None:
 
     with connections["ledger"].execute_wrapper(note):
         ledger.append(wanted)
-    assert len(statements) == 1
+    assert statements == []
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), count(DISTINCT xmin::text) FROM ("
+            "SELECT xmin FROM audit_action WHERE action_id = %(id)s UNION ALL "
+            "SELECT xmin FROM audit_payload WHERE action_id = %(id)s UNION ALL "
+            "SELECT xmin FROM audit_artifact WHERE action_id = %(id)s) AS parts",
+            {"id": wanted.action_id},
+        )
+        assert cursor.fetchone() == (3, 1)
+
+
+def test_a_statement_that_the_server_forgot_is_prepared_again() -> None:
+    ledger.append(entry())
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+    wanted = entry()
+    ledger.append(wanted)
+    assert len(selectors.recorded(wanted.action_id)) == 1
+
+
+def test_after_an_interrupt_the_next_append_has_a_connection_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(pgconn: object) -> None:
+        raise KeyboardInterrupt
+
+    ledger.append(entry())
+    with monkeypatch.context() as patched:
+        patched.setattr(prepared, "answer", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.append(entry())
+    wanted = entry()
+    ledger.append(wanted)
+    assert len(selectors.recorded(wanted.action_id)) == 1
+
+
+def test_a_payload_larger_than_a_socket_takes_at_once_arrives_whole() -> None:
+    wanted = entry(payload={"text": "x" * 8_000_000})
+    ledger.append(wanted)
+    (row,) = selectors.recorded(wanted.action_id)
+    assert row.payload == wanted.payload
 
 
 def test_an_unknown_action_has_no_rows() -> None:
