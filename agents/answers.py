@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from agents import claims, plan_text, planning
-from agents.models import Message, Turn
+from agents.models import Escalation, Message, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
 from guardrails import approvals, holds, selectors
@@ -23,7 +23,8 @@ COMPLETED = (
 
 def answer(turn_id: UUID) -> dict[str, Any]:
     """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
-    to the person from now on. Seven queries whatever the amount, eight when it held actions."""
+    to the person from now on. Seven queries whatever the amount, one more when it held actions,
+    two more where it was handed to a person."""
     turn = Turn.objects.get(id=turn_id)
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
@@ -43,6 +44,7 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         "turn_id": str(turn.id),
         "message_id": str(reply.id if reply else ""),
         "status": turn.state,
+        "ending": turn.ending,
         "response": reply.content if reply else "",
         "context_used": [
             {key: shown.get(key) for key in ("n", "id", "source", "title", "relevance")}
@@ -64,12 +66,30 @@ def answer(turn_id: UUID) -> dict[str, Any]:
             for action in actions
             if action["status"] not in DONE | {"pending", "held"}
         ],
+        "escalation": escalation(turn),
         "needs_clarification": question is not None,
         "clarification": question,
         "plan": plan_text.shown(plan) if plan else None,
         "citations": reply.metadata.get("citations", []) if reply else [],
         "review": reply.metadata.get("review") if reply else None,
         "record": claims.record(_decided_since(actions, decided)),
+    }
+
+
+def escalation(turn: Turn) -> dict[str, Any] | None:
+    """How far the person is to whom the turn was handed."""
+    if turn.ending != Turn.Ending.ESCALATED:
+        return None
+    rows = Escalation.objects.filter(conversation=turn.conversation_id)
+    row = rows.filter(created_at__lte=turn.finished_at).order_by("-created_at").first()
+    if row is None:
+        return None
+    answered = Message.objects.filter(turn=row.turn_id, role=Message.Role.PERSON).first()
+    return {
+        "id": str(row.id),
+        "state": row.state,
+        "reason": row.reason,
+        "answer": answered.content if answered else "",
     }
 
 

@@ -106,13 +106,14 @@ class TurnRecord:
 
     `user_text` is None where the user's message answered an open question: then it stands
     in the transcript as that call's result. `reply` is the assistant's message when it was
-    not a step of a model (a limit, an error).
+    not a step of a model (a limit, an error); `person` is what a person answered later.
     """
 
     user_text: str | None
     decisions: tuple[Mapping[str, Any], ...]
     steps: tuple[StepRecord, ...]
     reply: str | None
+    person: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

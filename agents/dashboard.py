@@ -1,14 +1,11 @@
-"""The admin's first page and its sidebar: what happened in the last day, and where to look."""
+"""The admin's first page: what happened in the last day, and where to look."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.contrib import admin
 from django.db.models import Count
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest
@@ -16,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from agents import escalations
 from agents.models import Turn
 from audit import timeline, verifications
 from audit.sealing import sealing
@@ -128,6 +126,12 @@ def open_things(
     return [
         _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
         _tile(
+            "Handed to a person",
+            escalations.open_rows(organisation.id)[: MANY + 1].count(),
+            "agents_escalation",
+            organisation__id__exact=organisation.id,
+        ),
+        _tile(
             "Failed turns",
             failed[: MANY + 1].count(),
             "agents_turn",
@@ -183,135 +187,3 @@ def plot(hourly: Counter[tuple[datetime, str]], *, now: datetime) -> dict[str, A
         if highest
         else "No deliveries.",
     }
-
-
-@dataclass(frozen=True)
-class Page:
-    """One entry of the sidebar: model, title, icon of the theme. It leads to the model's list,
-    or to `view` for those who may see the model."""
-
-    app: str
-    model: str
-    title: str
-    icon: str
-    view: str = ""
-
-
-def _page(title: str, icon: str, view: str) -> Page:
-    """A page about policy as a whole, for those who may see permissions."""
-    return Page("guardrails", "allowedaction", title, icon, view=view)
-
-
-def _proof(title: str, icon: str, view: str) -> Page:
-    """A page about the ledger as a whole, for those who may see it."""
-    return Page("audit", "executedagentaction", title, icon, view=view)
-
-
-SIDEBAR = (
-    (
-        "Inbox",
-        (
-            Page("guardrails", "approval", "Approvals", "how_to_reg"),
-            Page("guardrails", "hold", "Held sends", "hourglass_top"),
-            Page("guardrails", "undo", "Undone", "undo"),
-            Page("integrations", "delivery", "Deliveries", "inbox"),
-        ),
-    ),
-    (
-        "Agent",
-        (
-            Page("agents", "turn", "Turns", "forum"),
-            Page("agents", "conversation", "Conversations", "chat"),
-            Page("agents", "customagent", "Custom agents", "smart_toy"),
-        ),
-    ),
-    (
-        "Limits",
-        (
-            Page("guardrails", "killswitch", "Switches", "power_settings_new"),
-            Page("guardrails", "ceilingrule", "Ceiling", "vertical_align_top"),
-            _page("What may it do?", "help", "admin:guardrails_policy_explain"),
-            _page("Try an action", "science", "admin:guardrails_policy_simulate"),
-            Page("guardrails", "allowedaction", "Allowed actions", "rule"),
-            Page("guardrails", "allowedactionoption", "Targets", "target"),
-            Page("guardrails", "targetgroup", "Groups", "category"),
-            Page("guardrails", "learnedpattern", "Patterns", "pattern"),
-            Page("guardrails", "skill", "Skills", "school"),
-            Page("integrations", "budget", "Budgets", "savings"),
-            _page("History", "history", "admin:guardrails_policy_history"),
-        ),
-    ),
-    (
-        "Proof",
-        (
-            Page("audit", "executedagentaction", "Ledger", "verified"),
-            Page("guardrails", "checkpointrecipient", "Recipients", "outgoing_mail"),
-            _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
-            _proof("Health report", "monitor_heart", "admin:guardrails_ledger_health"),
-            _proof("Keeping and erasing", "lock_clock", "admin:guardrails_ledger_erasure"),
-        ),
-    ),
-    (
-        "Data",
-        (
-            Page("knowledge", "item", "Items", "article"),
-            Page("knowledge", "entity", "Entities", "hub"),
-            Page("knowledge", "embeddingmodel", "Embedding models", "scatter_plot"),
-            Page("knowledge", "syncrun", "Syncs", "sync"),
-            Page("knowledge", "syncfailure", "Dead letters of syncs", "unsubscribe"),
-            Page(
-                "knowledge", "syncrun", "Accounting", "balance", view="admin:knowledge_accounting"
-            ),
-            Page("integrations", "providerresource", "Resources", "link"),
-            Page("integrations", "upstream", "Data services", "cloud"),
-            Page("integrations", "modelcall", "Model calls", "neurology"),
-        ),
-    ),
-    (
-        "People",
-        (
-            Page("integrations", "account", "Accounts", "account_circle"),
-            Page("integrations", "organisation", "Organisations", "apartment"),
-            Page("integrations", "servicetoken", "Tokens", "key"),
-            Page("auth", "user", "Users", "person"),
-            Page("auth", "group", "Groups of users", "group"),
-        ),
-    ),
-    (
-        "Queue",
-        (
-            Page("django_q", "ormq", "Waiting tasks", "pending_actions"),
-            Page("django_q", "failure", "Failed tasks", "error"),
-            Page("django_q", "schedule", "Schedules", "schedule"),
-        ),
-    ),
-)
-
-
-def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar: what this person may see, grouped in plain words."""
-    permitted = {
-        (app["app_label"], model["object_name"].lower()): model["admin_url"]
-        for app in admin.site.get_app_list(request)
-        for model in app["models"]
-    }
-    groups = [{"title": "", "items": list(_start(request))}]
-    for title, pages in SIDEBAR:
-        items = [
-            {
-                "title": page.title,
-                "icon": page.icon,
-                "link": reverse(page.view) if page.view else permitted[page.app, page.model],
-            }
-            for page in pages
-            if (page.app, page.model) in permitted
-        ]
-        if items:
-            groups.append({"title": title, "items": items})
-    return groups
-
-
-def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
-    yield {"title": "Dashboard", "icon": "space_dashboard", "link": reverse("admin:index")}
-    if getattr(request.user, "is_superuser", False):
-        yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

@@ -29,6 +29,7 @@ def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
     for row in turns:
         user = said.get((row.id, Message.Role.USER))
         assistant = said.get((row.id, Message.Role.ASSISTANT))
+        person = said.get((row.id, Message.Role.PERSON))
         own = steps.get((row.id, None), [])
         spoken = bool(own) and (not own[-1].calls or row.ending == Turn.Ending.QUESTION)
         if spoken and assistant and not own[-1].calls:
@@ -40,6 +41,7 @@ def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
                 decisions=tuple(row.decisions),
                 steps=tuple(own),
                 reply=assistant.content if assistant and not spoken else None,
+                person=person.content if person else "",
             )
         )
     return records, list(steps.get((turn.id, None), []))

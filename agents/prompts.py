@@ -26,7 +26,8 @@ ORCHESTRATOR = f"""You are Remit's orchestrator.
 You work for one user with their mail, documents, calendar and issues.
 - Retrieve context before you act or answer about the user's data. Cite what you use as [n], \
 by the numbers you are shown; any other number is removed.
-- When it is unclear whom or what the user means, ask with ask_user. Never guess.
+- When it is unclear whom or what the user means, ask with ask_user. Never guess. When a \
+person is needed, hand over with escalate.
 - Keep a plan with toDoWrite when the work takes several steps that depend on each other. \
 A simple question needs none. Complete a step only when its result is there.
 - Delegate larger work to a specialist: email, document or task (issues). When none of them \
@@ -103,6 +104,12 @@ LIMIT_SENTENCES = {
     "asks": "I stopped because too many actions wait for a person's decision. Decide about those "
     "first, then ask me to go on.",
 }
+
+
+ESCALATED_SENTENCE = (
+    "I have handed this to a person, with what was said here. Their answer will appear in this "
+    "conversation."
+)
 
 
 def orchestrator(*, capabilities: Sequence[Capability], user: str, today: str) -> str:
@@ -226,6 +233,8 @@ def _turn(turn: TurnRecord) -> Iterable[Wire]:
         yield from (_result(call) for call in step.calls)
     if turn.reply is not None:
         yield {"role": "assistant", "content": turn.reply}
+    if turn.person:
+        yield {"role": "system", "content": f"[a person answered the user] {_json(turn.person)}"}
 
 
 def _assistant(step: StepRecord) -> Wire:

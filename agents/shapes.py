@@ -198,11 +198,21 @@ class Review(serializers.Serializer[Any]):
     by = serializers.CharField(help_text="model, or records where the model gave none")
 
 
+class EscalationState(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    state = serializers.CharField(help_text="open, taken or done")
+    reason = serializers.CharField(help_text="In the agent's words.")
+    answer = serializers.CharField(help_text="What the person answered; it is a message too.")
+
+
 class ChatResponse(serializers.Serializer[Any]):
     session_id = serializers.UUIDField()
     turn_id = serializers.UUIDField()
     message_id = serializers.CharField()
     status = serializers.CharField(help_text="queued, running, finished or failed")
+    ending = serializers.CharField(
+        help_text="reply, question, escalated, limit or error; empty before the end"
+    )
     response = serializers.CharField()
     context_used = ContextUsed(many=True)
     pending_actions = PendingAction(many=True)
@@ -212,6 +222,9 @@ class ChatResponse(serializers.Serializer[Any]):
     )
     completed_actions = CompletedAction(many=True)
     refused_actions = CompletedAction(many=True)
+    escalation = EscalationState(
+        allow_null=True, help_text="Of a turn that was handed to a person, as it stands now."
+    )
     needs_clarification = serializers.BooleanField()
     clarification = Clarification(allow_null=True)
     plan = Plan(allow_null=True, help_text="Of the session, as it stands now.")

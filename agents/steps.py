@@ -10,6 +10,7 @@ from agents.guards import REFUSED
 from integrations.completions import UNREADABLE
 
 ASK_USER = "ask_user"
+ESCALATE = "escalate"
 PARSE_RETRIES = 2  # of an answer that is no decision
 NOTHING = Spent()
 
@@ -53,11 +54,18 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Escalated:
+    """The conversation is handed to a person; `text` is what the model said with it."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stop:
     limit: Literal["steps", "tool_calls", "seconds", "asks", "loop", "tokens", "cost", "unreadable"]
 
 
-Ending = Reply | Question | Stop
+Ending = Reply | Question | Escalated | Stop
 Next = CallModel | RunCalls | Ending
 
 
@@ -85,6 +93,8 @@ def next_step(
         return Question(call=questions[0], text=last.text)
     if not last.calls:
         return Reply(text=last.text)
+    if any(call.name == ESCALATE and _worked(call) for call in last.calls):
+        return Escalated(text=last.text)
     if any(call.result and call.result.get("suspends") for call in last.calls):
         return Stop(limit="asks")
     tries = steps[-1 - PARSE_RETRIES :]
@@ -120,3 +130,7 @@ def _circles(step: StepRecord) -> bool:
 
 def _is_unreadable(step: StepRecord) -> bool:
     return any(call.name == UNREADABLE for call in step.calls)
+
+
+def _worked(call: CallRecord) -> bool:
+    return bool(call.result and call.result.get("success"))

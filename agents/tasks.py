@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.tasks import async_task
 
-from agents import learning, reactions, turns
+from agents import escalations, learning, reactions, turns
 from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
 from guardrails.tasks import queue_checkpoints, queue_stamps
 from integrations.models import Account, Organisation
@@ -84,6 +84,7 @@ def sweep() -> None:
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),
+        lambda: escalations.tell_again(now=now),
         lambda: queue_checkpoints(now=now),
         lambda: queue_stamps(now=now),
     )

@@ -29,7 +29,7 @@ from agents import (
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import Lease, LeaseLost
 from agents.models import Conversation, Message, ToolCall, Turn
-from agents.steps import ASK_USER, Question, Reply, Stop
+from agents.steps import ASK_USER, Escalated, Question, Reply, Stop
 from agents.tools import acting
 from agents.tools.base import ToolContext
 from guardrails import approvals
@@ -233,6 +233,12 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         case Reply(text=text):
             answer = closing.close(lease.turn_id, text, steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
+        case Escalated(text=text):
+            said = f"{text}\n\n{prompts.ESCALATED_SENTENCE}".lstrip()
+            answer = closing.close(lease.turn_id, said, steps=[*earlier, *run.steps])
+            finish_turn(
+                lease, text=answer.text, ending=Turn.Ending.ESCALATED, metadata=answer.metadata
+            )
         case Question(call=call, text=text):
             finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)
         case Stop(limit=limit):

@@ -186,6 +186,9 @@ SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
 SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})
 
+# Who is told by mail that a conversation waits for a person, by organisation: default=desk@…
+ESCALATION_MAIL: dict[str, str] = env.dict("ESCALATION_MAIL", default={})
+
 # Without a key or a base URL of a real model the offline model answers.
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")

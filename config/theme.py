@@ -13,5 +13,5 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.dashboard.context",
-    "SIDEBAR": {"navigation": "agents.dashboard.navigation"},
+    "SIDEBAR": {"navigation": "agents.sidebar.navigation"},
 }

@@ -2,6 +2,7 @@
 
 from agents.models.conversations import Conversation, Message
 from agents.models.custom_agents import CustomAgent, CustomAgentRun
+from agents.models.escalations import Escalation
 from agents.models.plans import Plan
 from agents.models.turns import Step, ToolCall, Turn, TurnEvent
 
@@ -9,6 +10,7 @@ __all__ = [
     "Conversation",
     "CustomAgent",
     "CustomAgentRun",
+    "Escalation",
     "Message",
     "Plan",
     "Step",

@@ -34,11 +34,13 @@ class Conversation(models.Model):
 
 
 class Message(models.Model):
-    """Every user message has exactly one assistant message: the answer of its turn."""
+    """Every user message has exactly one assistant message: the answer of its turn. Where that
+    turn was handed to a person, the person's answer follows."""
 
     class Role(models.TextChoices):
         USER = "user", "User"
         ASSISTANT = "assistant", "Assistant"
+        PERSON = "person", "A person"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(

@@ -26,6 +26,7 @@ class Turn(models.Model):
     class Ending(models.TextChoices):
         REPLY = "reply", "Reply"
         QUESTION = "question", "Question to the user"
+        ESCALATED = "escalated", "Handed to a person"
         LIMIT = "limit", "A limit was reached"
         PATTERN = "pattern", "A learned pattern acted"
         ERROR = "error", "Something broke"

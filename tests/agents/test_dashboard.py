@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from agents import dashboard
+from agents import dashboard, sidebar
 from integrations.models import Delivery, Organisation
 from tests.agents.pages import SCRIPT, delivery, mailbox, superuser, turn
 from tests.audit.entries import append_action
@@ -78,6 +78,7 @@ def test_what_is_open_leads_to_where_it_is(operator: Client) -> None:
 
     assert {label: tile["number"] for label, tile in tiles.items()} == {
         "Open approvals": "0",
+        "Handed to a person": "0",
         "Failed turns": "1",
         "Syncs in progress": "0",
         "Tasks in the queue": "0",
@@ -170,7 +171,7 @@ def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> No
 
 
 def test_every_registered_model_but_four_has_its_place_in_the_sidebar(operator: Client) -> None:
-    placed = {(page.app, page.model) for _, pages in dashboard.SIDEBAR for page in pages}
+    placed = {(page.app, page.model) for _, pages in sidebar.SIDEBAR for page in pages}
     registered = {
         (model._meta.app_label, model._meta.model_name or "") for model in admin.site._registry
     }

@@ -33,7 +33,7 @@ export function link(title, url) {
 
 /** One message of the conversation. */
 export function message(role, text, citations = []) {
-  const who = role === "user" ? "User" : "Assistant";
+  const who = { user: "User", person: "A person" }[role] ?? "Assistant";
   return el("li", { className: `message ${role}` },
     el("h3", {}, who), el("p", { className: "text" }, visible(text)),
     citations.length ? el("ul", { className: "plain sources", ariaLabel: "Sources" }, ...citations.map(source)) : null);

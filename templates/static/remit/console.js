@@ -257,7 +257,7 @@ async function openSession(row) {
     const said = await call(`${root.dataset.conversations}/${row.id}`);
     if (mine !== shown) return;
     log.append(...said.filter((one) => one.content).map((one) => message(one.role, one.content, one.citations)));
-    const last = said.at(-1);
+    const last = said.findLast((one) => one.role !== "person");
     if (!last) return;
     const answer = await call(`${root.dataset.turns}/${last.turn_id}`);
     if (mine === shown) show(answer, { withText: last.role === "user" });

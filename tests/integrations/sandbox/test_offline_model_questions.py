@@ -153,3 +153,13 @@ def test_quoted_text_can_pass_for_no_citation_link_or_line(client: OpenAI) -> No
 def test_what_it_cannot_do_is_answered_with_what_it_can(client: OpenAI, text: str) -> None:
     said = asking(client, text).says()
     assert said.startswith("I am the offline stand-in: I follow fixed rules")
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["I want to talk to a person", "Please escalate this to someone!", "Put me through to support"],
+)
+def test_who_wants_a_person_is_handed_over(client: OpenAI, request_text: str) -> None:
+    dialogue = asking(client, request_text)
+    (call,) = dialogue.calls()
+    assert call == ("escalate", {"reason": f"The user asked for a person: {request_text}"})

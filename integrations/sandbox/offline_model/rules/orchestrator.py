@@ -5,6 +5,7 @@ import re
 from integrations.sandbox.offline_model.rules import (
     actions,
     decisions,
+    handing_over,
     questions,
     tasks_from_mail,
 )
@@ -34,6 +35,8 @@ def next_reply(transcript: Transcript) -> Reply:
     request = _POLITE.sub("", transcript.request[:LONGEST_REQUEST].strip(), count=1)
     if _ABOUT_ITSELF.fullmatch(request):
         return Reply(text=HELP)
+    if handing_over.is_wish(request):
+        return handing_over.next_reply(transcript)
     wish = tasks_from_mail.wish_in(request)
     if wish is not None:
         return tasks_from_mail.next_reply(transcript, wish)

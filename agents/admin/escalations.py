@@ -1,0 +1,165 @@
+"""Conversations that wait for a person: who takes one, and what they answer."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, When
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from unfold.decorators import display
+
+from agents import escalations, turn_page
+from agents.models import Escalation
+from audit import timeline
+from integrations.read_only_admin import ReadOnlyAdmin
+
+NEWEST = 30
+COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
+
+
+@admin.register(Escalation)
+class EscalationAdmin(ReadOnlyAdmin):
+    """What waits comes first, the longest wait on top."""
+
+    list_display = ("since", "external_user_id", "why", "standing", "taken_by", "done_by")
+    list_display_links = ("since", "why")
+    list_filter = ("state", "organisation")
+    ordering = (
+        Case(When(state="done", then=1), default=0).asc(),
+        Case(When(state="done", then=None), default="created_at").asc(),
+        "-done_at",
+    )
+    search_fields = ("id", "external_user_id", "conversation", "turn")
+    search_help_text = "The whole id of the user, the conversation or the turn"
+    fields = ("organisation", "standing", "taken_by", "taken_when", "done_by", "done_when", "note")
+    readonly_fields = ("standing", "taken_when", "done_when")
+    change_form_outer_before_template = "agents/escalation.html"
+
+    @display(description="Since", ordering="created_at")  # type: ignore[untyped-decorator]
+    def since(self, row: Escalation) -> str:
+        return timeline.moment(row.created_at)
+
+    @display(description="Why")  # type: ignore[untyped-decorator]
+    def why(self, row: Escalation) -> str:
+        return timeline.reveal(row.reason[:160])
+
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, row: Escalation) -> str:
+        return row.get_state_display()
+
+    @display(description="Taken")  # type: ignore[untyped-decorator]
+    def taken_when(self, row: Escalation) -> str:
+        return timeline.moment(row.taken_at) if row.taken_at else "not yet"
+
+    @display(description="Done")  # type: ignore[untyped-decorator]
+    def done_when(self, row: Escalation) -> str:
+        return timeline.moment(row.done_at) if row.done_at else "not yet"
+
+    def get_urls(self) -> list[URLPattern]:
+        take, finish = map(self.admin_site.admin_view, (self.take, self.finish))
+        return [
+            path("<uuid:escalation_id>/take/", take, name="agents_escalation_take"),
+            path("<uuid:escalation_id>/finish/", finish, name="agents_escalation_finish"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = _page(row) | {"may_answer": may_answer(request)} if row else {}
+        response: HttpResponse = super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), **context}
+        )
+        return response
+
+    def take(self, request: HttpRequest, escalation_id: UUID) -> HttpResponse:
+        """Posted by the button of the page."""
+        row = self._posted(request, escalation_id)
+        if isinstance(row, HttpResponse):
+            return row
+        try:
+            escalations.take(row.id, by=_name(request), now=timezone.now())
+        except escalations.Done:
+            messages.warning(request, "Somebody has finished it already.")
+        else:
+            messages.success(request, "It is yours now.")
+        return redirect("admin:agents_escalation_change", row.pk)
+
+    def finish(self, request: HttpRequest, escalation_id: UUID) -> HttpResponse:
+        """Posted by the form of the page."""
+        row = self._posted(request, escalation_id)
+        if isinstance(row, HttpResponse):
+            return row
+        answer = request.POST.get("answer", "")
+        try:
+            escalations.finish(
+                row.id,
+                by=_name(request),
+                answer=answer,
+                note=request.POST.get("note", ""),
+                now=timezone.now(),
+            )
+        except ValueError as error:
+            messages.error(request, str(error))
+        except escalations.Done:
+            messages.warning(request, "Somebody has finished it already. Nothing was sent.")
+        else:
+            sent = "Your answer stands in the user's conversation." if answer.strip() else "Done."
+            messages.success(request, sent)
+        return redirect("admin:agents_escalation_change", row.pk)
+
+    def _posted(self, request: HttpRequest, escalation_id: UUID) -> Escalation | HttpResponse:
+        """The row that a form is about, or the answer that refuses it."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not may_answer(request):
+            raise PermissionDenied
+        row: Escalation | None = self.get_object(request, str(escalation_id))
+        if row is None:
+            messages.error(request, "There is no such conversation here.")
+            return redirect("admin:agents_escalation_changelist")
+        return row
+
+
+def may_answer(request: HttpRequest) -> bool:
+    return request.user.has_perm("agents.change_escalation")
+
+
+def _name(request: HttpRequest) -> str:
+    return request.user.get_username()
+
+
+def _page(row: Escalation) -> dict[str, Any]:
+    """The page's values; what users and models wrote is plain text, hidden characters shown."""
+    newest = row.conversation.messages.order_by("-created_at")[:NEWEST]
+    return {
+        "escalation": row,
+        "why": timeline.reveal(row.reason),
+        "tried": timeline.reveal(row.tried),
+        "waits_since": timeline.moment(row.created_at),
+        "is_open": row.state != Escalation.State.DONE,
+        "said": [
+            {
+                "role": message.get_role_display(),
+                "text": timeline.reveal(message.content),
+                "cited": turn_page.cited(message),
+                "at": timeline.moment(message.created_at),
+                "turn": turn_page.turn_link(message.turn_id),
+            }
+            for message in reversed(newest)
+        ],
+        "actions_done": turn_page.actions(row.turn),
+        "turn_link": turn_page.turn_link(row.turn_id),
+        "conversation_link": reverse(
+            "admin:agents_conversation_change", args=[row.conversation_id]
+        ),
+    }

@@ -1,0 +1,37 @@
+"""escalate: hand the conversation to a person, with why and what was tried. It ends the turn."""
+
+from pydantic import Field
+
+from agents import escalations
+from agents.contracts import ToolResult
+from agents.steps import ESCALATE
+from agents.tools.base import Arguments, Tool, ToolContext
+
+
+class Escalate(Arguments):
+    reason: str = Field(
+        min_length=1, max_length=2000, description="What a person is needed for, in full."
+    )
+    tried: str = Field(default="", max_length=4000, description="What was done and found so far.")
+
+
+def run(context: ToolContext, arguments: Escalate) -> ToolResult:
+    row = escalations.hand_over(
+        turn_id=context.lease.turn_id,
+        call_id=context.call.id,
+        reason=arguments.reason,
+        tried=arguments.tried,
+    )
+    return ToolResult(success=True, data={"escalation": str(row.id), "state": row.state})
+
+
+TOOL = Tool(
+    name=ESCALATE,
+    description="Hand the conversation to a person of the organisation: when the user asks for "
+    "one, or when it needs a decision or knowledge that neither you nor the user has. It ends "
+    "your turn; the person answers in the conversation. To learn what the user means, use "
+    "ask_user instead.",
+    arguments=Escalate,
+    run=run,
+    timeout_seconds=10,
+)
