@@ -34,6 +34,8 @@ def hand_over(*, turn_id: UUID, call_id: UUID, reason: str, tried: str) -> Escal
     """Put the turn's conversation into the queue of people, and have them told. A conversation
     that waits there already stays as it is."""
     turn = Turn.objects.get(id=turn_id)
+    if turn.conversation_id is None:
+        raise LookupError("a turn without a conversation is nothing to answer in")
     waiting = Escalation.objects.filter(conversation=turn.conversation_id, state__in=UNFINISHED)
     found = Escalation.objects.filter(call_id=call_id).first() or waiting.first()
     if found is not None:
