@@ -21,21 +21,29 @@ from django.db import connections
 from django.utils import timezone
 
 from audit import ledger
-from audit.contracts import Entry, Recorded
+from audit.contracts import Entry
 from audit.selectors import recorded
-from guardrails import asks, entries, holds, results, selectors, shadow, usage, versions
+from guardrails import (
+    asks,
+    entries,
+    holds,
+    results,
+    selectors,
+    settling,
+    shadow,
+    usage,
+    versions,
+)
 from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult, Decision
 from guardrails.counts import Use
 from guardrails.judgement import Judgement, canonical, judge, refused
 from guardrails.policy_rows import policy_snapshot
-from integrations import reads, writes
-from integrations.contracts import AccountRef, Operation
+from integrations import writes
 from integrations.exceptions import ProviderError
 from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 3
 
 _registering = threading.Lock()
 _running: WeakValueDictionary[UUID, Any] = WeakValueDictionary()
@@ -84,17 +92,6 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
         return _run(canonical(request), confirmation)
 
 
-def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> ActionResult | None:
-    """Close an open attempt as the provider says it went; never performs anything. With
-    `give_up` an attempt the provider knows nothing of is closed as unknown; without, it is
-    left to the caller's retry and the answer is None. Raises ProviderError."""
-    operation = _operation(account, attempt.idempotency_key) if account else None
-    entry = entries.reopened(attempt, actor_type="recovery")
-    if operation is not None:
-        return _succeeded(entry, operation.response)
-    return _close(entry, status="unknown", reason="unresolved") if give_up else None
-
-
 @contextmanager
 def one_at_a_time(action_id: UUID) -> Iterator[None]:
     """Threads of one process take turns on one action; the second finds the first's outcome.
@@ -113,7 +110,7 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
     if last is not None and results.is_final(last):
         return results.result(last)
     if last is not None and last.phase == "attempt":
-        settled = _settle(entries.reopened(last), request.account)
+        settled = settling.settle(entries.reopened(last), request.account)
         if settled is not None:
             return settled
     held = any(phase.decision_reason == "held" for phase in phases)
@@ -165,7 +162,7 @@ def _carry_out(
         return _refuse(request, judgement, attempt_no)
     if judgement.nothing_to_do:
         attempt = _begin(request, judgement, confirmation, attempt_no)
-        return _close(attempt, status="noop", reason="already_so")
+        return settling.close(attempt, status="noop", reason="already_so")
     if confirmation is None and judgement.decision.verdict == "ask":
         return _ask(request, judgement, attempt_no)
     if confirmation is not None and confirmation.digest != judgement.digest:
@@ -239,7 +236,7 @@ def _perform(
     except ledger.AlreadyRecorded:
         return results.result(recorded(request.action_id)[-1])
     if action is None or not _is_still_permitted(request, decision):
-        return _close(attempt, status="failed", reason=_why_not(request), stopped=True)
+        return settling.close(attempt, status="failed", reason=_why_not(request), stopped=True)
     release_connections()
     started = time.monotonic()
     try:
@@ -254,10 +251,10 @@ def _perform(
         )
     except ProviderError as error:
         log.warning("guardrails.call_failed action=%s code=%s", request.action_id, error.code)
-        settled = _settle(attempt, request.account, error)
+        settled = settling.settle(attempt, request.account, error)
         return settled or _perform(request, judgement, confirmation, attempt_no + 1)
     latency_ms = round((time.monotonic() - started) * 1000)
-    return _succeeded(attempt, answer, latency_ms=latency_ms)
+    return settling.succeeded(attempt, answer, latency_ms=latency_ms)
 
 
 def _is_still_permitted(request: ActionRequest, decision: Decision) -> bool:
@@ -274,54 +271,3 @@ def _why_not(request: ActionRequest) -> str:
     """The reason of a refusal that came between the decision and the call."""
     switch = policy_snapshot(request.account).switch(request.action_type, request.account.source)
     return "switched_off" if switch else "paused"
-
-
-def _settle(
-    attempt: Entry, account: AccountRef, error: ProviderError | None = None
-) -> ActionResult | None:
-    """What became of an attempt whose call failed (`error`) or whose process died. Whatever
-    the error says, the provider is asked. None: nothing happened, the next attempt may begin."""
-    uncertain = error is None or error.outcome_unknown
-    try:
-        operation = _operation(account, attempt.idempotency_key)
-    except ProviderError:
-        if uncertain:
-            return results.result(attempt)  # stays open; recovery asks again
-        operation = None
-    if operation is not None:
-        return _succeeded(attempt, operation.response)
-    code = error.code if error else entries.INTERRUPTED
-    if uncertain and attempt.attempt_no < MAX_ATTEMPTS:
-        _close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
-        return None
-    return _close(attempt, status="failed", reason=results.failure(error), error_code=code)
-
-
-def _operation(account: AccountRef, key: str) -> Operation | None:
-    """What the provider did under this key, or None."""
-    release_connections()
-    operation = reads.reader(account).operation(key)
-    return operation if operation and operation.status < 300 else None
-
-
-def _succeeded(attempt: Entry, answer: Any, *, latency_ms: int | None = None) -> ActionResult:
-    result, artifacts = results.outcome(attempt, answer)
-    return _close(
-        attempt,
-        status="succeeded",
-        reason="performed",
-        payload={"result": result, **results.version_of(answer)},
-        artifacts=artifacts,
-        latency_ms=latency_ms,
-    )
-
-
-def _close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
-    """Commits the outcome. If somebody closed the attempt before, that outcome counts and
-    this one is kept as a remark."""
-    entry = entries.closed(attempt, reason=reason, now=timezone.now(), **fields)
-    try:
-        ledger.append(entry)
-    except ledger.AlreadyRecorded:
-        ledger.append(entries.late(entry))
-    return results.result(entry)

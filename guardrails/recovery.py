@@ -7,7 +7,7 @@ from uuid import UUID
 
 from audit.contracts import Recorded
 from audit.selectors import open_attempts
-from guardrails import executor
+from guardrails import settling
 from integrations.contracts import AccountRef
 from integrations.exceptions import ProviderError
 from integrations.models import Account
@@ -49,7 +49,7 @@ def _recover(attempts: Sequence[Recorded], *, now: datetime) -> Iterator[bool]:
         account = accounts.get(attempt.account_id) if attempt.account_id else None
         give_up = account is None or attempt.recorded_at < now - GIVE_UP_AFTER
         try:
-            yield executor.recover(attempt, account, give_up=give_up) is not None
+            yield settling.recover(attempt, account, give_up=give_up) is not None
         except ProviderError as error:
             log.warning(
                 "guardrails.recovery_waits action=%s code=%s", attempt.action_id, error.code
