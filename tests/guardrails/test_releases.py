@@ -1,13 +1,14 @@
 """Held actions when their time has come: decided again, carried out once."""
 
 from datetime import timedelta
+from types import ModuleType
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from audit.selectors import recorded
-from guardrails import executor
+from guardrails import executor, settling
 from guardrails.contracts import ActionResult, Origin
 from guardrails.executor import execute
 from guardrails.holds import TooLate, recall
@@ -216,15 +217,21 @@ def test_a_release_killed_in_the_call_is_finished_once(
     assert [call["performed"] for call in office.calls()] == [True]
 
 
-@pytest.mark.parametrize("point", ["judge", "_begin", "_close"])
+@pytest.mark.parametrize(
+    ("module", "point"), [(executor, "judge"), (executor, "_begin"), (settling, "close")]
+)
 def test_a_release_killed_elsewhere_is_finished_once(
-    office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch, point: str
+    office: Office,
+    held: ActionResult,
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    point: str,
 ) -> None:
     def killed(*given: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(executor, point, killed)
+        patched.setattr(module, point, killed)
         with pytest.raises(KeyboardInterrupt):
             due()
 
