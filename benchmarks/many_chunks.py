@@ -26,9 +26,11 @@ JOIN bench_part one ON one.n = chunk.one
 JOIN bench_part two ON two.n = chunk.two;
 INSERT INTO knowledge_item (id, account_id, source, source_id, content_type, title, summary, text,
     sender_name, sender_address, identifiers, content_hash, metadata, occurred_at,
-    source_version, ingested_at)
+    source_version, ingested_at, languages, search)
 SELECT item_id, account_id, 'gmail', n::text, 'email', title, '', text, '', '', '{{}}', '', '{{}}',
-       at, 1, at FROM fresh;
+       at, 1, at, '{{}}',
+       setweight(to_tsvector('simple', title), 'A') || setweight(to_tsvector('simple', text), 'C')
+FROM fresh;
 INSERT INTO knowledge_chunk (id, item_id, position, text, digest)
 SELECT n, item_id, 0, text, md5(text) FROM fresh;
 INSERT INTO knowledge_chunkvector (id, chunk_id, item_id, account_id, model, vector)

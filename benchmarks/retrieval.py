@@ -241,9 +241,11 @@ INSERT = """
 WITH item AS (
     INSERT INTO knowledge_item (id, account_id, source, source_id, content_type, title, summary,
         text, sender_name, sender_address, identifiers, content_hash, metadata, occurred_at,
-        source_version, ingested_at)
+        source_version, ingested_at, languages, search)
     VALUES (gen_random_uuid(), %(account)s, 'gmail', %(id)s, 'email', %(title)s, '', %(text)s,
-        '', '', '{}', '', '{}', now(), 1, now()) RETURNING id),
+        '', '', '{}', '', '{}', now(), 1, now(), '{}',
+        setweight(to_tsvector('simple', %(title)s), 'A')
+        || setweight(to_tsvector('simple', %(text)s), 'C')) RETURNING id),
 chunk AS (
     INSERT INTO knowledge_chunk (item_id, position, text, digest)
     SELECT id, 0, %(text)s, '' FROM item RETURNING id, item_id)

@@ -5,7 +5,6 @@ from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth import get_permission_codename
-from django.contrib.postgres.search import SearchQuery
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +21,7 @@ from integrations import llm
 from knowledge import embedding_models, sync_pages, sync_runs
 from knowledge.admin_paging import NewestFirst
 from knowledge.files.contracts import REASONS, Reason
+from knowledge.indexing import words_query
 from knowledge.models import (
     Chunk,
     EmbeddingModel,
@@ -120,9 +120,7 @@ class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
         """Both ways through an index, never by reading every row."""
         if not search_term.strip():
             return queryset, False
-        by_words = queryset.filter(
-            search=SearchQuery(search_term, config="simple", search_type="websearch")
-        )
+        by_words = queryset.filter(search=words_query(search_term))
         by_id = queryset.filter(identifiers__contains=[search_term.strip().lower()])
         return by_words | by_id, False
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from integrations.completions import Payer
 from integrations.contracts import AccountRef, AnyItem
-from knowledge import enrichment, item_files, occurrences, passages
+from knowledge import enrichment, indexing, item_files, occurrences, passages, stamps
 from knowledge.contracts import IngestOutcome
 from knowledge.enrichment import Passage, Reading
 from knowledge.files import fetching
@@ -178,7 +178,9 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         row.sender_name = row.sender_address = ""
         row.identifiers, row.metadata, row.deleted_at = [], {}, at
         row.occurrences_until = None
+        indexing.index(row)
         row.save()
+        stamps.written([row])
         return IngestOutcome(state="deleted", item_id=row.id)
 
 
@@ -216,6 +218,7 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         if before != (row.metadata, row.occurred_at, row.identifiers):
             row.save()
             occurrences.place(row, now=target.now)
+            stamps.written([row])
             return IngestOutcome(state="metadata", item_id=row.id, summary=row.summary)
         row.save(update_fields=["source_version", "source_updated_at"])
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
@@ -235,6 +238,7 @@ def _write(target: _Target, content: _Content, *, seen: bool) -> IngestOutcome:
         row.content_hash = parsed.content_hash
         row.deleted_at, row.ingested_at = None, target.now
         _set_metadata(row, target, parsed, fallback=reading.fallback)
+        indexing.index(row)
         row.save(force_insert=not seen)
         occurrences.place(row, now=target.now)
         item_files.replace(row, parsed.files, content.files, is_new=is_new, now=target.now)
@@ -242,6 +246,7 @@ def _write(target: _Target, content: _Content, *, seen: bool) -> IngestOutcome:
         replace_mentions(
             account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new
         )
+        stamps.written([row])
     return IngestOutcome(
         state="created" if is_new or returns else "updated",
         item_id=row.id,

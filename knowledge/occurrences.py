@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from knowledge import stamps
 from knowledge.models import Item, Occurrence
 from knowledge.recurrence import NotExpandable, Timetable, occurrences
 
@@ -56,6 +57,7 @@ def look_ahead(*, now: datetime) -> int:
             row = Item.objects.defer("search", "text").select_for_update().filter(pk=pk).first()
             if row is not None and row.deleted_at is None:
                 place(row, now=now)
+                stamps.written([row])
     return len(ids)
 
 

@@ -1,11 +1,15 @@
 """A search request in the terms of the two SQL statements that answer it. Pure."""
 
 import re
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from knowledge import lexemes
 from knowledge.contracts import SearchRequest
+from knowledge.languages import language_of, little_words
+from knowledge.lexemes import Term
 from knowledge.parsing import visible
 from knowledge.subjects import words
 from knowledge.time_windows import window
@@ -21,6 +25,7 @@ EXACT_ITEMS = 5_000
 CANDIDATES = 100
 NEWEST_MATCHES = 200  # of each word and account
 RRF = 60
+VECTOR_WEIGHT = 0.7  # of a place among vectors, where one among words is 1: measured best
 MAX_DISTANCE = 0.75  # cosine; a passage farther away has nothing to do with the question
 _ADDRESS = re.compile(r"[^\s<>()\[\],;:\"]+@[^\s<>()\[\],;:\"]+")
 _EDGES = ".,;:!?()[]<>{}\"'“”\u2018\u2019«»"
@@ -43,9 +48,13 @@ _AGENDA = frozenset(
 )
 
 
+Word = TypeVar("Word", str, Term)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """`terms` are the words that count; `identifiers` what may be an id or an address."""
+    """`terms` are the words that count, as names are compared by; `searched` are they as full
+    text search looks for them; `identifiers` what may be an id or an address."""
 
     text: str
     terms: tuple[str, ...]
@@ -54,32 +63,33 @@ class Query:
     entity_address: str
     since: datetime | None
     until: datetime | None
+    searched: tuple[Term, ...]
 
     @property
-    def word_queries(self) -> tuple[str, ...]:
-        """Each term as a tsquery; long ones also as a beginning."""
-        return tuple(f"'{term}'{':*' if len(term) > 3 else ''}" for term in self.terms)
-
-    @property
-    def candidate_words(self) -> tuple[str, ...]:
-        """The terms that candidates are looked for by: the longest, which are the rarest."""
-        longest = sorted(self.word_queries, key=len, reverse=True)[:MAX_CANDIDATE_WORDS]
-        return tuple(word for word in self.word_queries if word in longest)
+    def candidate_words(self) -> tuple[int, ...]:
+        """Places of the terms that candidates are looked for by: the longest, which are the
+        rarest."""
+        places = range(len(self.searched))
+        longest = sorted(places, key=lambda place: -len(self.searched[place].plain))
+        return tuple(sorted(longest[:MAX_CANDIDATE_WORDS]))
 
 
 def understand(request: SearchRequest, *, now: datetime) -> Query:
     """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
     text = " ".join(visible(request.query).split())[:MAX_QUERY]
     found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
+    looked_for = lexemes.terms(text)[:MAX_WORDS]
     entity = visible(request.entity)
     address = _ADDRESS.search(entity)
     since, until = window(request, now=now)
-    terms = tuple(word for word in found if word not in _FILLERS) or found
+    fillers = _FILLERS | little_words(language_of(text))
+    terms = _without(fillers, found) or found
+    searched = _without(fillers, looked_for) or looked_for
     if request.time_filter:
-        asked = _FILLERS | _TIMES
+        fillers |= _TIMES
         if request.sources and _CALENDARS.issuperset(request.sources):
-            asked |= _AGENDA
-        terms = tuple(word for word in found if word not in asked)
+            fillers |= _AGENDA
+        terms, searched = _without(fillers, found), _without(fillers, looked_for)
     return Query(
         text=text,
         terms=terms,
@@ -94,11 +104,21 @@ def understand(request: SearchRequest, *, now: datetime) -> Query:
         entity_address=address.group().strip(_EDGES).lower() if address else "",
         since=since,
         until=until,
+        searched=searched,
     )
 
 
+def _without(fillers: Set[str], found: tuple[Word, ...]) -> tuple[Word, ...]:
+    return tuple(word for word in found if str(word) not in fillers)
+
+
 def parameters(
-    request: SearchRequest, query: Query, *, vector: str | None, model: str
+    request: SearchRequest,
+    query: Query,
+    *,
+    vector: str | None,
+    model: str,
+    languages: Sequence[str],
 ) -> dict[str, Any]:
     """The values of both statements of `knowledge.statements`."""
     by_entity = bool(query.entity_words or query.entity_address)
@@ -112,10 +132,11 @@ def parameters(
         "excluded": list(request.excluded_ids),
         "since": query.since,
         "until": query.until,
-        "any_term": " | ".join(query.word_queries),
-        "all_terms": " & ".join(query.word_queries),
-        "word_queries": list(query.word_queries),
-        **{f"term_{number}": word for number, word in enumerate(query.candidate_words)},
+        "has_words": bool(query.searched),
+        "written": [term.written for term in query.searched],
+        **{f"word_{number}": term.tsquery for number, term in enumerate(query.searched)},
+        **{f"written_{number}": term.written for number, term in enumerate(query.searched)},
+        **{f"language_{number}": name for number, name in enumerate(languages)},
         "terms": list(query.terms),
         "identifiers": list(query.identifiers),
         "by_entity": by_entity,
@@ -133,4 +154,5 @@ def parameters(
         "newest_matches": NEWEST_MATCHES,
         "max_distance": MAX_DISTANCE,
         "rrf": RRF,
+        "vector_weight": VECTOR_WEIGHT,
     }

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from integrations import llm
 from integrations.completions import ModelError, Payer
-from knowledge import embedding_models, statements
+from knowledge import embedding_models, stamps, statements
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.models import Item
 from knowledge.queries import Query, parameters, understand
@@ -42,8 +42,13 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     selects = payer is not None and settings.SEARCH_SELECTION and bool(query.terms)
     wanted = max(request.limit, MOST_SHOWN) if selects else request.limit
     model = embedding_models.searched()
+    stamp = stamps.read(request.account_ids)
     values = parameters(
-        replace(request, limit=wanted), query, vector=_embedded(query, model), model=model
+        replace(request, limit=wanted),
+        query,
+        vector=_embedded(query, model),
+        model=model,
+        languages=stamp.languages,
     )
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -55,7 +60,9 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
         )
         statement = statements.search(
             accounts=len(request.account_ids),
-            words=len(query.candidate_words),
+            words=len(query.searched),
+            candidates=query.candidate_words,
+            languages=len(stamp.languages),
             by_entity=values["by_entity"],
         )
         cursor.execute(statement, values)

@@ -1,5 +1,5 @@
-"""The two SQL statements of retrieval. Constant text, but for how many accounts and words there
-are: everything else that varies is a parameter.
+"""The two SQL statements of retrieval. Constant text, but for how many accounts, words and
+languages there are: everything else that varies is a parameter.
 
 Django writes parameters into the statement as literals, so the planner drops the filters
 that are not asked for and the branches that cannot be reached.
@@ -68,6 +68,7 @@ _ABOUT_ENTITY = """AND i.id IN (
 # Words: what holds all of them comes first; then a word counts the more, the fewer of the
 # candidates hold it. Of a common word only the newest matches are candidates, or it would read
 # most of the account; of a rare one all are.
+# A word is looked for as it is written and by its stems in the languages of the accounts.
 # Each account and each word is asked for by itself and by name: so the planner knows how much
 # there is, and chooses between the newest items and the index of words.
 # Identifiers: OFFSET 0 keeps the planner from reading all items by time to find a few.
@@ -76,8 +77,11 @@ _VECTORS = """v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
 
 
 @cache
-def search(*, accounts: int, words: int, by_entity: bool) -> str:
-    """The statement that finds items of so many accounts by so many words."""
+def search(
+    *, accounts: int, words: int, candidates: tuple[int, ...], languages: int, by_entity: bool
+) -> str:
+    """The statement that finds items of so many accounts by so many words, of which those at
+    the places `candidates` choose the items that are looked at."""
     about = _ABOUT_ENTITY if by_entity else ""
     narrowed = f"{_FILTERS} AND NOT i.id = ANY(%(excluded)s::uuid[]) {about}"
 
@@ -90,9 +94,9 @@ def search(*, accounts: int, words: int, by_entity: bool) -> str:
         )
 
     few = "(SELECT count(*) FROM all_words) < %(limit)s"
-    with_word = [
-        newest(f"{few} AND i.search @@ to_tsquery('simple', %(term_{n})s)") for n in range(words)
-    ]
+    queries = [_word(number, languages) for number in range(words)]
+    every, some = (join.join(queries) or "''::tsquery" for join in (" && ", " || "))
+    with_word = [newest(f"{few} AND i.search @@ {queries[place]}") for place in candidates]
     return f"""
 WITH {_NAMED}, {_TAKES_PLACE},
     eligible AS NOT MATERIALIZED (
@@ -101,7 +105,7 @@ WITH {_NAMED}, {_TAKES_PLACE},
     ),
     all_words AS MATERIALIZED (
         SELECT id, occurred_at, true AS every, search
-        FROM ({newest("i.search @@ to_tsquery('simple', %(all_terms)s)")}) i
+        FROM ({newest(f"i.search @@ ({every})")}) i
     ),
     any_word AS MATERIALIZED (
         SELECT id, occurred_at, false AS every, search
@@ -114,7 +118,7 @@ WITH {_NAMED}, {_TAKES_PLACE},
     ),
     holds AS MATERIALIZED (
         SELECT m.id, m.every, m.occurred_at, term, ts_rank(m.search, term, 1) AS share
-        FROM matches m CROSS JOIN LATERAL unnest(%(word_queries)s::tsquery[]) term
+        FROM matches m CROSS JOIN LATERAL unnest(ARRAY[{", ".join(queries)}]::tsquery[]) term
         WHERE m.search @@ term
     ),
     rarity AS (
@@ -173,26 +177,26 @@ WITH {_NAMED}, {_TAKES_PLACE},
     newest AS (
         SELECT id, NULL::bigint AS chunk_id,
                row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
-        FROM (SELECT id, occurred_at FROM eligible WHERE %(any_term)s = '' OR %(by_entity)s
+        FROM (SELECT id, occurred_at FROM eligible WHERE NOT %(has_words)s OR %(by_entity)s
               ORDER BY occurred_at DESC, id LIMIT %(limit)s) found
     ),
     coming AS (
         SELECT i.id, NULL::bigint AS chunk_id,
                row_number() OVER (ORDER BY t.starts_at, i.id) AS rank
         FROM takes_place t JOIN eligible i ON i.id = t.item_id
-        WHERE %(any_term)s = '' ORDER BY rank LIMIT %(limit)s
+        WHERE NOT %(has_words)s ORDER BY rank LIMIT %(limit)s
     ),
     hits AS (
-        SELECT 'words' AS list, * FROM by_words
-        UNION ALL SELECT 'identifier', * FROM by_identifier
-        UNION ALL SELECT 'vector', * FROM by_vector
-        UNION ALL SELECT 'newest', * FROM newest
-        UNION ALL SELECT 'coming', * FROM coming
+        SELECT 'words' AS list, 1.0 AS weight, * FROM by_words
+        UNION ALL SELECT 'identifier', 1.0, * FROM by_identifier
+        UNION ALL SELECT 'vector', %(vector_weight)s, * FROM by_vector
+        UNION ALL SELECT 'newest', 1.0, * FROM newest
+        UNION ALL SELECT 'coming', 1.0, * FROM coming
     ),
     fused AS (
         SELECT id, max(chunk_id) AS chunk_id,
-               sum(1.0 / (%(rrf)s + rank)) * (%(rrf)s + 1)
-                   / (SELECT count(DISTINCT list) FROM hits) AS relevance
+               sum(weight / (%(rrf)s + rank)) * (%(rrf)s + 1)
+                   / (SELECT sum(weight) FROM hits WHERE rank = 1) AS relevance
         FROM hits GROUP BY id
         ORDER BY relevance DESC, id LIMIT %(limit)s
     )
@@ -207,11 +211,23 @@ LEFT JOIN LATERAL (
     SELECT c.text FROM knowledge_chunk c WHERE c.item_id = f.id
     ORDER BY (c.id = f.chunk_id) DESC,
              CASE WHEN f.chunk_id IS NULL THEN ts_rank(
-                 to_tsvector('simple', c.text), to_tsquery('simple', %(any_term)s)) END DESC,
+                 to_tsvector(coalesce(i.languages[1], 'simple')::regconfig, c.text), {some})
+             END DESC,
+             CASE WHEN f.chunk_id IS NULL THEN (
+                 SELECT count(*) FROM unnest(%(written)s::text[]) word
+                 WHERE strpos(lower(c.text), word) > 0) END DESC,
              c.position
     LIMIT 1) passage ON true
 ORDER BY f.relevance DESC, f.id
 """  # noqa: S608  # only the constants of this module are put in
+
+
+def _word(number: int, languages: int) -> str:
+    stems = (
+        f"plainto_tsquery(%(language_{one})s::regconfig, %(written_{number})s)"
+        for one in range(languages)
+    )
+    return f"({' || '.join([f'%(word_{number})s::tsquery', *stems])})"
 
 
 # Nobody is listed without an item inside the walls.

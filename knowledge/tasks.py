@@ -14,6 +14,7 @@ from knowledge import (
     callbacks,
     dead_letters,
     embedding_models,
+    indexing,
     late_files,
     occurrences,
     sync,
@@ -92,6 +93,16 @@ def sweep(*, now: datetime) -> None:
     occurrences.look_ahead(now=now)
     if embedding_models.claim(now=now):
         async_task(reembed)
+    if indexing.is_behind():
+        async_task(index_again)
+
+
+def index_again() -> None:
+    """Index what was stored before languages were told apart, for a share of a task's time; a
+    later sweep goes on."""
+    until = timezone.now() + timedelta(seconds=settings.TASK_TIMEOUT_SECONDS / 5)
+    while indexing.index_again() and timezone.now() < until:
+        pass
 
 
 def reembed() -> None:

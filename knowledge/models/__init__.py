@@ -8,6 +8,7 @@ from knowledge.models.items import (
     Mention,
     Occurrence,
 )
+from knowledge.models.stamps import WriteCount
 from knowledge.models.syncs import SyncFailure, SyncRun, SyncSource
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "SyncFailure",
     "SyncRun",
     "SyncSource",
+    "WriteCount",
 ]

@@ -9,17 +9,13 @@ import uuid
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models.functions import Left
 from pgvector.django import HalfVectorField, HnswIndex
 
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
 from knowledge.versions import Version
-
-# A search column holds one MiB at most; this many characters fit whatever they are.
-INDEXED_CHARS = 100_000
 
 
 class Item(models.Model):
@@ -65,13 +61,14 @@ class Item(models.Model):
         blank=True,
         help_text="Of a series without an end: up to when its occurrences are known.",
     )
-    search = models.GeneratedField(
-        expression=SearchVector("title", weight="A", config="simple")
-        + SearchVector("summary", weight="B", config="simple")
-        + SearchVector(Left("text", INDEXED_CHARS), weight="C", config="simple"),
-        output_field=SearchVectorField(),
-        db_persist=True,
+    languages = ArrayField(
+        models.CharField(max_length=32),
+        null=True,
+        blank=True,
+        help_text="That its words are stemmed in, by PostgreSQL's names; null: not looked at yet.",
     )
+    # Written by knowledge.indexing: accents and languages without blanks are Python's to know.
+    search = SearchVectorField(default="", null=True, editable=False)
 
     class Meta:
         ordering = ["-occurred_at"]
@@ -87,6 +84,9 @@ class Item(models.Model):
             models.Index(fields=["-occurred_at"], name="item_newest"),
             GinIndex(fields=["search"], name="item_words"),
             GinIndex(fields=["identifiers"], name="item_identifiers"),
+            models.Index(
+                fields=["id"], name="item_not_indexed", condition=models.Q(languages=None)
+            ),
             models.Index(
                 fields=["occurrences_until"],
                 name="item_series",

@@ -29,7 +29,7 @@ def take(owner: AccountRef, *ids: str) -> None:
 
 def found(owner: AccountRef) -> set[str]:
     """By vectors alone: no words are left in the search column."""
-    Item.objects.update(title="", summary="", text="")
+    Item.objects.update(title="", summary="", text="", search="")
     request = SearchRequest(account_ids=(owner.id,), query="noodles")
     return {item.source_id for item in search(request, now=NOW).items}
 

@@ -86,7 +86,7 @@ def test_a_passage_is_found_by_its_vector_alone(settings: Any) -> None:
     first, second = " ".join(f"w{n}" for n in range(590)), "golden gate " * 20 + "end"
     with scripted_model(settings, {READER: summarised}):
         take(owner, document(content_text=f"{first}\n\n{second}"))
-        Item.objects.update(text="")  # no words are left in the search column
+        Item.objects.update(search="")  # no words are left in the search column
         [item] = find(owner, query="golden gate").items
 
     assert item.text.endswith(second)
@@ -255,7 +255,7 @@ def test_words_alone_decide_when_no_vector_can_be_had(
 
 def test_vectors_of_another_model_are_not_compared(mailbox: AccountRef) -> None:
     ChunkVector.objects.update(model="another")
-    Item.objects.update(title="", summary="", text="")
+    Item.objects.update(title="", summary="", text="", search="")
 
     assert ids(find(mailbox, query="noodles")) == []
 
@@ -277,8 +277,8 @@ def test_the_number_of_queries_is_fixed(
     for number in range(size):
         take(owner, email(id=f"m{number}", to=[f"p{number}@company.com"]))
 
-    # The embedding model, two for the transaction, its settings, items, entities.
-    with django_assert_num_queries(6):
+    # The embedding model, the stamp, two for the transaction, its settings, items, entities.
+    with django_assert_num_queries(7):
         assert len(find(owner, query="proposal john", entity="John", limit=50).items) == size
 
 
