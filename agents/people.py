@@ -4,7 +4,7 @@ from uuid import UUID
 
 from agents.contracts import Person
 from guardrails import selectors
-from guardrails.contracts import Capability
+from guardrails.contracts import Capability, SkillRef
 from integrations.models import Account
 
 
@@ -24,3 +24,12 @@ def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
 def capabilities(person: Person) -> list[Capability]:
     found = selectors.capabilities(person.accounts)
     return [c for account in person.accounts for c in found.get(account.id, ())]
+
+
+def skills(person: Person) -> tuple[SkillRef, ...]:
+    """What any of the person's accounts is offered, by name. One query an account."""
+    found: dict[str, SkillRef] = {}
+    for account in person.accounts:
+        for skill in selectors.skills(account):
+            found.setdefault(skill.name, skill)
+    return tuple(found[name] for name in sorted(found))

@@ -112,14 +112,26 @@ ESCALATED_SENTENCE = (
 )
 
 
-def orchestrator(*, capabilities: Sequence[Capability], user: str, today: str) -> str:
-    return "\n".join(
-        [ORCHESTRATOR, capabilities_line(capabilities), f"The user is {user}. Today is {today}."]
-    )
+def orchestrator(
+    *,
+    capabilities: Sequence[Capability],
+    user: str,
+    today: str,
+    skills: Sequence[SkillRef] = (),
+) -> str:
+    about = f"The user is {user}. Today is {today}."
+    return "\n".join([ORCHESTRATOR, capabilities_line(capabilities), *_skills_lines(skills), about])
 
 
-def specialist(prompt: str, *, capabilities: Sequence[Capability], today: str) -> str:
-    return "\n".join([prompt, capabilities_line(capabilities), f"Today is {today}."])
+def specialist(
+    prompt: str,
+    *,
+    capabilities: Sequence[Capability],
+    today: str,
+    skills: Sequence[SkillRef] = (),
+) -> str:
+    lines = [prompt, capabilities_line(capabilities), *_skills_lines(skills)]
+    return "\n".join([*lines, f"Today is {today}."])
 
 
 def custom(name: str, prompt: str) -> str:
@@ -129,8 +141,13 @@ def custom(name: str, prompt: str) -> str:
 
 
 def mail_reader(*, capabilities: Sequence[Capability], skills: Sequence[SkillRef]) -> str:
+    return "\n".join([MAIL_READER, capabilities_line(capabilities), *_skills_lines(skills)])
+
+
+def _skills_lines(skills: Sequence[SkillRef]) -> list[str]:
+    """What can be read with load_skill when its description fits: the texts come on demand."""
     listed = [{"name": skill.name, "description": skill.description} for skill in skills]
-    return "\n".join([MAIL_READER, capabilities_line(capabilities), f"[skills] {_json(listed)}"])
+    return [f"[skills] Read one with load_skill when it fits. {_json(listed)}"] if skills else []
 
 
 def capabilities_line(capabilities: Sequence[Capability]) -> str:

@@ -68,6 +68,7 @@ ORCHESTRATOR = Agent(
         review_results.TOOL,
         custom_agents.LIST,
         custom_agents.RUN,
+        load_skill.TOOL,
     ),
     max_steps_setting="TURN_MAX_STEPS",
 )
@@ -79,6 +80,7 @@ EMAIL_SPECIALIST = Agent(
         summaries.SUMMARISE_THREAD,
         draft_reply.TOOL,
         execute_action.TOOL,
+        load_skill.TOOL,
     ),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
@@ -90,13 +92,19 @@ DOCUMENT_SPECIALIST = Agent(
         summaries.SUMMARISE_DOCUMENT,
         tasks.EXTRACT_TASKS,
         execute_action.TOOL,
+        load_skill.TOOL,
     ),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
 TASK_SPECIALIST = Agent(
     name="task",
     prompt=prompts.TASK_SPECIALIST,
-    tools=(tasks.EXTRACT_TASKS, tasks.FIND_RELATED_TASKS, tasks.PREPARE_TASK_CREATION),
+    tools=(
+        tasks.EXTRACT_TASKS,
+        tasks.FIND_RELATED_TASKS,
+        tasks.PREPARE_TASK_CREATION,
+        load_skill.TOOL,
+    ),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
 MAIL_READER = Agent(
@@ -122,4 +130,5 @@ CUSTOM_TOOLS: tuple[Tool[Any], ...] = (
     tasks.PREPARE_TASK_CREATION,
     draft_reply.TOOL,
     execute_action.TOOL,
+    load_skill.TOOL,
 )

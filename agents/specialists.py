@@ -10,8 +10,10 @@ from agents.journal import Lease
 from agents.models import Turn
 from agents.roster import Agent
 from agents.steps import Ending
+from agents.tools import load_skill
 from agents.tools.base import ToolContext
 
+LOAD_SKILL = load_skill.TOOL.name
 Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 
 
@@ -28,6 +30,7 @@ def delegate_for(
             agent.prompt,
             capabilities=people.capabilities(theirs),
             today=timezone.now().date().isoformat(),
+            skills=people.skills(theirs) if LOAD_SKILL in agent.toolbox else (),
         )
         request = prompts.delegated_task(task=task, blocks=blocks)
         run = loop.Run(

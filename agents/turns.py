@@ -184,7 +184,10 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     capabilities = people.capabilities(person)
     name = person.accounts[0].display_name or person.external_user_id
     system = prompts.orchestrator(
-        capabilities=capabilities, user=name, today=timezone.now().date().isoformat()
+        capabilities=capabilities,
+        user=name,
+        today=timezone.now().date().isoformat(),
+        skills=people.skills(person),
     )
     present, started = past[-1], time.monotonic()
     earlier = [step for record in past[:-1] for step in record.steps]

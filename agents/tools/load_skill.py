@@ -12,10 +12,15 @@ class LoadSkill(Arguments):
 
 
 def run(context: ToolContext, arguments: LoadSkill) -> ToolResult:
-    account = context.mail.account if context.mail else context.person.accounts[0]
-    skill = selectors.load_skill(account, name=arguments.name)
+    found = (selectors.load_skill(one, name=arguments.name) for one in context.person.accounts)
+    skill = next((one for one in found if one is not None), None)
     if skill is None:
-        return failure("NOT_FOUND", "There is no skill of this name.")
+        return failure(
+            "NOT_FOUND",
+            "There is no skill of this name.",
+            recoverable=True,
+            suggested_action="Use a name of the list of skills, as it stands there.",
+        )
     return ToolResult(
         success=True, data={"name": skill.name, "version": skill.version, "content": skill.content}
     )

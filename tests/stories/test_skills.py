@@ -2,11 +2,12 @@
 
 import pytest
 
-from agents.models import Turn
+from agents import turns
+from agents.models import ToolCall, Turn
 from guardrails import skills
 from guardrails.changes import Author
 from guardrails.models import Approval, Skill
-from tests.model_server import calls
+from tests.model_server import Script, calls
 from tests.office import Office
 from tests.stories.steps import scripted
 
@@ -82,3 +83,39 @@ def test_what_a_mail_wants_remembered_waits_for_a_person(office: Office) -> None
     assert EVIL not in shown
     assert '"version":1' in shown.replace(" ", "")
     assert office.calls() == []
+
+
+def test_every_agent_of_a_chat_is_told_of_skills_and_reads_them_on_demand(office: Office) -> None:
+    skills.publish(
+        organisation_id=office.organisation.pk,
+        account_id=office.account("maya", "jira").id,
+        name="audit",
+        description="When auditors ask.",
+        content="Answer in two sentences.",
+        author=Author(name="test", door="command"),
+    )
+    load = calls(("load_skill", {"name": "audit"}))
+    hand_over = calls(("delegate_to_specialist", {"specialist": "task", "task": "Look"}))
+    script: Script = {
+        "You are Remit's orchestrator.": [calls(("load_skill", {"name": "no"})), hand_over, "Ok."],
+        "You are Remit's task specialist.": [load, "Looked."],
+    }
+    with scripted(script) as model:
+        turn_id = turns.start_turn(
+            organisation_id=office.organisation.pk,
+            external_user_id="maya",
+            conversation_id=None,
+            message="Look at the tasks",
+            decisions=[],
+            principal="test",
+        )
+        turns.run_turn(turn_id)
+
+    for agent in script:
+        assert '"name":"audit","description":"When auditors ask."' in str(
+            model.chats(agent)[0]["messages"][0]["content"]
+        )
+    made = ToolCall.objects.filter(turn_id=turn_id, name="load_skill").order_by("created_at")
+    missing, found = [call.result or {} for call in made]
+    assert (missing["error"]["code"], missing["error"]["recoverable"]) == ("NOT_FOUND", True)
+    assert found["data"] == {"name": "audit", "version": 1, "content": "Answer in two sentences."}
