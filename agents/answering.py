@@ -34,6 +34,8 @@ def run(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> Ending:
             if draft is None:
                 raise
             return Reply(text=draft)
+        if ending == Stop(limit="stopped"):
+            return ending
         if draft is not None and (isinstance(ending, Stop) or _is_empty(ending)):
             return Reply(text=draft)
         if not isinstance(ending, Reply) or not _is_due(run):

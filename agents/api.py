@@ -5,6 +5,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.signing import TimestampSigner
 from django.db import transaction
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, status
 from rest_framework.permissions import IsAuthenticated
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agents import turns
+from agents import stopping, turns
 from agents.answers import answer
 from agents.models import Conversation, Turn
 from agents.roster import AGENTS
@@ -123,6 +124,22 @@ class TurnView(APIView):
         ).first()
         if turn is None or not caller_of(request).allows_user(turn.external_user_id):
             raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+        return Response(answer(turn.id))
+
+
+class StopView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=None, responses=ChatResponse, operation_id="turn_stop")
+    def post(self, request: Request, turn_id: UUID) -> Response:
+        """End a turn. An action that is under way ends first; `status` says when it is over."""
+        auth = caller_of(request)
+        turn = Turn.objects.filter(
+            id=turn_id, kind=Turn.Kind.CHAT, organisation_id=auth.organisation_id
+        ).first()
+        if turn is None or not auth.allows_user(turn.external_user_id):
+            raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+        stopping.stop(turn.id, by=auth.principal, now=timezone.now())
         return Response(answer(turn.id))
 
 

@@ -93,11 +93,13 @@ class StepRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What a turn has used so far, its specialists included. `cost` is in US dollars."""
+    """What a turn has used so far, its specialists included, and whether a person wants it to
+    end. `cost` is in US dollars."""
 
     tool_calls: int = 0
     tokens: int = 0
     cost: Decimal = Decimal(0)
+    stopped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

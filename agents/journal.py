@@ -183,10 +183,15 @@ def finish_call(
 
 
 def spent(lease: Lease) -> Spent:
-    """What the turn has used so far, its specialists included. Two queries."""
+    """What the turn has used so far, its specialists included. Three queries."""
     used = metering.used_by_run(lease.turn_id)
     calls = ToolCall.objects.filter(turn_id=lease.turn_id).count()
-    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost)
+    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stop_asked(lease))
+
+
+def stop_asked(lease: Lease) -> bool:
+    """Whether a person wants the turn to end."""
+    return Turn.objects.filter(id=lease.turn_id, stop_asked_at__isnull=False).exists()
 
 
 def add_server_call(

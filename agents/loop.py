@@ -76,7 +76,9 @@ def run(run: Run) -> Ending:
 def _spent(run: Run) -> Spent:
     """Asked of the rows only where a model may be asked next, and something was spent before."""
     if not run.steps:
-        return journal.spent(run.lease) if run.parent_call else NOTHING
+        if run.parent_call:
+            return journal.spent(run.lease)
+        return Spent(stopped=journal.stop_asked(run.lease))
     calls = run.steps[-1].calls
     is_asked_next = bool(calls) and all(call.result is not None for call in calls)
     return journal.spent(run.lease) if is_asked_next else NOTHING

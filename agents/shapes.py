@@ -211,7 +211,7 @@ class ChatResponse(serializers.Serializer[Any]):
     message_id = serializers.CharField()
     status = serializers.CharField(help_text="queued, running, finished or failed")
     ending = serializers.CharField(
-        help_text="reply, question, escalated, limit or error; empty before the end"
+        help_text="reply, question, escalated, limit, stopped or error; empty before the end"
     )
     response = serializers.CharField()
     context_used = ContextUsed(many=True)

@@ -62,7 +62,9 @@ class Escalated:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    limit: Literal["steps", "tool_calls", "seconds", "asks", "loop", "tokens", "cost", "unreadable"]
+    limit: Literal[
+        "steps", "tool_calls", "seconds", "asks", "loop", "tokens", "cost", "unreadable", "stopped"
+    ]
 
 
 Ending = Reply | Question | Escalated | Stop
@@ -108,6 +110,8 @@ def next_step(
 def _within(
     limits: Limits, *, steps: Sequence[StepRecord], elapsed_seconds: float, spent: Spent
 ) -> CallModel | Stop:
+    if spent.stopped:
+        return Stop(limit="stopped")
     calls = max(spent.tool_calls, sum(len(step.calls) for step in steps))
     if steps and calls >= limits.max_tool_calls:
         return Stop(limit="tool_calls")

@@ -245,7 +245,12 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         case Question(call=call, text=text):
             finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)
         case Stop(limit=limit):
-            finish_turn(lease, text=prompts.LIMIT_SENTENCES[limit], ending=Turn.Ending.LIMIT)
+            stopped = limit == "stopped"
+            finish_turn(
+                lease,
+                text=prompts.LIMIT_SENTENCES[limit],
+                ending=Turn.Ending.STOPPED if stopped else Turn.Ending.LIMIT,
+            )
 
 
 def _decide(lease: Lease, turn: Turn) -> None:

@@ -28,6 +28,7 @@ class Turn(models.Model):
         QUESTION = "question", "Question to the user"
         ESCALATED = "escalated", "Handed to a person"
         LIMIT = "limit", "A limit was reached"
+        STOPPED = "stopped", "Stopped by a person"
         PATTERN = "pattern", "A learned pattern acted"
         ERROR = "error", "Something broke"
 
@@ -60,6 +61,8 @@ class Turn(models.Model):
     attempts = models.PositiveIntegerField(default=0)
     lease_owner = models.UUIDField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
+    stop_asked_by = models.CharField(max_length=200, blank=True)
+    stop_asked_at = models.DateTimeField(null=True, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -93,7 +93,13 @@ function follow({ stream_url, turn_id }) {
   item.ariaBusy = "true";
   const text = item.querySelector(".text");
   const calls = el("ul", { className: "plain calls" });
-  item.append(calls);
+  const stop = el("button", { type: "button", className: "stop" }, "Stop");
+  stop.addEventListener("click", () => {
+    stop.disabled = true;
+    say("Stopping");
+    call(`${root.dataset.turns}/${turn_id}/stop`, {}).catch(complain);
+  });
+  item.append(calls, stop);
   say("The agent works");
   return new Promise((resolve, reject) => {
     const source = new EventSource(stream_url);
