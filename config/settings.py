@@ -220,8 +220,11 @@ MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 CHECKPOINT_DELIVERY_HOURS = env.float("CHECKPOINT_DELIVERY_HOURS", default=24.0)
 # Authorities that time stamp the ledger every hour (RFC 3161), with commas between.
 LEDGER_TSA_URL: list[str] = env.list("LEDGER_TSA_URL", default=[])
-# Only for tests and closed networks: webhooks to plain HTTP and to private addresses.
+# Only for tests and closed networks: webhooks and MCP servers at private addresses, plain HTTP.
 OUTGOING_TO_PRIVATE = env.bool("OUTGOING_TO_PRIVATE", default=False)
+# Each conversation with an MCP server, and how often one that came to nothing is tried again.
+MCP_TIMEOUT_SECONDS = env.float("MCP_TIMEOUT_SECONDS", default=10.0)
+MCP_RETRIES = env.int("MCP_RETRIES", default=3)
 # smtp+tls://user:password@mail.example:587; mail is refused where it is not set.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 vars().update(env.email_url_config(EMAIL_URL or "smtp://localhost:25"))

@@ -20,6 +20,7 @@ from integrations.contracts import (
     Mailbox,
 )
 from integrations.exceptions import NotFound
+from integrations.mcp.contracts import Tool
 from integrations.ports import Reader
 
 Need = Literal[
@@ -34,7 +35,7 @@ Need = Literal[
     "created",
     "content",
 ]
-ObjectKind = Literal["email", "document", "event", "issue", "draft"]
+ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
 T = TypeVar("T")
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
@@ -56,6 +57,7 @@ class Facts:
     event: Event | None = None
     issue: Issue | None = None
     draft: Draft | None = None
+    tool: Tool | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
     content: Content | None = None  # what the object's own text contains
     created: tuple[str, ...] | None = None  # ids of what this run has brought forth
@@ -67,14 +69,14 @@ class Facts:
         """Whether exactly this object was read."""
         if kind == "issue":
             return self.issue is not None and self.issue.key == object_id
-        found: Email | Document | Event | Draft | None = getattr(self, kind)
+        found: Email | Document | Event | Draft | Tool | None = getattr(self, kind)
         return found is not None and found.id == object_id
 
     @property
     def version(self) -> int | None:
         """The version a write must find. None for mails: what changes in them, such as
         labels, was not decided on."""
-        found = self.document or self.event or self.issue or self.draft
+        found = self.document or self.event or self.issue or self.draft or self.tool
         return found.version if found else None
 
     @property
@@ -214,7 +216,7 @@ class Facts:
             mail = self.email
             content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
             return [mail.id, mail.thread_id, mail.sender, mail.subject, content]
-        found = self.document or self.event or self.issue or self.draft
+        found = self.document or self.event or self.issue or self.draft or self.tool
         return [found.id, found.version] if found else []
 
 
@@ -252,6 +254,7 @@ def gather(
         content=content_of(email or document or event) if "content" in needs else None,
         issue=_found(reader.issue, object_id) if object_kind == "issue" else None,
         draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
+        tool=_found(reader.tool, object_id) if object_kind == "tool" else None,
         own_address=own_address,
     )
 

@@ -96,6 +96,8 @@ def _object(case: Case, action: Action[Any], arguments: Arguments, facts: Facts)
     if object_id is not None:
         found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
         case.require("object_unknown", bare("object", found))
+    if unfit := action.unfit(arguments, facts):
+        case.refuse(unfit[0], "fit", unfit[1])
 
 
 def _conditions(case: Case, rule: Rule, facts: Facts) -> None:

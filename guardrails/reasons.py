@@ -25,6 +25,10 @@ REASONS: tuple[Reason, ...] = (
     Reason("argument_unclassified", "Remit does not know what one of the arguments is."),
     Reason("facts_unavailable", "The provider could not be asked. Try again later."),
     Reason("object_unknown", "There is no such item in this account."),
+    Reason(
+        "tool_not_enabled",
+        "No operator has enabled this tool as it is now; it may have changed since one did.",
+    ),
     Reason("outside_own_item", "An inbound item may only set off actions on its own thread."),
     Reason("not_from_mail", "A mail may not set this action off: it reaches other people."),
     Reason("harm_not_from_mail", "A mail may not set this action off: it hides or destroys."),

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from guardrails.actions.append_document import AppendDocument
 from guardrails.actions.archive import Archive
 from guardrails.actions.base import Action, Arguments
+from guardrails.actions.call_mcp_tool import CallMcpTool
 from guardrails.actions.cancel_calendar_event import CancelCalendarEvent
 from guardrails.actions.classify import Classify
 from guardrails.actions.comment_jira_task import CommentJiraTask
@@ -49,6 +50,7 @@ ACTIONS: tuple[Action[Any], ...] = (
     AppendDocument(),
     MoveDocument(),
     ShareDocument(),
+    CallMcpTool(),
 )
 # What a person's command to undo may need beside these. No agent is offered one of them.
 UNDOING: tuple[Action[Any], ...] = (

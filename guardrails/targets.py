@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from guardrails.classes import Is
 
 TargetKind = Literal[
-    "label", "recipient", "recipient_domain", "project", "assignee", "folder", "status"
+    "label", "recipient", "recipient_domain", "project", "assignee", "folder", "status", "tool"
 ]
 Role = Literal["to", "cc", "bcc", "audience", "target"]
 Catalogue = Literal["labels", "projects", "mail_folders", "drive_folders"]

@@ -17,7 +17,7 @@ from integrations.field_types import FileId, Identifier, Instant, LocalTime, Tex
 # Of the data service, and of files and mail servers that an operator reads in.
 ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]
 ImportedSource = Literal["mailbox", "calendar_file"]
-Source = Literal[ProvidedSource, ImportedSource]
+Source = Literal[ProvidedSource, ImportedSource, "mcp"]
 ContentType = Literal["email", "document", "event", "issue", "message"]
 
 

@@ -22,6 +22,7 @@ from integrations.contracts import (
     Page,
     Source,
 )
+from integrations.mcp.contracts import Tool
 
 
 class Reader(Protocol):
@@ -71,6 +72,11 @@ class Reader(Protocol):
     def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
         """Write the bytes of an attachment or document into a file that can be rewound. Raises
         TooLarge for more than `most_bytes`."""
+        ...
+
+    def tool(self, tool_id: str) -> Tool:
+        """One tool of the organisation's MCP servers, as its server describes it now. Raises
+        NotFound."""
         ...
 
     def history(
@@ -135,4 +141,7 @@ class Writer(Protocol):
         labels: Sequence[str],
         assignee: str | None,
         key: str,
+    ) -> dict[str, Any]: ...
+    def call_tool(
+        self, tool_id: str, arguments: Mapping[str, Any], *, version: int | None, key: str
     ) -> dict[str, Any]: ...

@@ -25,7 +25,9 @@ from integrations.contracts import (
     Source,
 )
 from integrations.data_service import M, gate, listed, page, parse, segment, upstream
-from integrations.exceptions import Malformed, NotFound, Rejected
+from integrations.exceptions import Malformed, NotFound, Rejected, Unavailable
+from integrations.mcp import tools
+from integrations.mcp.contracts import Tool
 from integrations.ports import Reader
 from integrations.registry import BY_SOURCE
 
@@ -34,7 +36,7 @@ P = TypeVar("P", bound=ProviderObject)
 
 def reader(account: AccountRef) -> Reader:
     """A reader of what this account's user may see, and of nobody else's data."""
-    return DataServiceReader(account)
+    return McpReader(account) if account.source == "mcp" else DataServiceReader(account)
 
 
 def _provided(source: Source) -> Connector:
@@ -163,6 +165,9 @@ class DataServiceReader:
             return None
         return parse(Operation, data)
 
+    def tool(self, tool_id: str) -> Tool:
+        raise NotFound("the data service has no tools")
+
     def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
         http.download(
             self._upstream,
@@ -183,3 +188,22 @@ class DataServiceReader:
         if following is not None and not isinstance(following, str):
             raise Malformed("“next_cursor” is not text")
         return Page(items=items, next_cursor=following)
+
+
+class McpReader(DataServiceReader):
+    """Reads of an account through which the organisation's MCP servers are called. Everything
+    else it reads of the same user's data service, where there is one."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._account = account
+
+    def _get(self, path: str, **params: Any) -> Any:
+        super().__init__(self._account)
+        return super()._get(path, **params)
+
+    def tool(self, tool_id: str) -> Tool:
+        return tools.tool(self._account, tool_id)
+
+    def operation(self, idempotency_key: str) -> Operation | None:
+        """No server can be asked what it did: whoever wants to know must look there."""
+        raise Unavailable("MCP servers keep no record of operations")

@@ -8,6 +8,7 @@ from integrations.connectors import (
     gmail,
     jira,
     mailbox,
+    mcp,
     outlook,
     slack,
 )
@@ -23,6 +24,7 @@ CONNECTORS: tuple[Connector, ...] = (
     slack.CONNECTOR,
     mailbox.CONNECTOR,
     calendar_file.CONNECTOR,
+    mcp.CONNECTOR,
 )
 BY_SOURCE = {connector.source: connector for connector in CONNECTORS}
 # Those that the data service has, and that a sync reads.

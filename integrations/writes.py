@@ -7,12 +7,13 @@ from typing import Any
 from integrations import http
 from integrations.contracts import AccountRef, OutgoingMail
 from integrations.data_service import gate, segment, upstream
-from integrations.exceptions import Malformed
+from integrations.exceptions import Changed, Malformed, Rejected
+from integrations.mcp import calls, tools
 from integrations.ports import Writer
 
 
 def writer(account: AccountRef) -> Writer:
-    return DataServiceWriter(account)
+    return McpWriter(account) if account.source == "mcp" else DataServiceWriter(account)
 
 
 class DataServiceWriter:
@@ -156,6 +157,33 @@ class DataServiceWriter:
         if assignee is not None:
             body["assignee"] = assignee
         return self._post("/jira/issues", key, body)
+
+    def call_tool(
+        self, tool_id: str, arguments: Mapping[str, Any], *, version: int | None, key: str
+    ) -> dict[str, Any]:
+        raise Rejected("the data service has no tools")
+
+
+class McpWriter(DataServiceWriter):
+    """Calls tools of the organisation's MCP servers."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._account = account
+
+    def call_tool(
+        self, tool_id: str, arguments: Mapping[str, Any], *, version: int | None, key: str
+    ) -> dict[str, Any]:
+        row = tools.row_of(self._account, tool_id)
+        if not (row.enabled and row.server.enabled) or row.version != version:
+            raise Changed("the tool is not the one that was decided on")
+        return calls.call(
+            tools.address(row.server, self._account),
+            name=row.name,
+            fingerprint=row.fingerprint,
+            arguments=arguments,
+            key=key,
+            repeatable=tools.effect_of(row) == "reading",
+        )
 
 
 def _receivers(mail: OutgoingMail) -> dict[str, Any]:

@@ -138,4 +138,5 @@ def observed(result: ActionResult) -> ToolResult:
             "result": action["result"],
         }
         | ({"sentence": result.sentence} if result.status == "held" else {}),
+        untrusted=BY_NAME[result.action_type].tells,
     )

@@ -65,7 +65,8 @@ class Action(ABC, Generic[A]):
     `from_mail` says that a mail may set it off; others are for people's requests alone.
     `can_be_drafted` says that the agent can write a draft of it instead.
     `exposes_object` says that others get to see the object's own text by it. `only_undoes`
-    says that it is for a person's command to undo alone.
+    says that it is for a person's command to undo alone. `tells` says that its result is text that
+    strangers wrote.
     """
 
     name: ClassVar[str]
@@ -83,6 +84,7 @@ class Action(ABC, Generic[A]):
     can_be_drafted: ClassVar[bool] = False
     exposes_object: ClassVar[bool] = False
     only_undoes: ClassVar[bool] = False
+    tells: ClassVar[bool] = False
     arguments: type[A]
 
     @cached_property
@@ -109,6 +111,11 @@ class Action(ABC, Generic[A]):
         event, readers of the document or folder. They must be listed like any other target.
         None when the facts do not tell; then the action is refused."""
         return ()
+
+    def unfit(self, arguments: A, facts: Facts) -> tuple[str, str] | None:
+        """Why the object as it is now cannot be given these arguments: a reason of
+        `guardrails.reasons` and what it is about. None: it can."""
+        return None
 
     @abstractmethod
     def effects(self, arguments: A, facts: Facts) -> tuple[Effect, ...]:

@@ -2,6 +2,7 @@
 
 from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.deliveries import Delivery
+from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.tokens import ServiceToken
 from integrations.models.upstreams import Upstream
@@ -10,6 +11,8 @@ __all__ = [
     "Account",
     "Budget",
     "Delivery",
+    "McpServer",
+    "McpTool",
     "ModelCall",
     "Organisation",
     "ProviderResource",

@@ -1,0 +1,87 @@
+"""Calling one tool. Only `integrations.writes` may import this module (import-linter holds it),
+so that no tool is called without a decision and a ledger row."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from integrations.exceptions import Changed
+from integrations.mcp.contracts import storable
+from integrations.mcp.conversation import Address, Sent
+from integrations.mcp.listing import listed
+from integrations.mcp.session import Failed, converse
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+    from mcp.types import CallToolResult
+
+MAX_TEXT = 16_000  # characters of an answer that are kept
+CUT = " […]"
+
+
+def call(
+    address: Address,
+    *,
+    name: str,
+    fingerprint: str,
+    arguments: Mapping[str, Any],
+    key: str,
+    repeatable: bool,
+) -> dict[str, Any]:
+    """What the tool answered, cut to size: `text`, `structured`, and `left_out`.
+
+    Sent once, unless it is `repeatable`; then as often as MCP_RETRIES allows. The tool is looked
+    at in the same conversation: one with another fingerprint is not called. `key` is told to the
+    server, which may know by it what it did already. Raises ProviderError; Failed where the tool
+    says that it failed.
+    """
+
+    async def work(session: "ClientSession", sent: Sent) -> dict[str, Any]:
+        # See integrations.mcp.session.
+        from mcp.types import (  # noqa: PLC0415
+            CallToolRequest,
+            CallToolRequestParams,
+            CallToolResult,
+            InputRequiredResult,
+        )
+
+        now = {tool.name: tool for tool in await listed(session, sent)}
+        if name not in now or now[name].fingerprint(address.url) != fingerprint:
+            raise Changed("the server has changed the tool")
+        sent.acting = not repeatable
+        # Not session.call_tool: it would hold the answer to a schema of the server's making, with
+        # regular expressions that may never end.
+        request = CallToolRequest(
+            params=CallToolRequestParams(
+                name=name, arguments=dict(arguments), _meta={"remit/idempotency-key": key}
+            )
+        )
+        answer = await session.send_request(
+            request, TypeAdapter(CallToolResult | InputRequiredResult)
+        )
+        if isinstance(answer, InputRequiredResult):
+            raise Failed("the tool asks for more, which nobody here may answer")
+        if answer.is_error:
+            raise Failed(_texts(answer)[:300])
+        return _kept(answer)
+
+    return converse(address, work)
+
+
+def _kept(answer: "CallToolResult") -> dict[str, Any]:
+    text = _texts(answer)
+    kept: dict[str, Any] = {"text": text[:MAX_TEXT] + CUT * (len(text) > MAX_TEXT)}
+    left_out: list[str] = sorted({block.type for block in answer.content if block.type != "text"})
+    if answer.structured_content is not None:
+        written = storable(json.dumps(answer.structured_content, ensure_ascii=False))
+        if len(written) <= MAX_TEXT:
+            kept["structured"] = json.loads(written)
+        else:
+            left_out.append("structured content, which was too long")
+    return kept | ({"left_out": left_out} if left_out else {})
+
+
+def _texts(answer: "CallToolResult") -> str:
+    return storable("\n".join(block.text for block in answer.content if block.type == "text"))

@@ -1,0 +1,134 @@
+"""An organisation's servers and tools: reading what they offer, and one tool for one decision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+from django.utils import timezone
+
+from integrations.contracts import AccountRef
+from integrations.exceptions import NotFound, ProviderError
+from integrations.mcp.contracts import OfferedTool, Tool, ToolEffect, is_plain, storable, tool_id
+from integrations.mcp.conversation import Address
+from integrations.mcp.listing import offered
+from integrations.mcp.session import token_of
+from integrations.models import McpServer, McpTool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What became of a server's tools when they were read. `changed` were enabled and are off."""
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+def look(server: McpServer, *, now: datetime) -> Looked:
+    """Read what the server offers and keep it. New tools are off, and so is each that says
+    something else than when it was enabled, or is gone. Raises ProviderError, and keeps its
+    code."""
+    try:
+        found = offered(address(server))
+    except ProviderError as error:
+        McpServer.objects.filter(pk=server.pk).update(problem=_told(error), looked_at=now)
+        raise
+    named = [one for one in found if is_plain(one.name)]
+    rows = {row.name: row for row in server.tools.all()}
+    new, changed = [], []
+    for one in named:
+        row, said = rows.pop(one.name, None), _said(one, server.url)
+        if row is None:
+            McpTool.objects.create(server=server, name=one.name, **said)
+            new.append(one.name)
+        elif row.fingerprint != said["fingerprint"] or row.gone_at:
+            changed += [one.name] if row.enabled else []
+            _change(row, now=now, **said, gone_at=None)
+    gone = [row.name for row in rows.values() if not row.gone_at]
+    for row in rows.values():
+        if not row.gone_at:
+            _change(row, now=now, gone_at=now)
+    left_out = len(found) - len(named)
+    problem = f"{left_out} tools were left out: their names are no plain names." if left_out else ""
+    McpServer.objects.filter(pk=server.pk).update(problem=problem, looked_at=now)
+    return Looked(new=tuple(new), changed=tuple(changed), gone=tuple(gone), left_out=left_out)
+
+
+def tool(account: AccountRef, id: str) -> Tool:
+    """One tool as it is now: the server is asked, and one that says something else than when it
+    was enabled is switched off. Raises NotFound, and any other ProviderError."""
+    row = row_of(account, id)
+    enabled = row.enabled and row.server.enabled
+    if enabled:
+        said = {one.name: one for one in offered(address(row.server, account))}.get(row.name)
+        if said is None or said.fingerprint(row.server.url) != row.fingerprint:
+            look_at = {"gone_at": timezone.now()} if said is None else _said(said, row.server.url)
+            _change(row, now=timezone.now(), **look_at)
+            enabled = False
+    row.refresh_from_db()
+    return Tool(
+        id=tool_id(row.server.slug, row.name),
+        version=row.version,
+        server=row.server.name,
+        effect=effect_of(row),
+        enabled=enabled and row.enabled,
+        input_schema=row.input_schema,
+    )
+
+
+def row_of(account: AccountRef, id: str) -> McpTool:
+    """Raises NotFound."""
+    slug, _, name = id.partition(":")
+    row = (
+        McpTool.objects.select_related("server")
+        .filter(server__organisation_id=account.organisation_id, server__slug=slug, name=name)
+        .first()
+    )
+    if row is None:
+        raise NotFound("no such tool")
+    return row
+
+
+def address(server: McpServer, account: AccountRef | None = None) -> Address:
+    """Raises NotPermitted where the token that an operator named is not set."""
+    return Address(
+        url=server.url,
+        user_id=account.external_user_id if account else "",
+        token=token_of(server.token_variable),
+    )
+
+
+def effect_of(row: McpTool) -> ToolEffect:
+    effects: Mapping[str, ToolEffect] = {"undoable": "undoable", "reading": "reading"}
+    return effects.get(row.effect, "acting")
+
+
+def _change(row: McpTool, *, now: datetime, **said: Any) -> None:
+    """What the server says changed: whatever it was, the tool is off. One statement, so that an
+    operator who enables it at this moment enables what they saw or nothing."""
+    McpTool.objects.filter(pk=row.pk).update(
+        **said,
+        enabled=False,
+        version=F("version") + 1,
+        changed_at=now if row.enabled else row.changed_at,
+    )
+
+
+def _said(one: OfferedTool, url: str) -> dict[str, Any]:
+    unusable = one.unusable
+    return {
+        "title": storable(one.title)[:200],
+        "description": storable(one.description)[:10_000],
+        # What holds hidden characters is not kept: it is fit for nobody's eyes.
+        "input_schema": {} if unusable else dict(one.input_schema),
+        "hints": {} if unusable else dict(one.hints),
+        "fingerprint": one.fingerprint(url),
+        "unusable": unusable,
+    }
+
+
+def _told(error: ProviderError) -> str:
+    return f"{error.code}: {error}"[:300]

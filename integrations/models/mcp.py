@@ -1,0 +1,136 @@
+"""MCP servers that an organisation uses, and the tools they offer."""
+
+import uuid
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models
+
+from integrations import outgoing
+from integrations.exceptions import ProviderError
+from integrations.mcp.contracts import tool_id
+from integrations.models.accounts import Organisation
+
+# No other secret of the environment can be named, and so sent to a server.
+VARIABLE = RegexValidator(
+    r"^MCP_TOKEN_[A-Z0-9_]{1,50}\Z", "Use a name such as MCP_TOKEN_TRACKER, in capitals."
+)
+SLUG = RegexValidator(r"^[a-z][a-z0-9_]{0,29}\Z", "Use small letters, digits and underscores.")
+
+
+class McpServer(models.Model):
+    """One server, spoken to over streamable HTTP. It never grants anything by what it says."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        Organisation,
+        on_delete=models.CASCADE,
+        related_name="mcp_servers",
+        help_text="Whose agents may use its tools, once they are enabled and permitted.",
+    )
+    slug = models.CharField(
+        "short name",
+        max_length=30,
+        validators=[SLUG],
+        help_text="Names its tools: tracker makes tracker:create_issue and plan_tracker_tools.",
+    )
+    name = models.CharField(max_length=100, help_text="For people, for example “Issue tracker”.")
+    url = models.CharField(
+        "address",
+        max_length=500,
+        help_text="Its streamable HTTP endpoint, for example https://mcp.example.com/mcp.",
+    )
+    token_variable = models.CharField(
+        "token from",
+        max_length=60,
+        blank=True,
+        default="",
+        validators=[VARIABLE],
+        help_text="The environment variable that holds its bearer token, for example "
+        "MCP_TOKEN_TRACKER. The token itself is not stored. Empty: none is sent.",
+    )
+    enabled = models.BooleanField(
+        default=True, help_text="Switch it off to stop all of its tools at once."
+    )
+    looked_at = models.DateTimeField("tools last read", null=True, blank=True, editable=False)
+    problem = models.CharField(max_length=300, blank=True, default="", editable=False)
+
+    class Meta:
+        verbose_name = "MCP server"
+        ordering = ["organisation", "slug"]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "slug"], name="mcp_server_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        try:
+            outgoing.check_form(self.url)
+        except ProviderError as error:
+            raise ValidationError({"url": str(error)}) from error
+
+
+class McpTool(models.Model):
+    """One tool as its server described it when its tools were last read. Off until an operator
+    looked at it, and off again when the description changes."""
+
+    class Effect(models.TextChoices):
+        ACTING = "acting", "Acts: a person is always asked"
+        UNDOABLE = "undoable", "Acts, and can be taken back there: as the permission says"
+        READING = "reading", "Only reads: as the permission says"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    server = models.ForeignKey(
+        McpServer, on_delete=models.CASCADE, related_name="tools", editable=False
+    )
+    name = models.CharField(max_length=200, editable=False)
+    title = models.CharField(max_length=200, blank=True, default="", editable=False)
+    description = models.TextField(blank=True, default="", editable=False)
+    input_schema = models.JSONField(default=dict, blank=True, editable=False)
+    hints = models.JSONField(default=dict, blank=True, editable=False)
+    fingerprint = models.CharField(max_length=64, editable=False)
+    unusable = models.CharField(max_length=200, blank=True, default="", editable=False)
+    enabled = models.BooleanField(
+        default=False,
+        help_text="Enable it when you have read what its server says below. It is switched off "
+        "by itself when that changes.",
+    )
+    effect = models.CharField(
+        max_length=10,
+        choices=Effect,
+        default=Effect.ACTING,
+        help_text="What you know that it does. What is sent to it leaves the house, "
+        "also by a tool that only reads.",
+    )
+    version = models.PositiveIntegerField(default=1, editable=False)
+    changed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="It was enabled, and its server changed it then.",
+    )
+    gone_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = "MCP tool"
+        ordering = ["server", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["server", "name"], name="mcp_tool_once"),
+            models.CheckConstraint(
+                condition=models.Q(enabled=False) | models.Q(unusable=""),
+                name="mcp_tool_usable",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return tool_id(self.server.slug, self.name)
+
+    @property
+    def organisation_id(self) -> uuid.UUID:
+        return self.server.organisation_id
+
+    def clean(self) -> None:
+        if self.enabled and (self.unusable or self.gone_at):
+            raise ValidationError({"enabled": self.unusable or "Its server has it no more."})
