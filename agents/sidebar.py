@@ -62,6 +62,8 @@ SIDEBAR = (
             Page("guardrails", "targetgroup", "Groups", "category"),
             Page("guardrails", "learnedpattern", "Patterns", "pattern"),
             Page("guardrails", "skill", "Skills", "school"),
+            Page("integrations", "mcpserver", "MCP servers", "dns"),
+            Page("integrations", "mcptool", "MCP tools", "extension"),
             Page("integrations", "budget", "Budgets", "savings"),
             _page("History", "history", "admin:guardrails_policy_history"),
         ),

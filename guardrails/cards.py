@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from guardrails import registry
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.models import Approval
-from guardrails.provenance import IN_WORDS
+from guardrails.provenance import IN_WORDS, values
 from guardrails.text import visible
 
 State = Approval.State
@@ -95,18 +95,18 @@ def _values(row: Approval) -> Iterator[CardValue]:
     # The database keeps the keys in an order of its own; unknown ones come last.
     for name in sorted(row.arguments, key=[*order, *row.arguments].index):
         given = row.arguments[name]
-        many = isinstance(given, list)
-        for index, value in enumerate(given if many else [given]):
+        nested = given if isinstance(given, list | dict) else None
+        shown = [(name, given)] if nested is None else values({name: nested})
+        for path, value in shown:
             if value is None or value == "":
                 continue
-            path = f"{name}[{index}]" if many else name
             code = row.provenance.get(path, "X")
             is_target = path in deciding
             new = code == "X" and is_target
             words = row.first_seen.get(path) or (UNKNOWN if new else IN_WORDS.get(code))
             yield CardValue(
                 path=path,
-                label=name.replace("_", " "),
+                label=(path if isinstance(given, dict) else name).replace("_", " "),
                 text=visible(str(value)),
                 provenance=words or IN_WORDS["X"],
                 is_target=is_target,

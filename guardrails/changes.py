@@ -32,6 +32,7 @@ NOT_POLICY = frozenset(
         "corrections",
         "use_count",
         "last_used_at",
+        "looked_at",
     }
 )
 

@@ -216,7 +216,9 @@ class Facts:
             mail = self.email
             content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
             return [mail.id, mail.thread_id, mail.sender, mail.subject, content]
-        found = self.document or self.event or self.issue or self.draft or self.tool
+        if self.tool:
+            return [self.tool.id, self.tool.version, self.tool.fingerprint]
+        found = self.document or self.event or self.issue or self.draft
         return [found.id, found.version] if found else []
 
 

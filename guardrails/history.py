@@ -23,6 +23,8 @@ KINDS = {
     "ceilingrule": "ceiling rule",
     "killswitch": "switch",
     "shadowpolicy": "shadow policy",
+    "mcpserver": "MCP server",
+    "mcptool": "MCP tool",
 }
 
 UNTOLD = ("id", "account_id", "organisation_id", "digest")

@@ -130,7 +130,7 @@ def trace(
                 counting.setdefault(path, []).append(source)
     heard = words if "U" in permitted else ""
     found: dict[str, frozenset[Provenance]] = {}
-    for path, value in _values(arguments):
+    for path, value in values(arguments):
         sources = counting.get(path, [])
         if path in edited or (value in heard and typed(value, heard)):
             sources = [*sources, "U"]
@@ -146,7 +146,7 @@ def strongest(sources: Set[Provenance]) -> Provenance:
     return "X"
 
 
-def _values(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
+def values(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Every single value that says something with its path, numbers and truth values as text."""
     found: list[tuple[str, str]] = []
     for name, value in arguments.items():

@@ -86,12 +86,15 @@ def _field(name: str, described: Schema, *, required: bool) -> forms.Field:
     default = described.get("default")
     given: dict[str, Any] = {
         "label": name.replace("_", " ").capitalize(),
-        "required": required or default not in (None, "", []),
+        "required": required or default not in (None, "", [], {}),
         "initial": None if default is None else _shown(described, default),
         "help_text": described.get("description", ""),
     }
     if described.get("type") == "array":
         return _list(described, given)
+    if described.get("type") == "object":
+        given["help_text"] = f"{given['help_text']} An object in JSON.".strip()
+        return forms.JSONField(widget=UnfoldAdminTextareaWidget({"rows": 8}), **given)
     if choices := _choices(described):
         empty = [] if default is not None else [CHOOSE if required else NOT_GIVEN]
         choices = [*empty, *choices]

@@ -3,27 +3,18 @@
 Everybody's text is plain text here, with its hidden characters shown.
 """
 
-import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from django.http import QueryDict
 from django.utils import timezone
 
 from guardrails import skills
+from guardrails.admin.comparison import Line, compared
 from guardrails.models import Skill
 from guardrails.text import visible
 
 SHOWN = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One line of a comparison."""
-
-    kind: Literal["same", "added", "removed"]
-    text: str
 
 
 def context(skill: Skill, chosen: QueryDict) -> dict[str, Any]:
@@ -62,14 +53,7 @@ def context(skill: Skill, chosen: QueryDict) -> dict[str, Any]:
 
 def compare(old: Skill | None, new: Skill) -> Iterator[Line]:
     """Line by line, description first; without `old` every line is new. Pure."""
-    before, after = _lines(old), _lines(new)
-    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
-    for operation, a, b, c, d in matcher.get_opcodes():
-        if operation == "equal":
-            yield from (Line(kind="same", text=text) for text in before[a:b])
-        else:
-            yield from (Line(kind="removed", text=text) for text in before[a:b])
-            yield from (Line(kind="added", text=text) for text in after[c:d])
+    return compared(_lines(old), _lines(new))
 
 
 def _lines(skill: Skill | None) -> list[str]:

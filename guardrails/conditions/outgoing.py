@@ -1,6 +1,7 @@
 """What conditions about the content of outgoing text have in common."""
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from guardrails import content
@@ -37,10 +38,23 @@ class ContentCondition(Condition):
         return self.judge(found, context)
 
 
+def _texts(value: Any) -> Iterator[str]:
+    """Everything in an argument that can be read, names included."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield name
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None:
+        yield str(value)
+
+
 def outgoing(context: Context) -> Content | None:
     """What goes out by this action. None when it is not known."""
     given = (context.arguments.get(name) for name in context.action.texts)
-    written = content.of([text for text in given if isinstance(text, str)])
+    written = content.of([text for one in given for text in _texts(one)])
     if not context.action.exposes_object:
         return written if written.chars or context.arguments else None
     return written + context.facts.content if context.facts.content else None

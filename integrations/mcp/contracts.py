@@ -63,7 +63,8 @@ class Tool:
     """One tool of an organisation's servers, as it was looked at for one decision.
 
     `id` is the server's name and the tool's, `tracker:create_issue`. `version` changes with
-    whatever an operator or the server changes about it. `enabled` says that an operator looked at
+    whatever an operator or the server changes about it, `fingerprint` with what the server says.
+    `enabled` says that an operator looked at
     exactly what the server says now.
     """
 
@@ -72,6 +73,7 @@ class Tool:
     server: str
     effect: ToolEffect
     enabled: bool
+    fingerprint: str
     input_schema: Mapping[str, Any]
 
 

@@ -1,6 +1,6 @@
 """An organisation's servers and tools: reading what they offer, and one tool for one decision."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,29 +21,32 @@ from integrations.models import McpServer, McpTool
 class Looked:
     """What became of a server's tools when they were read. `changed` were enabled and are off."""
 
-    new: tuple[str, ...] = ()
+    new: tuple[McpTool, ...] = ()
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     left_out: int = 0
 
 
-def look(server: McpServer, *, now: datetime) -> Looked:
-    """Read what the server offers and keep it. New tools are off, and so is each that says
-    something else than when it was enabled, or is gone. Raises ProviderError, and keeps its
-    code."""
+def offered_by(server: McpServer, *, now: datetime) -> tuple[OfferedTool, ...]:
+    """What the server offers now. Raises ProviderError, and keeps its code."""
     try:
-        found = offered(address(server))
+        return offered(address(server))
     except ProviderError as error:
         McpServer.objects.filter(pk=server.pk).update(problem=_told(error), looked_at=now)
         raise
+
+
+def keep(server: McpServer, found: Sequence[OfferedTool], *, now: datetime) -> Looked:
+    """Keep what the server offers. New tools are off, and so is each that says something else
+    than when it was enabled, or is gone."""
     named = [one for one in found if is_plain(one.name)]
     rows = {row.name: row for row in server.tools.all()}
-    new, changed = [], []
+    new: list[McpTool] = []
+    changed: list[str] = []
     for one in named:
         row, said = rows.pop(one.name, None), _said(one, server.url)
         if row is None:
-            McpTool.objects.create(server=server, name=one.name, **said)
-            new.append(one.name)
+            new.append(McpTool.objects.create(server=server, name=one.name, **said))
         elif row.fingerprint != said["fingerprint"] or row.gone_at:
             changed += [one.name] if row.enabled else []
             _change(row, now=now, **said, gone_at=None)
@@ -75,6 +78,7 @@ def tool(account: AccountRef, id: str) -> Tool:
         server=row.server.name,
         effect=effect_of(row),
         enabled=enabled and row.enabled,
+        fingerprint=row.fingerprint,
         input_schema=row.input_schema,
     )
 
@@ -104,6 +108,15 @@ def address(server: McpServer, account: AccountRef | None = None) -> Address:
 def effect_of(row: McpTool) -> ToolEffect:
     effects: Mapping[str, ToolEffect] = {"undoable": "undoable", "reading": "reading"}
     return effects.get(row.effect, "acting")
+
+
+def decide(row: McpTool, *, enabled: bool, effect: str) -> bool:
+    """An operator's word about the tool as they saw it. False where it is not as they saw it."""
+    seen = {"seen": row.said, "changed_at": None} if enabled else {}
+    rows = McpTool.objects.filter(pk=row.pk, version=row.version)
+    if enabled:
+        rows = rows.filter(unusable="", gone_at=None)
+    return bool(rows.update(enabled=enabled, effect=effect, version=F("version") + 1, **seen))
 
 
 def _change(row: McpTool, *, now: datetime, **said: Any) -> None:

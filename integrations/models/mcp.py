@@ -1,5 +1,6 @@
 """MCP servers that an organisation uses, and the tools they offer."""
 
+import json
 import uuid
 
 from django.core.exceptions import ValidationError
@@ -94,7 +95,7 @@ class McpTool(models.Model):
     unusable = models.CharField(max_length=200, blank=True, default="", editable=False)
     enabled = models.BooleanField(
         default=False,
-        help_text="Enable it when you have read what its server says below. It is switched off "
+        help_text="Enable it when you have read what its server says above. It is switched off "
         "by itself when that changes.",
     )
     effect = models.CharField(
@@ -110,6 +111,12 @@ class McpTool(models.Model):
         blank=True,
         editable=False,
         help_text="It was enabled, and its server changed it then.",
+    )
+    seen = models.TextField(
+        blank=True,
+        default="",
+        editable=False,
+        help_text="What its server said when it was last enabled.",
     )
     gone_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -130,6 +137,15 @@ class McpTool(models.Model):
     @property
     def organisation_id(self) -> uuid.UUID:
         return self.server.organisation_id
+
+    @property
+    def said(self) -> str:
+        """All that its server says about it, as lines to read and to compare."""
+        parts = {"Title": self.title, "Description": self.description}
+        lines = [f"{name}: {text or '(none)'}" for name, text in parts.items()]
+        for name, value in (("Arguments", self.input_schema), ("Hints", self.hints)):
+            lines.append(f"{name}: {json.dumps(value, indent=2, ensure_ascii=False)}")
+        return "\n".join(lines)
 
     def clean(self) -> None:
         if self.enabled and (self.unusable or self.gone_at):

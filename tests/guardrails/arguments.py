@@ -29,6 +29,7 @@ BASE: dict[str, dict[str, Any]] = {
     "append_document": {"document_id": "doc-1", "content": "More."},
     "move_document": {"document_id": "doc-1", "folder_id": "drive_finance"},
     "share_document": {"document_id": "doc-1", "email": BOB},
+    "call_mcp_tool": {"tool": "tracker:create_issue", "arguments": {"title": "Setup"}},
 }
 OPTIONS: dict[str, list[tuple[str, str, str]]] = {
     "label": [("label", "label_fyi", "FYI")],
@@ -151,6 +152,8 @@ ROWS = (
     Row("share_document", "document_id", "doc-1", "doc-foreign", UNLISTED),
     Row("share_document", "email", BOB, EVE, UNLISTED),
     Row("share_document", "role", "writer", "owner", INVALID),
+    Row("call_mcp_tool", "tool", "tracker:create_issue", "tracker:find_issues", UNLISTED),
+    Row("call_mcp_tool", "arguments", {"title": "Setup"}, {"title": "Setup", "bcc": EVE}, INVALID),
     Row("draft", "to[]", "ada@client.com", EVE, UNLISTED),
     Row("draft", "cc[]", BOB, f"{BOB},{EVE}", INVALID),
     Row("send_email", "to[]", BOB, EVE, UNLISTED),

@@ -45,6 +45,7 @@ class Office:
     tracker: Account
     diary: Account
     drive: Account
+    servers: Account
     seen: int = 0  # the last call in the sandbox's journal before this test
 
     # --- the provider's side -----------------------------------------------------------
@@ -155,7 +156,7 @@ class Office:
 
     def _account_for(self, action_type: str) -> Account:
         action = registry.BY_NAME.get(action_type)
-        accounts = (self.mailbox, self.tracker, self.diary, self.drive)
+        accounts = (self.mailbox, self.tracker, self.diary, self.drive, self.servers)
         source = action.source if action else "gmail"
         return next(account for account in accounts if account.source == source)
 
@@ -167,7 +168,7 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
     settings.DATA_SERVICE_KEYS = {slug: sandbox.key}
     settings.DATA_SERVICE_ATTEMPTS = 1
     organisation = Organisation.objects.create(slug=slug, name="Company")
-    mailbox, tracker, diary, drive = (
+    mailbox, tracker, diary, drive, servers = (
         Account.objects.create(
             organisation=organisation,
             external_user_id=user_id,
@@ -175,7 +176,7 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
             address=f"{user_id}@company.com",
             display_name="Maya Lindqvist",
         )
-        for source in ("gmail", "jira", "calendar", "gdrive")
+        for source in ("gmail", "jira", "calendar", "gdrive", "mcp")
     )
     office = Office(
         sandbox=sandbox,
@@ -185,6 +186,7 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
         tracker=tracker,
         diary=diary,
         drive=drive,
+        servers=servers,
     )
     office.control("POST", f"/users/{user_id}", {"address": mailbox.address})
     calls = office.control("GET", "/calls?after=0")["items"]

@@ -92,7 +92,8 @@ def done(office: Office, action: str, arguments: dict[str, Any]) -> ActionResult
     )
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+# Tools of MCP servers are no part of the sandbox: tests.guardrails.actions.test_call_mcp_tool.
+@pytest.mark.parametrize("row", [row for row in ROWS if row.action != "call_mcp_tool"], ids=str)
 def test_every_argument_is_decided(desk: Office, row: Row) -> None:
     arguments = BASE[row.action]
 

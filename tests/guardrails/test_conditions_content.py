@@ -155,4 +155,5 @@ def test_every_argument_that_is_text_is_looked_at() -> None:
         "update_calendar_event": ("title", "description", "location"),
         "create_document": ("name", "content"),
         "append_document": ("content",),
+        "call_mcp_tool": ("arguments",),
     }

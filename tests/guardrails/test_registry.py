@@ -14,10 +14,10 @@ from integrations.registry import CONNECTORS
 from tests.guardrails.arguments import BASE
 from tests.guardrails.office import Office
 
-WRITTEN_TO = {"gmail", "gdrive", "calendar", "jira"}
+WRITTEN_TO = {"gmail", "gdrive", "calendar", "jira", "mcp"}
 
 
-def test_actions_work_on_four_sources_and_the_others_are_read_alone() -> None:
+def test_actions_work_on_five_sources_and_the_others_are_read_alone() -> None:
     assert {action.source for action in BY_NAME.values()} == WRITTEN_TO
     assert [one.source for one in CONNECTORS if one.starts_turns] == ["gmail"]
     assert {one.source for one in CONNECTORS} - WRITTEN_TO == {

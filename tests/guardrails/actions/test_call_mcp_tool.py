@@ -17,7 +17,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
 from guardrails.recovery import recover_open_attempts
-from integrations.mcp.tools import look
+from integrations.mcp.tools import Looked, keep, offered_by
 from integrations.models import Account, McpServer, McpTool, Organisation
 from tests.guardrails.office import AGENT_TEXT, CHAT, phases
 from tests.mcp_server import Tracker, running_tracker, said, tool
@@ -51,6 +51,11 @@ class Desk:
         McpTool.objects.filter(server=self.server, name=name).update(**fields)
 
 
+def look(server: McpServer) -> Looked:
+    now = timezone.now()
+    return keep(server, offered_by(server, now=now), now=now)
+
+
 @pytest.fixture
 def desk(settings: Settings) -> Iterator[Desk]:
     settings.OUTGOING_TO_PRIVATE = True
@@ -63,7 +68,7 @@ def desk(settings: Settings) -> Iterator[Desk]:
         server = McpServer.objects.create(
             organisation=organisation, slug="tracker", name="Issue tracker", url=tracker.url
         )
-        look(server, now=timezone.now())
+        look(server)
         rule = AllowedAction.objects.create(
             account=account,
             action_type="call_mcp_tool",
@@ -209,7 +214,7 @@ def test_a_tool_that_changed_since_it_was_enabled_is_switched_off(
     assert (row.enabled, row.changed_at is not None) == (False, True)
     desk.tracker.tools = before  # taking it back does not help: somebody must look again
     refused(desk, "tool_not_enabled")
-    assert look(desk.server, now=timezone.now()).new == ()
+    assert look(desk.server).new == ()
     refused(desk, "tool_not_enabled")
 
 
@@ -236,7 +241,7 @@ def test_a_tool_that_acts_is_asked_about_whatever_its_permission_and_its_server_
     create = desk.tracker.tools[0]
     hinted = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
     desk.tracker.tools[0] = tool("create_issue", create.input_schema, annotations=hinted)
-    look(desk.server, now=timezone.now())
+    look(desk.server)
     assert desk.tool().effect == "undoable"  # an operator's word stays …
     desk.mark(enabled=True, effect="acting")
 
@@ -260,7 +265,7 @@ def test_a_tool_that_changed_since_a_person_was_asked_is_not_called(desk: Desk) 
     assert result.approval_id is not None
     create = desk.tracker.tools[0]
     desk.tracker.tools[0] = create.model_copy(update={"description": "Creates two."})
-    look(desk.server, now=timezone.now())
+    look(desk.server)
     desk.mark(enabled=True)  # an operator looked at it since; the person had seen the other
 
     done = approvals.decide(
@@ -310,7 +315,7 @@ def test_a_call_whose_answer_is_lost_is_never_repeated(desk: Desk, settings: Set
     assert len(desk.tracker.calls) == 1
 
 
-@pytest.mark.parametrize(("effect", "sent"), [("undoable", 1), ("reading", 3)])
+@pytest.mark.parametrize(("effect", "sent"), [("undoable", 1), ("reading", 2)])
 def test_only_a_tool_that_reads_is_called_again_when_its_server_breaks(
     desk: Desk, effect: str, sent: int
 ) -> None:
@@ -320,7 +325,7 @@ def test_only_a_tool_that_reads_is_called_again_when_its_server_breaks(
     result = execute(desk.request())
 
     assert result.status == ("succeeded" if effect == "reading" else "unknown")
-    assert 3 - len(desk.tracker.refusals["tools/call"]) == sent + (effect == "undoable")
+    assert 2 - len(desk.tracker.refusals["tools/call"]) == sent
     assert len(desk.tracker.calls) == (effect == "reading")
 
 

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
-from integrations import exceptions, outgoing
 from integrations.mcp.calls import call
 from integrations.mcp.conversation import Address
 from integrations.mcp.listing import offered
-from tests.mcp_server import Tracker, running_tracker, said, tool
+from tests.mcp_server import Tracker, running_tracker
 
 
 @pytest.fixture
