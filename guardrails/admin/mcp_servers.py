@@ -184,7 +184,7 @@ class McpToolAdmin(PolicyAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False  # its server offers it
 
-    def save_model(self, request: HttpRequest, obj: McpTool, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         row = McpTool.objects.select_related("server").get(pk=obj.pk)
         if row.version != form.cleaned_data["shown_version"]:
             messages.error(request, "Nothing changed: its server has changed it just now.")
