@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import IO, Any, TypeVar
 
-from integrations import http
+from integrations import http, mcp_tools
 from integrations.connectors.base import Connector
 from integrations.contracts import (
     AccountRef,
@@ -26,7 +26,6 @@ from integrations.contracts import (
 )
 from integrations.data_service import M, gate, listed, page, parse, segment, upstream
 from integrations.exceptions import Malformed, NotFound, Rejected, Unavailable
-from integrations.mcp import tools
 from integrations.mcp.contracts import Tool
 from integrations.ports import Reader
 from integrations.registry import BY_SOURCE
@@ -202,7 +201,7 @@ class McpReader(DataServiceReader):
         return super()._get(path, **params)
 
     def tool(self, tool_id: str) -> Tool:
-        return tools.tool(self._account, tool_id)
+        return mcp_tools.tool(self._account, tool_id)
 
     def operation(self, idempotency_key: str) -> Operation | None:
         """No server can be asked what it did: whoever wants to know must look there."""

@@ -4,11 +4,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from integrations import http
+from integrations import http, mcp_tools
 from integrations.contracts import AccountRef, OutgoingMail
 from integrations.data_service import gate, segment, upstream
 from integrations.exceptions import Changed, Malformed, Rejected
-from integrations.mcp import calls, tools
+from integrations.mcp import calls
 from integrations.ports import Writer
 
 
@@ -173,16 +173,16 @@ class McpWriter(DataServiceWriter):
     def call_tool(
         self, tool_id: str, arguments: Mapping[str, Any], *, version: int | None, key: str
     ) -> dict[str, Any]:
-        row = tools.row_of(self._account, tool_id)
+        row = mcp_tools.row_of(self._account, tool_id)
         if not (row.enabled and row.server.enabled) or row.version != version:
             raise Changed("the tool is not the one that was decided on")
         return calls.call(
-            tools.address(row.server, self._account),
+            mcp_tools.address(row.server, self._account),
             name=row.name,
             fingerprint=row.fingerprint,
             arguments=arguments,
             key=key,
-            repeatable=tools.effect_of(row) == "reading",
+            repeatable=mcp_tools.effect_of(row) == "reading",
         )
 
 

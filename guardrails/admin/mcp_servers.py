@@ -18,8 +18,9 @@ from guardrails.admin.authors import author
 from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.comparison import compared
 from guardrails.text import visible
+from integrations import mcp_tools
 from integrations.exceptions import ProviderError
-from integrations.mcp import session, tools
+from integrations.mcp import session
 from integrations.mcp.session import NotInstalled
 from integrations.models import McpServer, McpTool
 
@@ -104,13 +105,13 @@ class McpServerAdmin(PolicyAdmin):
         if not self.has_change_permission(request, row):
             raise PermissionDenied
         try:
-            found = tools.offered_by(row, now=timezone.now())
+            found = mcp_tools.offered_by(row, now=timezone.now())
         except ProviderError as error:
             messages.error(request, f"Its tools could not be read: {visible(str(error))[:200]}")
             return redirect("admin:integrations_mcpserver_change", row.pk)
         known = list(row.tools.values_list("pk", flat=True))
         with changes.recording(McpTool, known, author=author(request)):
-            looked = tools.keep(row, found, now=timezone.now())
+            looked = mcp_tools.keep(row, found, now=timezone.now())
             changes.record_made(looked.new, author=author(request))
         messages.success(request, f"{len(found)} tools, {len(looked.new)} of them new and off.")
         for name in looked.changed:
@@ -190,7 +191,7 @@ class McpToolAdmin(PolicyAdmin):
             messages.error(request, "Nothing changed: its server has changed it just now.")
             return
         with self.recording([row.pk], request):
-            done = tools.decide(row, enabled=obj.enabled, effect=obj.effect)
+            done = mcp_tools.decide(row, enabled=obj.enabled, effect=obj.effect)
         if not done:
             messages.error(request, "Nothing changed: its server has changed it just now.")
 

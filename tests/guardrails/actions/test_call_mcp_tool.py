@@ -17,7 +17,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
 from guardrails.recovery import recover_open_attempts
-from integrations.mcp.tools import Looked, keep, offered_by
+from integrations.mcp_tools import Looked, keep, offered_by
 from integrations.models import Account, McpServer, McpTool, Organisation
 from tests.guardrails.office import AGENT_TEXT, CHAT, phases
 from tests.mcp_server import Tracker, running_tracker, said, tool
