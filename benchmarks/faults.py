@@ -1,4 +1,4 @@
-"""Real mail, documents and issues read and changed while everything goes wrong.
+"""Real mail, documents, issues and calendars read and changed while everything goes wrong.
 
     make bench NAME=faults
 
@@ -8,7 +8,8 @@ with 429, webhooks come twice and in the wrong order, the task cluster is killed
 every 20 s and the database is restarted twice. Meanwhile items are changed, deleted and put
 back. Afterwards both must hold the same, and all that came in must be accounted for.
 
-FAULTS="300 60 100" says how many mails, documents and issues; FAULTS=all takes all there are.
+FAULTS="300 60 100 60" says how many mails, documents, issues and events; FAULTS=all takes all
+there are.
 The sweep that the schedule runs every minute runs every second here. The last line is JSON;
 a database of its own is made, and removed at the end.
 """
@@ -28,6 +29,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -35,7 +37,7 @@ from benchmarks.database import own_database  # after the path
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("REMIT_CORPUS") or PROJECT.parent / "shared" / "corpus")
-USUAL = "300 60 100"
+USUAL = "300 60 100 60"
 KILL_SECONDS = float(os.environ.get("KILL_SECONDS", "20"))
 KILLS, RESTARTS = 4, 2
 PATIENCE_SECONDS = 3600.0
@@ -48,7 +50,7 @@ FAULTS = {
     "reorder_webhooks": True,
     "seed": 1,
 }
-SOURCES = {"emails": "gmail", "documents": "gdrive", "issues": "jira"}
+SOURCES = {"emails": "gmail", "documents": "gdrive", "issues": "jira", "events": "calendar"}
 BATCH = 50
 Item = dict[str, Any]
 
@@ -113,13 +115,32 @@ def issues() -> Iterator[Item]:
         }
 
 
+def events() -> Iterator[Item]:
+    """What can be read of each calendar file, but for events without length, which the data
+    service refuses. Several files have the same ids: each is a place of its own."""
+    from integrations.calendar_files import read_events
+    from integrations.contracts import Rejected
+
+    for file in corpus("calendar"):
+        seen: set[str] = set()
+        for event in read_events(file["raw"].encode("latin-1"), zone=ZoneInfo("Europe/Berlin")):
+            if isinstance(event, Rejected) or event.id in seen or event.end <= event.start:
+                continue
+            seen.add(event.id)
+            yield event.model_dump(mode="json", exclude={"version", "updated_at"}) | {
+                "id": short(f"{file['id']} {event.id}"),
+                "series_id": event.series_id and short(f"{file['id']} {event.series_id}"),
+            }
+
+
 def chosen(wanted: str) -> dict[str, list[Item]]:
     readers: dict[str, Callable[[], Iterator[Item]]] = {
         "emails": emails,
         "documents": documents,
         "issues": issues,
+        "events": events,
     }
-    counts = [None] * 3 if wanted == "all" else [int(count) for count in wanted.split()]
+    counts = [None] * len(readers) if wanted == "all" else [int(count) for count in wanted.split()]
     return {
         name: list(islice(read(), count))
         for (name, read), count in zip(readers.items(), counts, strict=True)
@@ -244,7 +265,12 @@ def connect(world: World, user: str, items: dict[str, list[Item]]) -> None:
 
 def change(world: World, user: str, items: dict[str, list[Item]]) -> Iterator[None]:
     """The same changes for every user: contents, flags, deletions, and some put back."""
-    texts = {"emails": "subject", "documents": "content_text", "issues": "summary"}
+    texts = {
+        "emails": "subject",
+        "documents": "content_text",
+        "issues": "summary",
+        "events": "title",
+    }
     for collection, wanted in items.items():
         path = f"/users/{user}/{collection}"
         for number, item in enumerate(wanted):
