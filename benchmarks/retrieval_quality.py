@@ -185,6 +185,7 @@ def quality(accounts: list[Any], asked: list[tuple[str, Answers]]) -> dict[str, 
 def main() -> None:
     if not CORPUS.exists():
         raise SystemExit(f"There is no real data at {CORPUS}. Set REMIT_CORPUS.")
+    os.environ["SEARCH_CACHE_SECONDS"] = "0"
     with own_database():
         accounts = store()
         result = {"judged": quality(accounts, judged()), "known": quality(accounts, known_items())}

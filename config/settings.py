@@ -159,7 +159,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = (
     {"default": env.cache_url("REDIS_URL")}
     if env.str("REDIS_URL", default="")
-    else {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    else {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "OPTIONS": {"MAX_ENTRIES": 2_000},
+        }
+    }
 )
 
 # --- Outside services ------------------------------------------------------------------
@@ -214,6 +219,10 @@ MODEL_PROVIDER_KEYS: dict[str, str] = env.dict("MODEL_PROVIDER_KEYS", default={}
 # offline model cannot.
 SEARCH_SELECTION = env.bool("SEARCH_SELECTION", default=not MODEL_IS_OFFLINE)
 SEARCH_SELECTION_SECONDS = env.float("SEARCH_SELECTION_SECONDS", default=5.0)
+# An item's relevance halves with every so many days of its age; 0: age does not matter.
+SEARCH_HALF_LIFE_DAYS = env.float("SEARCH_HALF_LIFE_DAYS", default=0.0)
+# How long what a search found may be kept while nothing is written; 0: it is not kept.
+SEARCH_CACHE_SECONDS = env.int("SEARCH_CACHE_SECONDS", default=300)
 MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 
 # Checkpoints of the ledger go out to whom an operator named in the admin.

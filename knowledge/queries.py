@@ -119,6 +119,8 @@ def parameters(
     vector: str | None,
     model: str,
     languages: Sequence[str],
+    half_life: float,
+    now: datetime,
 ) -> dict[str, Any]:
     """The values of both statements of `knowledge.statements`."""
     by_entity = bool(query.entity_words or query.entity_address)
@@ -155,4 +157,6 @@ def parameters(
         "max_distance": MAX_DISTANCE,
         "rrf": RRF,
         "vector_weight": VECTOR_WEIGHT,
+        "half_life": half_life,
+        "now": now,
     }

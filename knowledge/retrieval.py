@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -13,11 +13,12 @@ from django.db import connection, transaction
 
 from integrations import llm
 from integrations.completions import ModelError, Payer
-from knowledge import embedding_models, stamps, statements
+from knowledge import embedding_models, remembered, stamps, statements
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.models import Item
 from knowledge.queries import Query, parameters, understand
 from knowledge.selection import MOST_SHOWN, best_first
+from knowledge.stamps import Stamp
 
 log = logging.getLogger(__name__)
 
@@ -46,10 +47,14 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     values = parameters(
         replace(request, limit=wanted),
         query,
-        vector=_embedded(query, model),
+        vector=_embedded(request, query, model),
         model=model,
         languages=stamp.languages,
+        half_life=settings.SEARCH_HALF_LIFE_DAYS,
+        now=now,
     )
+    key = remembered.found_key(values, stamp)
+    before = remembered.found(key)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('hnsw.ef_search', '200', true),"
@@ -58,17 +63,23 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
             " set_config('random_page_cost', '1.1', true),"  # what is asked often is in memory
             " set_config('max_parallel_workers_per_gather', '0', true)"
         )
-        statement = statements.search(
-            accounts=len(request.account_ids),
-            words=len(query.searched),
-            candidates=query.candidate_words,
-            languages=len(stamp.languages),
-            by_entity=values["by_entity"],
-        )
-        cursor.execute(statement, values)
-        items = tuple(_item(row) for row in cursor.fetchall())
+        if before is None:
+            cursor.execute(_statement(query, stamp, values), values)
+        else:
+            ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
+            again = {
+                "found_ids": list(ids),
+                "found_passages": list(passages),
+                "found_relevance": list(relevance),
+            }
+            cursor.execute(statements.FOUND_BEFORE, values | again)
+        rows = cursor.fetchall()
+        items = tuple(_item(row) for row in rows)
         cursor.execute(statements.ENTITIES, values)
         entities = _entities(cursor.fetchall())
+    # Without a vector the next one may do better.
+    if before is None and (values["vector"] or not query.terms):
+        remembered.remember_found(key, ((row[0], row[13], row[8]) for row in rows))
     if payer and selects:
         items = best_first(query.text, items, payer=payer)[: max(1, request.limit)]
     return SearchResult(items=items, entities=entities)
@@ -105,15 +116,31 @@ def get_items(
     )
 
 
-def _embedded(query: Query, model: str) -> str | None:
+def _statement(query: Query, stamp: Stamp, values: Mapping[str, Any]) -> str:
+    return statements.search(
+        accounts=len(values["accounts"]),
+        words=len(query.searched),
+        candidates=query.candidate_words,
+        languages=len(stamp.languages),
+        by_entity=values["by_entity"],
+        by_age=values["half_life"] > 0,
+    )
+
+
+def _embedded(request: SearchRequest, query: Query, model: str) -> str | None:
     if not query.terms:
         return None
+    key = remembered.vector_key(request.account_ids, model, query.text)
+    if known := remembered.vector(key):
+        return known
     try:
         [vector] = llm.embed([query.text], model=model)
     except ModelError as error:
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None
-    return json.dumps(vector)
+    embedded = json.dumps(vector)
+    remembered.remember_vector(key, embedded)
+    return embedded
 
 
 def _item(row: tuple[Any, ...]) -> FoundItem:

@@ -55,6 +55,56 @@ _ABOUT_ENTITY = """AND i.id IN (
             WHERE m.account_id = ANY(%(accounts)s::uuid[]))"""
 
 
+# What was found, with the passage that says why. The wall stands here too: what is read may have
+# been found a while ago.
+_READ = """
+SELECT i.id, i.account_id, i.source, i.source_id, i.content_type, i.title, i.summary,
+       coalesce(left(passage.text, %(passage_chars)s), '') AS text,
+       f.relevance::float8, coalesce(t.starts_at, i.occurred_at), i.metadata,
+       i.sender_name, i.sender_address, passage.id
+FROM fused f
+JOIN knowledge_item i ON i.id = f.id AND i.account_id = ANY(%(accounts)s::uuid[])
+     AND i.deleted_at IS NULL
+LEFT JOIN takes_place t ON t.item_id = f.id
+LEFT JOIN LATERAL ({passage}) passage ON true
+ORDER BY f.relevance DESC, f.id
+"""
+_BEST_PASSAGE = """
+    SELECT c.id, c.text FROM knowledge_chunk c WHERE c.item_id = f.id
+    ORDER BY (c.id = f.chunk_id) DESC,
+             CASE WHEN f.chunk_id IS NULL THEN ts_rank(
+                 to_tsvector(coalesce(i.languages[1], 'simple')::regconfig, c.text), {some})
+             END DESC,
+             CASE WHEN f.chunk_id IS NULL THEN (
+                 SELECT count(*) FROM unnest(%(written)s::text[]) word
+                 WHERE strpos(lower(c.text), word) > 0) END DESC,
+             c.position
+    LIMIT 1
+"""
+# The items that an earlier search has found, as they are now.
+FOUND_BEFORE = f"""
+WITH {_TAKES_PLACE},
+    fused AS (
+        SELECT * FROM unnest(%(found_ids)s::uuid[], %(found_passages)s::bigint[],
+                             %(found_relevance)s::float8[]) AS f (id, chunk_id, relevance)
+    )
+{
+    _READ.format(
+        passage="SELECT c.id, c.text FROM knowledge_chunk c"
+        " WHERE c.item_id = f.id AND c.id = f.chunk_id"
+    )
+}
+"""  # noqa: S608  # only the constants of this module are put in
+
+# A share of the weight by age, halving with every half-life; who asks for an exact id does not
+# ask for news.
+_SHARE_BY_AGE = """CASE list WHEN 'identifier' THEN 1 ELSE power(0.5::float8, least(200, greatest(0,
+                   extract(epoch FROM %(now)s::timestamptz - coalesce(t.starts_at, i.occurred_at))
+                   / 86400 / %(half_life)s))) END"""
+_WITH_AGE = """JOIN knowledge_item i USING (id)
+             LEFT JOIN (SELECT item_id AS id, starts_at FROM takes_place) t USING (id)"""
+
+
 # Candidates by words (all of them; if too few, any of them), by exact identifier and by
 # vector, and the newest items where the query has no words or names whose items are wanted
 # (beside what takes place in the span, earliest first);
@@ -78,7 +128,13 @@ _VECTORS = """v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
 
 @cache
 def search(
-    *, accounts: int, words: int, candidates: tuple[int, ...], languages: int, by_entity: bool
+    *,
+    accounts: int,
+    words: int,
+    candidates: tuple[int, ...],
+    languages: int,
+    by_entity: bool,
+    by_age: bool,
 ) -> str:
     """The statement that finds items of so many accounts by so many words, of which those at
     the places `candidates` choose the items that are looked at."""
@@ -93,6 +149,7 @@ def search(
             for number in range(accounts)
         )
 
+    share, with_age = (_SHARE_BY_AGE, _WITH_AGE) if by_age else ("1", "")
     few = "(SELECT count(*) FROM all_words) < %(limit)s"
     queries = [_word(number, languages) for number in range(words)]
     every, some = (join.join(queries) or "''::tsquery" for join in (" && ", " || "))
@@ -195,30 +252,12 @@ WITH {_NAMED}, {_TAKES_PLACE},
     ),
     fused AS (
         SELECT id, max(chunk_id) AS chunk_id,
-               sum(weight / (%(rrf)s + rank)) * (%(rrf)s + 1)
+               sum(weight * {share} / (%(rrf)s + rank)) * (%(rrf)s + 1)
                    / (SELECT sum(weight) FROM hits WHERE rank = 1) AS relevance
-        FROM hits GROUP BY id
+        FROM hits {with_age} GROUP BY id
         ORDER BY relevance DESC, id LIMIT %(limit)s
     )
-SELECT i.id, i.account_id, i.source, i.source_id, i.content_type, i.title, i.summary,
-       coalesce(left(passage.text, %(passage_chars)s), '') AS text,
-       f.relevance::float8, coalesce(t.starts_at, i.occurred_at), i.metadata,
-       i.sender_name, i.sender_address
-FROM fused f
-JOIN knowledge_item i ON i.id = f.id
-LEFT JOIN takes_place t ON t.item_id = f.id
-LEFT JOIN LATERAL (
-    SELECT c.text FROM knowledge_chunk c WHERE c.item_id = f.id
-    ORDER BY (c.id = f.chunk_id) DESC,
-             CASE WHEN f.chunk_id IS NULL THEN ts_rank(
-                 to_tsvector(coalesce(i.languages[1], 'simple')::regconfig, c.text), {some})
-             END DESC,
-             CASE WHEN f.chunk_id IS NULL THEN (
-                 SELECT count(*) FROM unnest(%(written)s::text[]) word
-                 WHERE strpos(lower(c.text), word) > 0) END DESC,
-             c.position
-    LIMIT 1) passage ON true
-ORDER BY f.relevance DESC, f.id
+{_READ.format(passage=_BEST_PASSAGE.format(some=some))}
 """  # noqa: S608  # only the constants of this module are put in
 
 

@@ -52,6 +52,7 @@ def fill() -> None:
 def owner(model: ScriptedModel, settings: Any) -> AccountRef:
     """An account with two mails, searched by the model `old`; `new` is wanted now."""
     settings.EMBEDDING_MODEL = "old"
+    settings.SEARCH_CACHE_SECONDS = 0  # every search asks the model
     assert not embedding_models.claim(now=NOW)
     owner = account()
     take(owner, "a", "b")

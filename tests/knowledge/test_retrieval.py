@@ -261,8 +261,9 @@ def test_vectors_of_another_model_are_not_compared(mailbox: AccountRef) -> None:
 
 
 def test_a_big_account_is_searched_through_the_index(
-    mailbox: AccountRef, monkeypatch: pytest.MonkeyPatch
+    mailbox: AccountRef, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
+    settings.SEARCH_CACHE_SECONDS = 0
     before = find(mailbox, query="noodles portal invoice")
     monkeypatch.setattr(queries, "EXACT_VECTORS", 0)
 
