@@ -65,6 +65,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
             provenance=dict(decision.provenance),
             first_seen=dict(judgement.first_seen),
             differences=[list(one) for one in judgement.differences],
+            reached=dict(judgement.reached),
             side_effects=list(decision.side_effects),
             digest=judgement.digest,
             policy_digest=decision.policy_digest,

@@ -20,6 +20,7 @@ WORDS = {
     State.EXPIRED: "Expired",
 }
 UNKNOWN = "NEW: nobody typed or listed this; the agent brought it up"
+THERE_ALREADY = "there already, in no argument; nobody typed or listed the address itself"
 
 
 def card(row: Approval) -> ApprovalCard:
@@ -27,7 +28,7 @@ def card(row: Approval) -> ApprovalCard:
     columns = {field.attname for field in row._meta.fields} - {"side_effects", "differences"}
     names = ApprovalCard.__dataclass_fields__.keys() & columns
     plain = {name: getattr(row, name) for name in names}
-    found = sorted(_values(row), key=lambda value: not value.is_target)
+    found = sorted((*_values(row), *_reached(row)), key=lambda value: not value.is_target)
     return ApprovalCard(
         **plain,
         title=title_of(row.action_type),
@@ -112,6 +113,20 @@ def _values(row: Approval) -> Iterator[CardValue]:
                 is_target=is_target,
                 is_new=new,
             )
+
+
+def _reached(row: Approval) -> Iterator[CardValue]:
+    """Whom and what it reaches by facts alone: attendees, readers, the issue's project."""
+    for path, text in row.reached.items():
+        code = row.provenance.get(path, "X")
+        yield CardValue(
+            path=path,
+            label=path.partition("[")[0].replace(".", " ").replace("_", " "),
+            text=visible(text),
+            provenance=THERE_ALREADY if code == "X" else IN_WORDS.get(code, THERE_ALREADY),
+            is_target=True,
+            is_new=code == "X",
+        )
 
 
 def _target_paths(row: Approval) -> frozenset[str]:

@@ -156,7 +156,8 @@ class CardValue:
 class ApprovalCard:
     """A pending or decided action as people and the API see it. Built by code from fields.
 
-    `values` are the arguments in words, targets first; `differences` what, before, after.
+    `values` are the arguments in words and what is reached without one, targets first;
+    `differences` what, before, after.
     `handled` says who decided and when; `agent_said` is the model's word, and no evidence.
     """
 

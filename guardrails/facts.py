@@ -4,6 +4,7 @@ given. Nothing here comes from a model."""
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
 from guardrails import content, targets
@@ -102,15 +103,18 @@ class Facts:
 
     def folder_readers(self, folder_id: str | None) -> tuple[str, ...] | None:
         """Who else sees what lies in this drive folder, by itself or by a folder above it.
-        None when that is not known."""
+        None when that is not known: a folder above it that was not listed may have readers."""
         if folder_id is None:
             return ()
         drive = [one for one in self.folders or () if one.kind == "drive"]
         here = next((one for one in drive if one.id == folder_id), None)
         if here is None:
             return None
-        above = [one for one in drive if f"{here.name}/".startswith(f"{one.name.rstrip('/')}/")]
+        paths = _paths(here.name)
+        above = [one for one in drive if _paths(one.name)[-1] in paths]
         if any(one.shared_with is None for one in above):
+            return None
+        if not {_paths(one.name)[-1] for one in above}.issuperset(paths[1:]):
             return None
         return self.others(reader for one in above for reader in one.shared_with or ())
 
@@ -220,6 +224,11 @@ class Facts:
             return [self.tool.id, self.tool.version, self.tool.fingerprint]
         found = self.document or self.event or self.issue or self.draft
         return [found.id, found.version] if found else []
+
+
+def _paths(name: str) -> list[str]:
+    """The top folder, every folder above the one of this name, and itself, as paths."""
+    return ["", *accumulate(f"/{part}" for part in name.strip("/").split("/") if part)]
 
 
 def is_authenticated(mail: Email) -> bool:

@@ -52,6 +52,7 @@ class Judgement:
     digest: str = ""
     first_seen: Mapping[str, str] = field(default_factory=dict)
     differences: tuple[Difference, ...] = ()
+    reached: Mapping[str, str] = field(default_factory=dict)  # by no argument: path to value
     nothing_to_do: bool = False
     shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.shadow.beside
 
@@ -187,6 +188,7 @@ def _described(
         undo=action.undo(arguments, facts),
         first_seen=first_seen(request.arguments, provenance=decision.provenance, facts=facts),
         differences=action.differences(arguments, facts, decision.removals),
+        reached={one.path: one.value for one in action.implied(arguments, facts) or ()},
         digest=binding(
             request, description=description, decision=decision, facts=facts, policy=snapshot
         ),

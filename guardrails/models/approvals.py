@@ -78,6 +78,9 @@ class Approval(models.Model):
     differences = models.JSONField(
         default=list, help_text="What is there now and what would be: [what, before, after]."
     )
+    reached = models.JSONField(
+        default=dict, help_text="Whom and what it reaches though no argument says so, by path."
+    )
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)

@@ -1,6 +1,7 @@
 """For every argument of every action: a value that passes and one that must not, at the real
 sandbox. What is refused never reaches the provider."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -107,6 +108,36 @@ def test_every_argument_is_decided(desk: Office, row: Row) -> None:
 
     assert passed.status == "succeeded", passed.sentence
     assert [call["performed"] for call in desk.calls()] == [True]
+
+
+# Neither composed nor trimmed nor escaped on the way.
+TEXT = "Cafe\u0301 <b>&amp;</b>  “½”"
+
+
+@pytest.mark.parametrize("action", sorted(BASE))
+def test_the_provider_is_told_what_was_decided_and_nothing_else(desk: Office, action: str) -> None:
+    given = {row.argument: row.good for row in ROWS if row.action == action}
+    texts = {name: TEXT for name in registry.BY_NAME[action].texts}
+    arguments = BASE[action] | {name: given[name] for name in given if "[" not in name} | texts
+
+    result = done(desk, action, arguments)
+
+    assert result.status == "succeeded", result.sentence
+    decided = recorded(result.action_id)[0].payload["arguments"]
+    assert {name: decided[name] for name in texts} == texts
+    [call] = desk.calls()
+    told = {name: value for name, value in call["body"].items() if name != "mode"}
+    named = [part for part in call["path"].split("/") if part in leaves(decided)]
+    assert Counter([*leaves(told), *named]) == Counter(leaves(decided))
+
+
+def leaves(value: Any) -> list[str]:
+    """Every single value in it."""
+    if isinstance(value, dict):
+        return [leaf for one in value.values() for leaf in leaves(one)]
+    if isinstance(value, list):
+        return [leaf for one in value for leaf in leaves(one)]
+    return [value] if value not in (None, "") else []
 
 
 def pair(row: Row) -> dict[str, Any]:

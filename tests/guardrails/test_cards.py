@@ -113,6 +113,57 @@ def test_a_changed_event_shows_before_and_after(office: Office) -> None:
     assert card.differences[1][2].startswith("2026-03-02T11:00")
 
 
+def test_whom_no_argument_names_come_first_too(office: Office) -> None:
+    office.put(
+        "events",
+        id="event-1",
+        title="Stand-up",
+        start="2026-03-02T10:00:00Z",
+        end="2026-03-02T10:15:00Z",
+        created_by=office.diary.address,
+        attendees=[{"email": "bob@client.com"}, {"email": "zoe@client.com"}],
+    )
+    office.list_target("update_calendar_event", "recipient_domain", "client.com")
+    office.list_target("update_calendar_event", "recipient", "bob@client.com", "Bob")
+
+    card = asked(office, "update_calendar_event", {"event_id": "event-1", "title": "Weekly"})
+
+    told = [(value.label, value.text, value.provenance, value.is_new) for value in card.values]
+    assert told[:2] == [
+        ("event people", "bob@client.com", "listed by an operator", False),
+        (
+            "event people",
+            "zoe@client.com",
+            "there already, in no argument; nobody typed or listed the address itself",
+            True,
+        ),
+    ]
+    assert [value.is_target for value in card.values] == [True, True, False, False]
+
+
+def test_who_reads_a_document_comes_before_what_is_added_to_it(office: Office) -> None:
+    office.put(
+        "documents",
+        id="doc-1",
+        name="Plan",
+        content_text="One.",
+        folder_id="drive_portal",
+        owner=office.drive.address,
+        created_at="2026-01-05T09:00:00Z",
+        modified_at="2026-01-05T09:00:00Z",
+    )
+    office.share(drive_portal=["bob@client.com"])
+    office.list_target("append_document", "recipient", "bob@client.com", "Bob")
+
+    card = asked(office, "append_document", {"document_id": "doc-1", "content": "Two."})
+
+    assert [(value.label, value.text) for value in card.values] == [
+        ("document readers", "bob@client.com"),
+        ("document id", "doc-1"),
+        ("content", "Two."),
+    ]
+
+
 def test_a_handled_card_says_who_and_when(office: Office) -> None:
     card = asked(office, "archive", {"email_id": office.receive()})
     assert (card.handled, card.seconds_to_decide) == ("", None)

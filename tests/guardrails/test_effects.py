@@ -37,6 +37,7 @@ FOLDERS = (
     Folder(id="below", name="/Product/Roadmap", kind="drive", shared_with=()),
     Folder(id="beside", name="/Products", kind="drive", shared_with=()),
     Folder(id="unsaid", name="/Unsaid", kind="drive"),
+    Folder(id="orphan", name="/Unlisted/Plans", kind="drive", shared_with=()),
 )
 
 
@@ -199,13 +200,34 @@ def paper(folder_id: str | None = None, owner: str = ME, *shared_with: str) -> F
         (paper("below"), "target_not_listed"),
         (paper("unsaid"), "audience_unknown"),
         (paper("gone"), "audience_unknown"),
+        (paper("orphan"), "audience_unknown"),
         (paper(None, ""), "audience_unknown"),
     ],
-    ids=["own", "own folder", "shared", "foreign", "folder", "inherited", "unsaid", "gone", "?"],
+    ids=[
+        "own",
+        "own folder",
+        "shared",
+        "foreign",
+        "folder",
+        "inherited",
+        "unsaid",
+        "gone",
+        "orphan",
+        "?",
+    ],
 )
 def test_adding_to_a_document_reaches_its_readers(found: Facts, reason: str) -> None:
     decision = decided("append_document", {"document_id": "doc-1", "content": "x"}, found=found)
     assert decision.reason == reason
+
+
+@pytest.mark.parametrize("top", ["/", "/Clients", "Clients", "Clients/", "/Clients/"])
+def test_a_folder_is_read_by_the_readers_of_every_folder_above(top: str) -> None:
+    here = Folder(id="here", name="Clients/Portal", kind="drive", shared_with=())
+    clients = Folder(id="clients", name="/Clients", kind="drive", shared_with=())
+    above = Folder(id="above", name=top, kind="drive", shared_with=(STRANGER,))
+    found = Facts(own_address=ME, folders=(here, clients, above))
+    assert found.folder_readers("here") == (STRANGER,)
 
 
 def test_moving_is_egress_only_where_the_audience_grows() -> None:
