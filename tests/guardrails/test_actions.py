@@ -117,7 +117,7 @@ TEXT = "Cafe\u0301 <b>&amp;</b>  “½”"
 @pytest.mark.parametrize("action", sorted(BASE))
 def test_the_provider_is_told_what_was_decided_and_nothing_else(desk: Office, action: str) -> None:
     given = {row.argument: row.good for row in ROWS if row.action == action}
-    texts = {name: TEXT for name in registry.BY_NAME[action].texts}
+    texts = dict.fromkeys(registry.BY_NAME[action].texts, TEXT)
     arguments = BASE[action] | {name: given[name] for name in given if "[" not in name} | texts
 
     result = done(desk, action, arguments)
