@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.signing import TimestampSigner
-from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, status
@@ -13,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agents import stopping, turns
+from agents import opening, stopping, turns
 from agents.answers import answer
 from agents.models import Conversation, Turn
 from agents.roster import AGENTS
@@ -27,7 +26,6 @@ from agents.shapes import (
     decisions_in,
 )
 from agents.streams import SALT
-from agents.tasks import queue_turn
 from guardrails import selectors
 from integrations.authentication import Caller, HasScope, caller_of
 
@@ -48,7 +46,7 @@ def caller(request: Request, external_user_id: str) -> Caller:
     return auth
 
 
-def start(request: Request) -> UUID:
+def start(request: Request, *, queued: bool) -> UUID:
     """Validate a chat request and store its turn."""
     body = ChatRequest(data=request.data)
     body.is_valid(raise_exception=True)
@@ -63,19 +61,20 @@ def start(request: Request) -> UUID:
         if len(known) != len(ids):
             raise exceptions.NotFound("There is no such action.", code="unknown_action")
     try:
-        return turns.start_turn(
+        return opening.start_turn(
             organisation_id=auth.organisation_id,
             external_user_id=data["user_id"],
             conversation_id=data.get("session_id"),
             message=data["message"],
             decisions=decisions,
             principal=auth.principal,
+            queued=queued,
         )
-    except turns.UnknownUser as error:
+    except opening.UnknownUser as error:
         raise exceptions.NotFound("There is no such user.", code="unknown_user") from error
-    except turns.UnknownConversation as error:
+    except opening.UnknownConversation as error:
         raise exceptions.NotFound("There is no such session.", code="unknown_session") from error
-    except turns.TurnRunning as error:
+    except opening.TurnRunning as error:
         raise Conflict from error
 
 
@@ -85,7 +84,7 @@ class ChatView(APIView):
     @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
     def post(self, request: Request) -> Response:
         """Say something, answer a question, confirm or reject actions; wait for the answer."""
-        turn_id = start(request)
+        turn_id = start(request, queued=False)
         turns.run_turn(turn_id)
         return Response(answer(turn_id))
 
@@ -95,10 +94,8 @@ class ChatStreamView(APIView):
 
     @extend_schema(request=ChatRequest, responses={202: StreamStarted}, operation_id="chat_stream")
     def post(self, request: Request) -> Response:
-        """The same as chat, worked through by the cluster and followed as events."""
-        with transaction.atomic():
-            turn_id = start(request)
-            queue_turn(turn_id)
+        """The same as chat, worked through by a process of its own and followed as events."""
+        turn_id = start(request, queued=True)
         turn = Turn.objects.only("conversation_id").get(id=turn_id)
         token = TimestampSigner(salt=SALT).sign(str(turn_id))
         return Response(

@@ -7,9 +7,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from agents import journal, loop, patterns, people, prompts, roster
+from agents import journal, leases, loop, patterns, people, prompts, roster
 from agents.contracts import CallRecord, InboundMail, Person
-from agents.journal import Lease, LeaseLost
+from agents.leases import Lease, LeaseLost
 from agents.models import Turn
 from agents.steps import Ending, Question, Reply, Stop
 from agents.tools.base import ToolContext
@@ -40,7 +40,7 @@ def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
 
     Raises a retryable ModelError or ProviderError: then the turn can be taken up again.
     """
-    lease = journal.claim(turn_id)
+    lease = leases.claim(turn_id)
     if lease is None:
         return False
     turn = Turn.objects.get(id=turn_id)
@@ -48,13 +48,14 @@ def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
         finish_turn(lease, text="", ending=Turn.Ending.ERROR, code="too_many_attempts")
         return True
     try:
-        _work(lease, minimal_context(account, email))
+        with leases.HEARTBEAT.keep(lease):
+            _work(lease, minimal_context(account, email))
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
         return False
     except (ModelError, ProviderError) as error:
         if error.retryable and turn.attempts < MAX_ATTEMPTS:
-            journal.release(lease)
+            leases.release(lease)
             raise
         finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=error.code)
     return True

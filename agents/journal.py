@@ -5,76 +5,23 @@ turn over, so that two processes never write one turn.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import F, Q
 from django.utils import timezone
 
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
+from agents.leases import Lease
 from agents.models import Step, ToolCall, Turn
 from integrations import metering
 from integrations.completions import Completion
 
 CHANNEL = "turn_events"
 CONTEXT_TURNS = 60  # twice as many as a prompt can show
-
-
-class LeaseLost(Exception):
-    """Another process works on this turn now: stop, write nothing more."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lease:
-    """The right to write one turn. Made by `claim`."""
-
-    turn_id: UUID
-    owner: UUID
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """A transaction that starts by proving and renewing the lease. Raises LeaseLost."""
-        with transaction.atomic():
-            renewed = Turn.objects.filter(
-                id=self.turn_id, lease_owner=self.owner, state=Turn.State.RUNNING
-            ).update(lease_expires_at=lease_end())
-            if not renewed:
-                raise LeaseLost
-            yield
-
-
-def lease_end() -> datetime:
-    return timezone.now() + timedelta(seconds=settings.TURN_LEASE_SECONDS)
-
-
-def claim(turn_id: UUID) -> Lease | None:
-    """Take a turn that waits, or whose process died. None when it is not to be had."""
-    owner = uuid4()
-    now = timezone.now()
-    taken = (
-        Turn.objects.filter(id=turn_id)
-        .filter(Q(state=Turn.State.QUEUED) | Q(state=Turn.State.RUNNING, lease_expires_at__lt=now))
-        .update(
-            state=Turn.State.RUNNING,
-            lease_owner=owner,
-            lease_expires_at=lease_end(),
-            attempts=F("attempts") + 1,
-        )
-    )
-    return Lease(turn_id=turn_id, owner=owner) if taken else None
-
-
-def release(lease: Lease) -> None:
-    """Give the turn back to the queue, to be taken up again."""
-    Turn.objects.filter(id=lease.turn_id, lease_owner=lease.owner).update(
-        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=None
-    )
 
 
 def steps_of(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:

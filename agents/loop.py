@@ -14,7 +14,7 @@ from django.utils import timezone
 from agents import journal, prompts, truncation
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
 from agents.guards import BROKEN, code_of, tools_at_rest
-from agents.journal import Lease
+from agents.leases import Lease
 from agents.prompts import Wire
 from agents.steps import NOTHING, CallModel, Ending, Limits, Question, RunCalls, next_step
 from agents.tools import hooks
@@ -22,6 +22,7 @@ from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations import llm, profiles
 from integrations.completions import Completion, Listener, Payer
+from integrations.pools import release_connections
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
 
@@ -153,6 +154,7 @@ def _listener(lease: Lease) -> Listener:
         waiting.append(text)
         if time.monotonic() - last >= TEXT_EVENT_SECONDS:
             journal.emit(lease, "text.delta", {"text": "".join(waiting)})
+            release_connections()  # the rest of the answer is still to come
             waiting.clear()
             last = time.monotonic()
 

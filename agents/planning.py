@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agents import journal, plan_text, plans
-from agents.journal import Lease
+from agents.leases import Lease
 from agents.models import Conversation, Plan
 from agents.plans import Refused
 

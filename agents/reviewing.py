@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from agents import citations, claims, gaps, journal, planning
 from agents.contracts import StepRecord
 from agents.gaps import Work
-from agents.journal import Lease
+from agents.leases import Lease
 from agents.models import Turn, TurnEvent
 from agents.review import PROMPT, Review, bound, directive, due_midway, material
 from integrations import llm

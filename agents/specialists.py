@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from agents import custom_agents, journal, loop, people, prompts, roster
 from agents.contracts import CallRecord, Person
-from agents.journal import Lease
+from agents.leases import Lease
 from agents.models import Turn
 from agents.roster import Agent
 from agents.steps import Ending

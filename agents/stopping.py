@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from agents import journal, turns
-from agents.journal import Lease
-from agents.models import ToolCall, Turn
+from agents import leases, turns
+from agents.leases import Lease
+from agents.models import Turn
 from agents.prompts import LIMIT_SENTENCES
 
 log = logging.getLogger(__name__)
@@ -28,20 +28,13 @@ def stop(turn_id: UUID, *, by: str, now: datetime) -> bool:
         if not turn.stop_asked_at:
             turn.stop_asked_by, turn.stop_asked_at = by[:200], now
             turn.save(update_fields=["stop_asked_by", "stop_asked_at"])
-        if turn.kind == Turn.Kind.CHAT and not _is_at_work(turn):
+        if turn.kind == Turn.Kind.CHAT and not leases.may_be_acting(turn):
             lease = Lease(turn_id=turn.id, owner=uuid4())
             Turn.objects.filter(id=turn.id).update(
                 state=Turn.State.RUNNING,
                 lease_owner=lease.owner,
-                lease_expires_at=journal.lease_end(),
+                lease_expires_at=leases.lease_end(),
             )
             turns.finish_turn(lease, text=LIMIT_SENTENCES["stopped"], ending=Turn.Ending.STOPPED)
     log.info("turn.stop_asked", extra={"turn": str(turn_id)})
     return True
-
-
-def _is_at_work(turn: Turn) -> bool:
-    """Calls or decisions are being carried out, or would be by who takes the turn up again."""
-    undecided = any("status" not in decision for decision in turn.decisions)
-    open_calls = ToolCall.objects.filter(turn=turn, result__isnull=True)
-    return undecided or open_calls.exists()

@@ -17,11 +17,12 @@ from uuid import UUID
 import psycopg
 from asgiref.sync import sync_to_async
 from django.core.signing import BadSignature, TimestampSigner
-from django.db import close_old_connections, connection
+from django.db import close_old_connections
 
 from agents.answers import answer
 from agents.journal import CHANNEL
 from agents.models import TurnEvent
+from integrations import notices
 
 log = logging.getLogger(__name__)
 SALT = "turn-events"
@@ -57,7 +58,7 @@ class Wakes:
     async def _listen(self) -> None:
         while True:
             try:
-                params = await sync_to_async(_connection_params)()
+                params = await sync_to_async(notices.parameters)()
                 async with await psycopg.AsyncConnection.connect(
                     **params, autocommit=True
                 ) as listening:
@@ -74,15 +75,6 @@ class Wakes:
         for events in self._events.values():
             for event in events:
                 event.set()
-
-
-def _connection_params() -> dict[str, Any]:
-    params = connection.get_connection_params()
-    return {
-        key: value
-        for key, value in params.items()
-        if key in ("dbname", "user", "password", "host", "port", "service", "passfile", "sslmode")
-    }
 
 
 WAKES = Wakes()

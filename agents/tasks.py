@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.tasks import async_task
 
-from agents import escalations, learning, reactions, turns
+from agents import escalations, learning, reactions
 from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
 from guardrails.tasks import queue_checkpoints, queue_stamps
 from integrations.models import Account, Organisation
@@ -24,17 +24,8 @@ def queue_delivery(delivery_id: UUID) -> None:
     async_task(react, str(delivery_id))
 
 
-def queue_turn(turn_id: UUID) -> None:
-    """Queue one chat turn in the caller's transaction."""
-    async_task(run_turn, str(turn_id))
-
-
 def react(delivery_id: str) -> None:
     reactions.react(UUID(delivery_id))
-
-
-def run_turn(turn_id: str) -> None:
-    turns.run_turn(UUID(turn_id), stream=True)
 
 
 def learn() -> None:
@@ -97,10 +88,8 @@ def sweep() -> None:
 
 def _queue_again(now: datetime) -> None:
     with transaction.atomic():
-        deliveries, chats = reactions.take_back(now=now), turns.take_back(now=now)
+        deliveries = reactions.take_back(now=now)
         for delivery_id in deliveries:
             queue_delivery(delivery_id)
-        for turn_id in chats:
-            queue_turn(turn_id)
-    if deliveries or chats:
-        log.warning("sweep.queued", extra={"deliveries": len(deliveries), "turns": len(chats)})
+    if deliveries:
+        log.warning("sweep.queued", extra={"deliveries": len(deliveries)})

@@ -1,14 +1,12 @@
-"""Chat turns: start, run, answer. A turn's state is rows, so any process can go on with it."""
+"""Chat turns: run, answer. A turn's state is rows, so any process can go on with it."""
 
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from agents import (
@@ -16,6 +14,7 @@ from agents import (
     closing,
     history,
     journal,
+    leases,
     loop,
     people,
     planning,
@@ -27,19 +26,17 @@ from agents import (
     truncation,
 )
 from agents.contracts import CallRecord, StepRecord, TurnRecord
-from agents.journal import Lease, LeaseLost
-from agents.models import Conversation, Message, ToolCall, Turn
+from agents.leases import Lease, LeaseLost
+from agents.models import Message, Turn
 from agents.steps import ASK_USER, Escalated, Question, Reply, Stop
 from agents.tools import acting
 from agents.tools.base import ToolContext
 from guardrails import approvals
 from integrations.completions import ModelError
 from integrations.llm import BudgetExhausted
-from integrations.webhooks import QUEUE_PATIENCE
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
-TAKEN_BACK = 500  # a sweep
 WORDS: Mapping[str, approvals.Word] = {
     "confirmed": "confirm",
     "rejected": "reject",
@@ -54,121 +51,36 @@ ERROR_SENTENCE = (
 )
 
 
-class TurnRunning(Exception):
-    """The conversation's last message is still being worked on."""
-
-
-class UnknownConversation(Exception):
-    """No such conversation for this user (another user's is as unknown as none)."""
-
-
-class UnknownUser(Exception):
-    """The organisation has no account of this user."""
-
-
-def start_turn(
-    *,
-    organisation_id: UUID,
-    external_user_id: str,
-    conversation_id: UUID | None,
-    message: str,
-    decisions: Sequence[Mapping[str, Any]],
-    principal: str,
-) -> UUID:
-    """Store the message and its turn, ready to be run. Nothing else happens here.
-
-    An open question of the conversation is answered by this message. Raises UnknownUser,
-    UnknownConversation or TurnRunning; then nothing is stored.
-    """
-    if people.person(organisation_id=organisation_id, external_user_id=external_user_id) is None:
-        raise UnknownUser
-    try:
-        with transaction.atomic():
-            conversation = _conversation(
-                organisation_id, external_user_id, conversation_id, message
-            )
-            question = _open_question(conversation)
-            turn = Turn.objects.create(
-                organisation_id=organisation_id,
-                external_user_id=external_user_id,
-                kind=Turn.Kind.CHAT,
-                conversation=conversation,
-                principal=principal,
-                lease_expires_at=journal.lease_end(),
-                decisions=[dict(decision) for decision in decisions],
-            )
-            answers = question is not None and bool(message)
-            Message.objects.create(
-                conversation=conversation,
-                turn=turn,
-                role=Message.Role.USER,
-                content=message,
-                metadata={"answers": str(question.id)} if question and answers else {},
-            )
-            if question and answers:
-                ToolCall.objects.filter(id=question.id, result__isnull=True).update(
-                    result={"success": True, "data": {"answer": message}},
-                    finished_at=timezone.now(),
-                )
-    except IntegrityError as error:
-        if "turn_one_open_a_conversation" in str(error):
-            raise TurnRunning from error
-        raise
-    return turn.id
-
-
-def _conversation(
-    organisation_id: UUID, external_user_id: str, conversation_id: UUID | None, message: str
-) -> Conversation:
-    if conversation_id is None:
-        return Conversation.objects.create(
-            organisation_id=organisation_id,
-            external_user_id=external_user_id,
-            title=message.strip()[:120],
-        )
-    found = (
-        Conversation.objects.select_for_update()
-        .filter(
-            id=conversation_id,
-            organisation_id=organisation_id,
-            external_user_id=external_user_id,
-        )
-        .first()
-    )
-    if found is None:
-        raise UnknownConversation
-    found.save(update_fields=["updated_at"])
-    return found
-
-
-def _open_question(conversation: Conversation) -> ToolCall | None:
-    last = Turn.objects.filter(conversation=conversation).order_by("-created_at", "-id").first()
-    if last is None or last.ending != Turn.Ending.QUESTION:
-        return None
-    return last.calls.filter(name=ASK_USER, result__isnull=True).first()
-
-
 def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
     """Work through one chat turn until it is finished. False when it was not to be had
     (finished already, or another process works on it)."""
-    lease = journal.claim(turn_id)
-    if lease is None:
-        return False
-    turn = Turn.objects.select_related("conversation", "organisation").get(id=turn_id)
-    if turn.attempts > MAX_ATTEMPTS:
-        finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code="too_many_attempts")
-        return True
+    lease = leases.claim(turn_id)
+    return lease is not None and work(lease, stream=stream)
+
+
+def work(lease: Lease, *, stream: bool) -> bool:
+    """Work through a claimed chat turn until it is finished. False when another process has
+    taken it over meanwhile."""
+    turn = Turn.objects.select_related("conversation", "organisation").get(id=lease.turn_id)
     try:
-        _work(lease, turn, stream=stream)
+        if turn.attempts > MAX_ATTEMPTS:
+            _fail(lease, "too_many_attempts")
+        else:
+            with leases.HEARTBEAT.keep(lease):
+                _work(lease, turn, stream=stream)
     except LeaseLost:
-        log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
+        log.warning("turn.lease_lost", extra={"turn": str(turn.id)})
         return False
     except BudgetExhausted as error:
         finish_turn(lease, text=error.sentence, ending=Turn.Ending.LIMIT, code=error.code)
     except ModelError as error:
-        log.warning("turn.model_failed", extra={"turn": str(turn_id), "code": error.code})
-        finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code=error.code)
+        log.warning("turn.model_failed", extra={"turn": str(turn.id), "code": error.code})
+        _fail(lease, error.code)
     return True
+
+
+def _fail(lease: Lease, code: str) -> None:
+    finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code=code)
 
 
 def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
@@ -176,7 +88,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
     )
     if person is None:
-        finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code="unknown_user")
+        _fail(lease, "unknown_user")
         return
     _decide(lease, turn)
     past, own_steps = history.load(turn)
@@ -318,18 +230,3 @@ def finish_turn(
             finished_at=timezone.now(),
         )
     log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})
-
-
-def take_back(*, now: datetime) -> list[UUID]:
-    """Unfinished chat turns that nobody has taken, or whose process died, oldest first, as
-    queued ones. For a transaction in which they are queued again."""
-    rows = Turn.objects.select_for_update(skip_locked=True).filter(
-        kind=Turn.Kind.CHAT,
-        state__in=[Turn.State.QUEUED, Turn.State.RUNNING],
-        lease_expires_at__lt=now,
-    )
-    ids = list(rows.order_by("created_at").values_list("id", flat=True)[:TAKEN_BACK])
-    Turn.objects.filter(id__in=ids).update(
-        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=now + QUEUE_PATIENCE
-    )
-    return ids

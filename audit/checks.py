@@ -19,13 +19,13 @@ HINT = (
 
 
 # Web asks when it starts (config.asgi, config.wsgi): no system checks run there.
-REFUSED = ("cluster", "sealer")
+REFUSED = ("cluster", "sealer", "turns")
 
 
 def may_start(
     *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """audit.E003 for each reason why task cluster or sealer must not run."""
+    """audit.E003 for each reason why a process that writes the ledger must not run."""
     if settings.PROCESS not in REFUSED:
         return []
     return [Error(sentence, id="audit.E003") for sentence in start.refusals()]

@@ -1,4 +1,5 @@
-"""May a process start that writes the ledger? Asked by web, task cluster and sealer."""
+"""May a process start that writes the ledger? Asked by web, task cluster, sealer
+and the process of the turns."""
 
 from django.conf import settings
 from django.db import DatabaseError

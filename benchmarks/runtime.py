@@ -194,11 +194,11 @@ def tool_context(lease: Any, person: Any, call: Any) -> Any:
 def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -> str:
     from uuid import uuid4
 
-    from agents import journal, loop, prompts
+    from agents import leases, loop, prompts
     from agents.contracts import Person, TurnRecord
     from agents.steps import Limits, Reply
 
-    lease = lease or journal.Lease(turn_id=uuid4(), owner=uuid4())
+    lease = lease or leases.Lease(turn_id=uuid4(), owner=uuid4())
     person = person or Person(organisation_id=uuid4(), external_user_id="maya", accounts=())
 
     def messages(steps: Any, room: int) -> Any:
@@ -314,7 +314,7 @@ def three_tools(slow: Any) -> dict[str, float]:
 
 def claimed() -> tuple[Any, Any]:
     """A turn of its own, claimed, and its person."""
-    from agents import journal, people
+    from agents import leases, people
     from agents.models import Turn
     from integrations.models import Account, Organisation
 
@@ -325,7 +325,7 @@ def claimed() -> tuple[Any, Any]:
     turn = Turn.objects.create(
         organisation=organisation, external_user_id="maya", kind=Turn.Kind.CHAT
     )
-    lease = journal.claim(turn.id)
+    lease = leases.claim(turn.id)
     person = people.person(organisation_id=organisation.id, external_user_id="maya")
     return lease, person
 

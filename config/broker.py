@@ -8,12 +8,14 @@ once, in no promised order. Tasks carry ids only (the payload is a signed pickle
 
 import logging
 import time
-from typing import Any
+from functools import cached_property
 
 import psycopg
 from django.db import DatabaseError, close_old_connections, connections
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
+
+from integrations.notices import Notices
 
 CHANNEL = "remit_tasks"
 
@@ -39,7 +41,9 @@ DEQUEUE = """
 class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
     """The broker of `Q_CLUSTER["broker_class"]`."""
 
-    listener: psycopg.Connection[Any] | None = None
+    @cached_property
+    def notices(self) -> Notices:
+        return Notices(CHANNEL)
 
     def enqueue(self, task: str) -> int:
         """Store a task in the caller's transaction; workers hear of it at commit."""
@@ -55,13 +59,13 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
         """
         try:
             if not (tasks := self._take()):
-                self._wait()
+                self.notices.wait(Conf.POLL)
                 tasks = self._take()
             return tasks or None
         except (DatabaseError, psycopg.Error):
             # Raised, the error would make django-q rest for ten seconds and start anew.
             log.exception("broker.database_away")
-            self._hang_up()
+            self.notices.close()
             time.sleep(Conf.POLL)
             return None
 
@@ -71,27 +75,3 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
             cursor.execute(DEQUEUE, [Conf.RETRY, self.list_key, Conf.BULK])
             rows: list[tuple[int, str]] = cursor.fetchall()
         return rows
-
-    def _wait(self) -> None:
-        """Wait for a signal, or until it is time to look for locks that ran out."""
-        if self.listener is None:
-            self.listener = _listen()  # no waiting: a task may have come just before
-            return
-        for _ in self.listener.notifies(timeout=Conf.POLL, stop_after=1):
-            pass
-
-    def _hang_up(self) -> None:
-        if self.listener is not None:
-            self.listener.close()
-            self.listener = None
-
-
-def _listen() -> psycopg.Connection[Any]:
-    """A connection of our own: Django's is pooled, shared or inside a transaction."""
-    parameters = connections[Conf.ORM].get_connection_params()
-    names = ("host", "port", "dbname", "user", "password")
-    listener = psycopg.connect(
-        autocommit=True, **{name: parameters[name] for name in names if name in parameters}
-    )
-    listener.execute(f"LISTEN {CHANNEL}")
-    return listener

@@ -89,6 +89,7 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
             _await(children, "sandbox", lambda: ports.answers(plan.sandbox_port))
             _run(children, Program("load_demo", (*manage, "load_demo"), password))
     children.start(Program("cluster", (*manage, "qcluster"), {"REMIT_PROCESS": "cluster"}))
+    children.start(Program("turns", (*manage, "run_turns"), {"REMIT_PROCESS": "turns"}))
     children.start(Program("sealer", (*manage, "seal_ledger"), {"REMIT_PROCESS": "sealer"}))
     if plan.own_model:
         with _step("offline model"):

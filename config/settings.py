@@ -29,8 +29,8 @@ if SECRETS_FILE.exists():
 TESTING = "pytest" in sys.modules or "mypy" in sys.modules
 DEBUG = env.bool("DEBUG", default=False)
 
-# Which kind of process this is decides how it holds database connections: `web` uses a
-# pool; a pool does not survive the forks of the task cluster (measured, see README).
+# Which kind of process this is decides how it holds database connections: `web` and `turns` use
+# a pool; a pool does not survive the forks of the task cluster (measured, see README).
 PROCESS = env.str("REMIT_PROCESS", default="command")
 
 
@@ -132,15 +132,17 @@ def database(url: str) -> dict[str, Any]:
     config["OPTIONS"] = {
         **config.get("OPTIONS", {}),
         "options": "-c idle_in_transaction_session_timeout=10000",
+        "application_name": f"remit {PROCESS}",  # in pg_stat_activity
     }
     if role := env.str("DATABASE_ROLE", default=""):
         config["OPTIONS"]["assume_role"] = role  # for migrations, where the owner cannot log in
-    if PROCESS == "web":
+    if PROCESS in ("web", "turns"):
         config["CONN_MAX_AGE"] = 0
         config["OPTIONS"]["pool"] = {
             "min_size": 2,
             "max_size": env.int("DATABASE_POOL", default=20),
-            "timeout": 10,
+            # Who asks the web process waits in front of a screen; a turn may wait its turn.
+            "timeout": 10 if PROCESS == "web" else 120,
         }
     else:
         config["CONN_MAX_AGE"] = 600
@@ -258,6 +260,10 @@ REVIEW_MAX_ROUNDS = env.int("REVIEW_MAX_ROUNDS", default=2)  # then the answer i
 REVIEW_MODEL = env.str("REVIEW_MODEL", default=CHAT_MODEL)
 TURN_MAX_SECONDS = env.float("TURN_MAX_SECONDS", default=180.0)
 TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
+# Turns that one process of `manage.py run_turns` works on side by side, a thread each.
+TURN_THREADS = env.int("TURN_THREADS", default=200)
+# How long they may go on when the process is told to stop; then others take them over.
+TURN_STOP_SECONDS = env.float("TURN_STOP_SECONDS", default=8.0)
 TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)
 RESULT_MAX_BYTES = env.int("RESULT_MAX_BYTES", default=32_000)  # of one tool call
 APPROVAL_HOURS = env.int("APPROVAL_HOURS", default=0)  # 0: approvals never expire

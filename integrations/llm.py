@@ -7,6 +7,7 @@ before it, and written down after it (`integrations.metering`).
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 BROKE_OFF = ("stream_cut", "empty_answer")
+_making = threading.Lock()
 JSON_ATTEMPTS = 3  # one try and the two retries of MAX_PARSE_RETRIES
 
 
@@ -35,6 +37,12 @@ class BudgetExhausted(ModelError):
     def __init__(self) -> None:
         super().__init__("budget_exhausted", retryable=False)
         self.sentence = metering.SENTENCE
+
+
+def _shared_client(provider: str = "default") -> "OpenAI":
+    """The one client of a provider, with its pool of connections, for all threads."""
+    with _making:
+        return _client(provider)
 
 
 @cache
@@ -119,10 +127,9 @@ def _metered(
         request = json_protocol.request(request)
     elif "tools" in body and not profile.parallel_tools:
         request["parallel_tool_calls"] = False
-    release_connections()
     started, usage, code, answered = time.monotonic(), Usage(), "failed", model
     try:
-        client = _client(profile.provider)
+        client = _shared_client(profile.provider)
         if seconds:
             client = client.with_options(timeout=seconds, max_retries=0)
         heard = _speech(listener) if listener and decides_in_json else listener
@@ -208,7 +215,7 @@ def embed(texts: Sequence[str], *, model: str | None = None) -> list[list[float]
         return []
 
     def ask() -> list[list[float]]:
-        answer = _client().embeddings.create(
+        answer = _shared_client().embeddings.create(
             model=model or settings.EMBEDDING_MODEL,
             input=list(texts),
             dimensions=settings.EMBEDDING_DIMENSIONS,
@@ -224,6 +231,7 @@ def embed(texts: Sequence[str], *, model: str | None = None) -> list[list[float]
 def _call(ask: Callable[[], T]) -> T:
     import openai  # noqa: PLC0415  # see _client
 
+    release_connections()
     try:
         return ask()
     except openai.APITimeoutError as error:

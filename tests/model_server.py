@@ -53,8 +53,16 @@ class Cut:
     text: str
 
 
+@dataclass(frozen=True)
+class Paused:
+    """A stream that says this text and ends once it may go on."""
+
+    text: str
+    go_on: threading.Event
+
+
 # A dict is sent as the JSON text of the message.
-Reply = str | dict[str, Any] | Message | Failure | Cut
+Reply = str | dict[str, Any] | Message | Failure | Cut | Paused
 REVIEWER = "You are Remit's reviewer."
 # What a reviewer says that a script leaves out.
 CONTENT: Reply = {
@@ -251,6 +259,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(reply.status, "scripted failure")
         elif isinstance(reply, Cut):
             self._events(body, [{"content": reply.text}])
+        elif isinstance(reply, Paused):
+            self._paused(body, reply)
         else:
             message = reply if isinstance(reply, Message) else Message(text=_text(reply))
             (self._stream if body.get("stream") else self._whole)(body, message)
@@ -259,6 +269,12 @@ class _Handler(BaseHTTPRequestHandler):
         choice = {"index": 0, "message": _wire(message), "finish_reason": _finish(message)}
         usage = {"usage": _USAGE} if self.scripted.counts else {}
         self._json(200, _head(body, "chat.completion") | {"choices": [choice], **usage})
+
+    def _paused(self, body: dict[str, Any], reply: Paused) -> None:
+        self._events(body, [{"content": reply.text}])
+        reply.go_on.wait()
+        end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+        self._chunks([_head(body, "chat.completion.chunk") | {"choices": [end]}])
 
     def _stream(self, body: dict[str, Any], message: Message) -> None:
         head = _head(body, "chat.completion.chunk")
@@ -287,7 +303,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for chunk in [*chunks, *last]:
+        self._chunks([*chunks, *last])
+
+    def _chunks(self, chunks: Sequence[dict[str, Any]]) -> None:
+        for chunk in chunks:
             self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.flush()
 

@@ -29,6 +29,7 @@ from django.core.management import call_command
 from django.db import connections
 from django_q.models import OrmQ
 
+from agents import leases, turns
 from integrations import llm
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
@@ -136,14 +137,20 @@ class Office:
 
 
 def run_next_task() -> bool:
-    """Take the oldest queued task and run it. False when there is none."""
+    """Take the oldest queued task, or else a turn that waits, and run it. False when there is
+    none."""
     row = OrmQ.objects.order_by("id").first()
     if row is None:
-        return False
+        return run_next_turn()
     if OrmQ.objects.filter(id=row.id).delete()[0]:
         task = row.task
         task["func"](*task.get("args", ()), **task.get("kwargs", {}))
     return True
+
+
+def run_next_turn() -> bool:
+    waiting = leases.claim_waiting(1)
+    return any(turns.work(lease, stream=True) for lease in waiting)
 
 
 def until(condition: Any, *, seconds: float = PATIENCE_SECONDS) -> None:

@@ -13,7 +13,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
-from agents.journal import Lease
+from agents.leases import Lease
 from agents.steps import Ending
 from integrations import strict_json
 from integrations.completions import Payer

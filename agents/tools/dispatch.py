@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from agents import journal
 from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, failure
-from agents.journal import Lease, LeaseLost
+from agents.leases import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations import json_protocol
@@ -23,12 +23,14 @@ from integrations.llm import BudgetExhausted
 from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
-POOL_SIZE = 64
+LEAST_THREADS = 64
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=POOL_SIZE, thread_name_prefix="tools")
+    # Its threads are begun when they are needed. A call's time runs while it waits for one.
+    most = max(LEAST_THREADS, settings.TURN_THREADS)
+    return ThreadPoolExecutor(max_workers=most, thread_name_prefix="tools")
 
 
 def run_calls(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents import journal
+from agents import journal, leases
 from agents.models import Conversation, Message, ToolCall, Turn
 from audit.selectors import actions_of_run
 from integrations import authentication
@@ -319,14 +319,14 @@ def test_a_session_can_be_listed_read_and_deleted(token: str, model: ScriptedMod
 
 def test_a_process_that_lost_its_lease_writes_nothing_more(organisation: Organisation) -> None:
     turn = Turn.objects.create(organisation=organisation, external_user_id="maya", kind="chat")
-    first = journal.claim(turn.id)
+    first = leases.claim(turn.id)
     assert first is not None
-    assert journal.claim(turn.id) is None
+    assert leases.claim(turn.id) is None
     Turn.objects.filter(id=turn.id).update(lease_expires_at="2000-01-01T00:00:00Z")
-    second = journal.claim(turn.id)
+    second = leases.claim(turn.id)
     assert second is not None
 
-    with pytest.raises(journal.LeaseLost):
+    with pytest.raises(leases.LeaseLost):
         journal.emit(first, "text.delta", {"text": "late"})
 
     journal.emit(second, "text.delta", {"text": "on time"})

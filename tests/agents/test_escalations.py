@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 from standardwebhooks.webhooks import Webhook
 
-from agents import escalations, history, prompts, turns
+from agents import escalations, history, opening, prompts, turns
 from agents.answers import answer
 from agents.contracts import TurnRecord
 from agents.models import Escalation, Message, ToolCall, Turn
@@ -43,7 +43,7 @@ def operator() -> Client:
 
 def say(message: str, *, session: Any = None) -> Turn:
     account = mailbox()
-    turn_id = turns.start_turn(
+    turn_id = opening.start_turn(
         organisation_id=account.organisation_id,
         external_user_id="maya",
         conversation_id=session,
@@ -57,7 +57,7 @@ def say(message: str, *, session: Any = None) -> Turn:
 
 def waiting(**fields: Any) -> Escalation:
     account = mailbox()
-    turn_id = turns.start_turn(
+    turn_id = opening.start_turn(
         organisation_id=account.organisation_id,
         external_user_id="maya",
         conversation_id=None,

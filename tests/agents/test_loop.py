@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents import journal, turns
+from agents import journal, opening, turns
 from agents.contracts import ToolResult, failure
 from agents.models import Message, Turn, TurnEvent
 from agents.prompts import LIMIT_SENTENCES
@@ -29,13 +29,14 @@ ORCHESTRATOR = "You are Remit's orchestrator."
 def turn() -> Turn:
     found = Organisation.objects.create(slug="default", name="Default")
     Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
-    started = turns.start_turn(
+    started = opening.start_turn(
         organisation_id=found.id,
         external_user_id="maya",
         conversation_id=None,
         message="Find the contract",
         decisions=[],
         principal="test",
+        queued=False,
     )
     return Turn.objects.get(id=started)
 

@@ -9,7 +9,7 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
-from agents import stopping, turns
+from agents import opening, stopping, turns
 from agents.contracts import ToolResult
 from agents.models import Message, Step, ToolCall, Turn
 from agents.prompts import LIMIT_SENTENCES
@@ -23,7 +23,7 @@ LOOK = calls(("retrieve_context", {"query": "a"}), ("retrieve_context", {"query"
 
 
 def started(**fields: Any) -> Turn:
-    turn_id = turns.start_turn(
+    turn_id = opening.start_turn(
         organisation_id=mailbox().organisation_id,
         external_user_id="maya",
         conversation_id=None,

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def broker() -> Iterator[Broker]:
     broker = Broker(list_key="tests")
     yield broker
-    broker._hang_up()
+    broker.notices.close()
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_two_workers_never_get_one_task(broker: Broker) -> None:
             while tasks := mine.dequeue():
                 taken += [number for number, _ in tasks]
         finally:
-            mine._hang_up()
+            mine.notices.close()
             connections.close_all()
         return taken
 

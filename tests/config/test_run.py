@@ -24,7 +24,7 @@ with pathlib.Path("calls").open("a") as calls:
     calls.write(f"{sys.argv[1]} {os.environ.get('REMIT_PROCESS', '-')}\\n")
 if sys.argv[1] == os.environ.get("FAILS"):
     sys.exit(f"{sys.argv[1]} is broken")
-if sys.argv[1] in ("qcluster", "seal_ledger", os.environ.get("HANGS")):
+if sys.argv[1] in ("qcluster", "run_turns", "seal_ledger", os.environ.get("HANGS")):
     time.sleep(300)
 if sys.argv[1] == "first_sync":
     print("3 of 3 mails")
@@ -152,6 +152,7 @@ def test_everything_starts_and_says_where_to_look_and_how_to_log_in(house: House
         "load_demo -",
         "migrate -",
         "qcluster cluster",
+        "run_turns turns",
         "seal_ledger sealer",
     ]
     house.stop(process)
@@ -265,7 +266,12 @@ def test_what_the_environment_names_is_not_started(house: House) -> None:
 
     assert house.answering() == [house.web]
     assert "createsuperuser" in printed
-    assert sorted(house.calls()) == ["migrate -", "qcluster cluster", "seal_ledger sealer"]
+    assert sorted(house.calls()) == [
+        "migrate -",
+        "qcluster cluster",
+        "run_turns turns",
+        "seal_ledger sealer",
+    ]
     house.stop(process)
 
 

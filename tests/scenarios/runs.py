@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from agents import turns
+from agents import opening, turns
 from agents.models import ToolCall, Turn
 from integrations.completions import ModelError
 from integrations.exceptions import Unavailable
@@ -39,13 +39,14 @@ def turn(model: ScriptedModel, organisation: Organisation, replies: Any, search:
     def found(request: SearchRequest, **_: Any) -> SearchResult:
         return search(request)
 
-    id = turns.start_turn(
+    id = opening.start_turn(
         organisation_id=organisation.id,
         external_user_id="maya",
         conversation_id=None,
         message="What about the budget?",
         decisions=(),
         principal="scenario",
+        queued=False,
     )
     script = {ORCHESTRATOR: replies, TASK: lambda body: "Nothing was found."}
     with mock.patch.object(retrieval, "search", found), model.follow(script):

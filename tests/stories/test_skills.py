@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents import turns
+from agents import opening, turns
 from agents.models import ToolCall, Turn
 from guardrails import skills
 from guardrails.changes import Author
@@ -101,7 +101,7 @@ def test_every_agent_of_a_chat_is_told_of_skills_and_reads_them_on_demand(office
         "You are Remit's task specialist.": [load, "Looked."],
     }
     with scripted(script) as model:
-        turn_id = turns.start_turn(
+        turn_id = opening.start_turn(
             organisation_id=office.organisation.pk,
             external_user_id="maya",
             conversation_id=None,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents import journal
+from agents import journal, leases
 from agents.contracts import CallRecord, Person, StepRecord, ToolResult, failure
 from agents.models import ToolCall, Turn, TurnEvent
 from agents.results import CUT
@@ -42,7 +42,7 @@ class Bench:
         turn = Turn.objects.create(
             organisation=organisation, external_user_id="maya", kind="inbound"
         )
-        lease = journal.claim(turn.id)
+        lease = leases.claim(turn.id)
         assert lease is not None
         self.lease, self.steps = lease, list[StepRecord]()
         account = Account.objects.create(

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents import journal
+from agents import leases
 from agents.contracts import CallRecord, InboundMail, Person
 from agents.models import Turn
 from agents.steps import Reply
@@ -64,7 +64,7 @@ def context(mine: AccountRef, *, mail_id: str = "") -> ToolContext:
     turn = Turn.objects.create(
         organisation_id=mine.organisation_id, external_user_id="maya", kind="inbound"
     )
-    lease = journal.claim(turn.id)
+    lease = leases.claim(turn.id)
     assert lease is not None
     mail = InboundMail(
         account=mine,

@@ -1,0 +1,175 @@
+"""The right to write a turn. One process has it at a time; it lapses when that process dies.
+
+While a turn is worked on in this process a heartbeat renews its lease, however long a model or
+a tool is waited for. A lease that another process has taken is never won back: every write
+proves it first.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import DatabaseError, connections, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from agents.models import ToolCall, Turn
+
+log = logging.getLogger(__name__)
+BEATS = 3  # in the time of a lease
+# Everything a turn waits for has a time-out; what hangs nevertheless gets no heartbeat for ever.
+LONGEST_SECONDS = 900.0
+
+
+class LeaseLost(Exception):
+    """Another process works on this turn now: stop, write nothing more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """The right to write one turn. Made by `claim` and `claim_waiting`."""
+
+    turn_id: UUID
+    owner: UUID
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A transaction that starts by proving and renewing the lease. Raises LeaseLost."""
+        with transaction.atomic():
+            renewed = Turn.objects.filter(
+                id=self.turn_id, lease_owner=self.owner, state=Turn.State.RUNNING
+            ).update(lease_expires_at=lease_end())
+            if not renewed:
+                raise LeaseLost
+            yield
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.TURN_LEASE_SECONDS)
+
+
+def claim(turn_id: UUID) -> Lease | None:
+    """Take a turn that waits, or whose process died. None when it is not to be had."""
+    owner = uuid4()
+    now = timezone.now()
+    taken = (
+        Turn.objects.filter(id=turn_id)
+        .filter(Q(state=Turn.State.QUEUED) | Q(state=Turn.State.RUNNING, lease_expires_at__lt=now))
+        .update(
+            state=Turn.State.RUNNING,
+            lease_owner=owner,
+            lease_expires_at=lease_end(),
+            attempts=F("attempts") + 1,
+        )
+    )
+    return Lease(turn_id=turn_id, owner=owner) if taken else None
+
+
+def claim_waiting(most: int) -> list[Lease]:
+    """Take chat turns that wait for a process, or whose process died, at most so many, those
+    that wait longest first. Side by side with others: no turn is given to two."""
+    owner, now = uuid4(), timezone.now()
+    with transaction.atomic():
+        rows = Turn.objects.select_for_update(skip_locked=True).filter(
+            kind=Turn.Kind.CHAT,
+            state__in=[Turn.State.QUEUED, Turn.State.RUNNING],
+            lease_expires_at__lte=now,
+        )
+        ids = list(rows.order_by("lease_expires_at").values_list("id", flat=True)[:most])
+        Turn.objects.filter(id__in=ids).update(
+            state=Turn.State.RUNNING,
+            lease_owner=owner,
+            lease_expires_at=lease_end(),
+            attempts=F("attempts") + 1,
+        )
+    return [Lease(turn_id=id, owner=owner) for id in ids]
+
+
+def release(lease: Lease) -> None:
+    """Give the turn of an inbound item back, to be taken up again with its delivery."""
+    Turn.objects.filter(id=lease.turn_id, lease_owner=lease.owner).update(
+        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=None
+    )
+
+
+def hand_back(leases: Collection[Lease]) -> int:
+    """Let another process have these turns at once; how many. One that may be acting is left to
+    its lease, as after a crash."""
+    with transaction.atomic():
+        ids = [
+            turn.id
+            for turn in _held(leases).select_for_update().only("decisions")
+            if not may_be_acting(turn)
+        ]
+        return Turn.objects.filter(id__in=ids).update(
+            state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=timezone.now()
+        )
+
+
+def may_be_acting(turn: Turn) -> bool:
+    """Calls or decisions are being carried out, or would be by who takes the turn up again."""
+    undecided = any("status" not in decision for decision in turn.decisions)
+    open_calls = ToolCall.objects.filter(turn=turn, result__isnull=True)
+    return undecided or open_calls.exists()
+
+
+def _held(leases: Collection[Lease]) -> "QuerySet[Turn]":
+    return Turn.objects.filter(
+        id__in=[lease.turn_id for lease in leases],
+        lease_owner__in={lease.owner for lease in leases},
+        state=Turn.State.RUNNING,
+    )
+
+
+class Heartbeat:
+    """Renews the leases of the turns that this process works on, in one statement. Its thread
+    lives while there are any."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._until: dict[Lease, float] = {}
+        self._first = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def keep(self, lease: Lease) -> Iterator[None]:
+        """Renew the lease while the block lasts."""
+        with self._lock:
+            if not self._until:
+                self._first.set()
+            self._until[lease] = time.monotonic() + LONGEST_SECONDS
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._until[lease]
+
+    def _beat(self) -> None:
+        while True:
+            if self._first.wait(settings.TURN_LEASE_SECONDS / BEATS):
+                self._first.clear()  # a beat is counted from the first lease on
+                continue
+            with self._lock:
+                if not self._until:
+                    self._thread = None
+                    return
+                now = time.monotonic()
+                leases = [lease for lease, until in self._until.items() if until > now]
+            try:
+                _held(leases).update(lease_expires_at=lease_end())
+            except DatabaseError:
+                log.exception("leases.not_renewed")
+            finally:
+                connections.close_all()
+
+
+HEARTBEAT = Heartbeat()
