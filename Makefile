@@ -6,7 +6,7 @@ BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.bootstrap
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test check format bench lock dev
+.PHONY: help run reset test check format bench bench-frameworks lock dev
 
 help:
 	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
@@ -15,6 +15,7 @@ help:
 	@echo "make check             linters, types, layers, deployment and API schema checks"
 	@echo "make format            format the code"
 	@echo "make bench NAME=...    run the benchmarks whose names begin so"
+	@echo "make bench-frameworks  the runtime beside other agent frameworks"
 	@echo "make lock              pin the newest allowed dependencies (needs uv)"
 
 run:
@@ -42,6 +43,14 @@ bench:
 	@$(MAKE) --no-print-directory dev
 	@for file in benchmarks/$(NAME)*.py; do echo "== $$file"; .venv/bin/python "$$file" || exit 1; done
 
+# Other frameworks have an environment of their own: nothing of the project needs them.
+bench-frameworks: dev
+	@test -x .venv-frameworks/bin/python || .venv/bin/python -m venv .venv-frameworks
+	@.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-frameworks.lock
+	@.venv/bin/python benchmarks/runtime.py
+	@.venv-frameworks/bin/python benchmarks/frameworks.py
+
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml --upgrade -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml --group dev -c requirements.lock --upgrade -o requirements-dev.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --group frameworks -c requirements.lock --upgrade -o requirements-frameworks.lock

@@ -19,6 +19,7 @@ from integrations.notices import Notices
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0  # for leases that ran out, which nobody tells
+CLAIMED_AT_ONCE = 20  # so that several processes share what comes in one rush
 STACK_BYTES = 1024 * 1024  # of a thread; what is not touched is not in memory
 
 
@@ -37,7 +38,8 @@ class Runner:
         threading.stack_size(STACK_BYTES)
         while not stop.is_set():
             try:
-                self._wait(free=self._take())
+                if not self._take():
+                    self._wait()
             except (DatabaseError, psycopg.Error):
                 log.exception("runner.database_away")
                 self._notices.close()
@@ -52,20 +54,20 @@ class Runner:
         handed_back = leases.hand_back(left) if left else 0
         log.info("runner.stopped", extra={"at_work": len(left), "handed_back": handed_back})
 
-    def _take(self) -> int:
-        """Begin as many of the turns that wait as there are threads for. How many are free."""
-        free = settings.TURN_THREADS - len(self._at_work)
-        taken = leases.claim_waiting(free) if free else []
+    def _take(self) -> bool:
+        """Begin some of the turns that wait. Whether there may be more to begin now."""
+        most = min(CLAIMED_AT_ONCE, settings.TURN_THREADS - len(self._at_work))
+        taken = leases.claim_waiting(most) if most else []
         connections.close_all()
         for lease in taken:
             with self._lock:
                 self._at_work.add(lease)
             # A daemon: what was handed back does not keep the process from ending.
             threading.Thread(target=self._work, args=(lease,), name="turn", daemon=True).start()
-        return int(free - len(taken))
+        return bool(taken) and len(taken) == most
 
-    def _wait(self, *, free: int) -> None:
-        if free:
+    def _wait(self) -> None:
+        if len(self._at_work) < settings.TURN_THREADS:
             self._notices.wait(LOOK_SECONDS)
         else:
             self._wait_for_an_end(LOOK_SECONDS)

@@ -1,30 +1,20 @@
 """What a run of an agent costs beside the same run in a bare loop on the plain SDK.
 
     make bench NAME=runtime
-    .venv/bin/python benchmarks/runtime.py waiting 200     # so many turns on a slow model
+    make bench-frameworks          # and beside other frameworks (benchmarks/frameworks.py)
 
 One run asks a model three times: it wants three tools side by side, then one, then it answers.
 The model is another process that answers at once; the tools do nothing. Both sides use the same
 client library, the same messages and the same tools, and take turns. CPU is this process's own.
 Without a database: the loop, its guards, limits and prompts as they are, with rows kept in
 memory. Then the same with rows, and what one refusal in the ledger costs. The last line is JSON.
-
-`waiting` runs turns side by side in one process, with rows, on a model that thinks for 5 seconds,
-and one more on a quick model meanwhile. Database connections come from a pool of 20, as in the
-web process, and are given back while a model is waited for. Turns that got no connection within
-the pool's 10 seconds are counted under `broken`.
 """
 
 import json
 import os
-import resource
-import socket
 import statistics
-import subprocess
 import sys
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -35,34 +25,10 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.database import own_database  # after the path
+from benchmarks.floor import HISTORY_TURNS, QUICK, RUNS, SYSTEM, cpu, floor, model
 
-ROUNDS, RUNS = 7, 15
 AT_ONCE, AT_ONCE_RUNS = 32, 192
 TOOL_SECONDS = 0.1
-HISTORY_TURNS = 30  # of four messages each
-SLOW_SECONDS = 5
-SYSTEM = "You are Remit's orchestrator. You work for one user with their mail and documents."
-QUICK, SLOW = "after-0", f"after-{SLOW_SECONDS}"
-
-
-@contextmanager
-def model() -> Iterator[str]:
-    """The scripted model as a process of its own; its base URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    program = Path(__file__).with_name("quick_model.py")
-    with subprocess.Popen([sys.executable, str(program), str(port)]) as server:
-        try:
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            server.terminate()
 
 
 def tool(seconds: float = 0.0) -> Any:
@@ -100,31 +66,6 @@ def history() -> list[Any]:
         return TurnRecord(user_text=f"Find {number}", decisions=(), steps=(said, reply), reply=None)
 
     return [turn(number) for number in range(HISTORY_TURNS)]
-
-
-# --- The floor: what anybody would write first -----------------------------------------------
-
-
-def floor(client: Any, pool: ThreadPoolExecutor, messages: list[Any], look: Any) -> str:
-    messages = list(messages)
-    while True:
-        answer = client.chat.completions.create(
-            model=QUICK, messages=messages, tools=[look.schema]
-        ).choices[0]
-        if not answer.message.tool_calls:
-            return str(answer.message.content)
-        messages.append(answer.message.model_dump(exclude_none=True))
-
-        def run(call: Any) -> dict[str, Any]:
-            arguments = look.arguments.model_validate_json(call.function.arguments)
-            result = look.run(None, arguments)
-            return {
-                "role": "tool",
-                "tool_call_id": call.id,
-                "content": json.dumps(dict(result.data)),
-            }
-
-        messages += pool.map(run, answer.message.tool_calls)
 
 
 # --- Ours, with rows in memory ---------------------------------------------------------------
@@ -222,24 +163,6 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
 
 
 # --- Measures --------------------------------------------------------------------------------
-
-
-def cpu(runs: int, *sides: Callable[[], object]) -> list[tuple[float, float]]:
-    """CPU and wall milliseconds of one run of each side: medians of rounds, in turns."""
-    spent: list[list[tuple[float, float]]] = [[] for _ in sides]
-    for side in sides:
-        side()
-    for _ in range(ROUNDS):
-        for number, side in enumerate(sides):
-            cpu_begun, begun = time.process_time(), time.perf_counter()
-            for _ in range(runs):
-                side()
-            used = (time.process_time() - cpu_begun, time.perf_counter() - begun)
-            spent[number].append((used[0] / runs * 1000, used[1] / runs * 1000))
-    return [
-        (statistics.median(c for c, _ in each), statistics.median(w for _, w in each))
-        for each in spent
-    ]
 
 
 def at_once(side: Callable[[], object]) -> float:
@@ -357,79 +280,14 @@ def with_rows(bare: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def waiting(count: int) -> dict[str, Any]:
-    """So many turns on a slow model in this process, and a quick one in between."""
-    from django.db import connections
-
-    threading.stack_size(512 * 1024)
-    look, turns = tool(), [claimed() for _ in range(count)]
-    quick = claimed()
-    before = memory()
-    done: list[float] = []
-    broken: Counter[str] = Counter()
-    lock = threading.Lock()
-
-    def work(turn: tuple[Any, Any]) -> None:
-        try:
-            ours([], look, lease=turn[0], person=turn[1])
-            with lock:
-                done.append(time.perf_counter())
-        except Exception as error:  # noqa: BLE001  # counted, and told
-            with lock:
-                broken[type(error).__name__] += 1
-        finally:
-            connections.close_all()
-
-    from django.conf import settings
-
-    settings.CHAT_MODEL = SLOW
-    threads = [threading.Thread(target=work, args=(turn,)) for turn in turns]
-    begun = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    started = time.perf_counter() - begun
-    time.sleep(max(0.0, 2.5 - started))  # amid the first answers
-    most_threads = threading.active_count()
-    held = memory()
-    settings.CHAT_MODEL = QUICK
-    chat_begun = time.perf_counter()
-    ours([], look, lease=quick[0], person=quick[1])
-    chat = time.perf_counter() - chat_begun
-    settings.CHAT_MODEL = SLOW
-    for thread in threads:
-        thread.join()
-    return {
-        "turns": count,
-        "finished": len(done),
-        "broken": broken,
-        "seconds": max(done, default=begun) - begun,
-        "least_possible_seconds": 3 * SLOW_SECONDS,
-        "threads": most_threads,
-        "memory_before_mib": before,
-        "memory_waiting_mib": held,
-        "memory_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "quick_turn_meanwhile_s": chat,
-    }
-
-
-def memory() -> float:
-    """Resident MiB of this process now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
-
-
 def main() -> None:
-    is_waiting = sys.argv[1:2] == ["waiting"]
-    os.environ["REMIT_PROCESS"] = "web" if is_waiting else "command"
+    os.environ["REMIT_PROCESS"] = "command"
     os.environ["LOG_LEVEL"] = "ERROR"
     with model() as url:
         os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "bench", "CHAT_MODEL": QUICK}
         with own_database():
-            if is_waiting:
-                found = waiting(int(sys.argv[2]))
-            else:
-                found = without_database(url)
-                found |= with_rows(found["run"])
+            found = without_database(url)
+            found |= with_rows(found["run"])
     print(json.dumps(found, default=float))
 
 

@@ -145,7 +145,7 @@ def test_turns_hold_no_connection_while_they_wait_for_a_model(
     asked, go_on = threading.Barrier(MANY), threading.Event()
 
     def slow(_: dict[str, Any]) -> Reply:
-        asked.wait(60)
+        asked.wait(120)
         return Paused("Half of it.", go_on)
 
     for _ in range(MANY):
@@ -155,11 +155,12 @@ def test_turns_hold_no_connection_while_they_wait_for_a_model(
         try:
             with running_turns(log, DATABASE_POOL=str(POOL)) as process:
                 heard = TurnEvent.objects.filter(type="text.delta").values("turn").distinct()
-                until(lambda: heard.count() > 2 * POOL)  # text that came at once is kept a while
-                until(lambda: set(states_of("remit turns")) == {"idle"})
+                # Text that came at once is kept a while.
+                until(lambda: heard.count() > 2 * POOL, seconds=120)
+                until(lambda: set(states_of("remit turns")) == {"idle"}, seconds=120)
                 held = len(states_of("remit turns"))
                 go_on.set()
-                until(all_finished)
+                until(all_finished, seconds=120)
                 process.terminate()
                 assert process.wait(60) == 0, log.read_text()
         finally:
@@ -192,7 +193,7 @@ def test_turns_of_a_killed_process_are_finished_by_another(
     with scripted_model(settings, {ORCHESTRATOR: slow}) as model:
         try:
             with running_turns(tmp_path / "log") as process:
-                until(model.chats)
+                until(model.chats, seconds=120)
                 process.send_signal(signal.SIGKILL)
         finally:
             go_on.set()
