@@ -110,11 +110,11 @@ def test_every_argument_is_decided(desk: Office, row: Row) -> None:
     assert [call["performed"] for call in desk.calls()] == [True]
 
 
-# Neither composed nor trimmed nor escaped on the way.
+# Neither composed nor trimmed nor escaped on the way. (Tools have their own test of it.)
 TEXT = "Cafe\u0301 <b>&amp;</b>  “½”"
 
 
-@pytest.mark.parametrize("action", sorted(BASE))
+@pytest.mark.parametrize("action", sorted(BASE.keys() - {"call_mcp_tool"}))
 def test_the_provider_is_told_what_was_decided_and_nothing_else(desk: Office, action: str) -> None:
     given = {row.argument: row.good for row in ROWS if row.action == action}
     texts = dict.fromkeys(registry.BY_NAME[action].texts, TEXT)
