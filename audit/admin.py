@@ -198,9 +198,12 @@ class LedgerAdmin(LookOnly):
         self, queryset: selectors.Rows, provider_id: str, tenants: Sequence[UUID]
     ) -> selectors.Rows:
         """Actions on this thing of a provider, and the newest that brought it forth."""
-        made = ActionArtifact.objects.filter(tenant_id__in=tenants, external_id=provider_id)
-        ids = list(made.order_by("-action_id").values_list("action_id", flat=True)[:MADE])
         keys = [provider_side.digest(tenant_id, provider_id) for tenant_id in tenants]
+        # The id itself is in rows from before ids were keyed.
+        made = ActionArtifact.objects.filter(
+            tenant_id__in=tenants, external_id__in=[provider_id, *keys]
+        )
+        ids = list(made.order_by("-action_id").values_list("action_id", flat=True)[:MADE])
         return queryset.filter(Q(resource_key__in=keys) | Q(action_id__in=ids))
 
     def get_urls(self) -> list[URLPattern]:

@@ -14,7 +14,7 @@ from audit import guards, months, start
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
-    "audit/migrations/0001_ledger.py to 0014_retention.py."
+    "audit/migrations/0001_ledger.py to 0016_rewrap.py."
 )
 
 

@@ -39,11 +39,12 @@ FUNCTIONS = {
     "app": ("audit_make_months_ahead(integer)",),
     "privacy": (
         *("audit_redact(jsonb, bytea, text)", "audit_end(jsonb, bytea, text)"),
+        "audit_rewrap(jsonb, bytea, text, bytea, bytea)",
         "audit_drop_months(date, jsonb)",
     ),
 }
 OWNED = (
-    *("audit_refuse()", "audit_refuse_unless_redacted()", "audit_refuse_unless_ended()"),
+    *("audit_refuse()", "audit_refuse_unless_redacted()", "audit_refuse_unless_recorded()"),
     *("audit_month_floor(date)", "audit_make_month(date)", "audit_left(date)"),
 )
 # Erasure has to find the rows, but never reads what they are about.

@@ -21,7 +21,9 @@ SOURCES = {
     "audit_refuse_unless_redacted": (
         "ab8e54ca493820f1ff28db15a9915a6214f348ebdd630cb3f3a6090a1ccb3fd8"
     ),
-    "audit_refuse_unless_ended": "f8ae51aa8147a9b8e995de06b88a7702358a9632a43b063fb02a6a506188f390",
+    "audit_refuse_unless_recorded": (
+        "e92e43e8e19fd4b4a486f6435ee523fa46ba389be6e56adc3c4732a4ae90750b"
+    ),
 }
 
 # The ledger's tables that were made so far, and their months.
@@ -81,12 +83,12 @@ def problem(
 
 
 def wanted_function(trigger: str) -> str:
-    """Payloads and artifacts may be erased, and data keys destroyed, together with the row
-    that says so."""
+    """Payloads and artifacts may be erased, and data keys destroyed or wrapped anew, together
+    with the row that says so."""
     return {
         "audit_payload_keep": "audit_refuse_unless_redacted",
         "audit_artifact_keep": "audit_refuse_unless_redacted",
-        "audit_data_key_keep": "audit_refuse_unless_ended",
+        "audit_data_key_keep": "audit_refuse_unless_recorded",
     }.get(trigger, "audit_refuse")
 
 

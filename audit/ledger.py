@@ -177,7 +177,7 @@ def artifacts(entry: Entry, key: bytes, digests: list[str]) -> list[dict[str, An
             "ordinal": ordinal,
             "kind": one.kind,
             "provider": one.provider,
-            "external_id": one.external_id,
+            "external_id": chain.keyed(key, chain.visible(one.external_id)),
             "url_key": chain.keyed(key, chain.visible(one.url)),
             "digest": digest,
         }

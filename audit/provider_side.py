@@ -68,9 +68,12 @@ def attempted(*, tenant_id: UUID, action_ids: Collection[UUID]) -> tuple[Attempt
 def made(*, tenant_id: UUID, external_ids: Sequence[str]) -> dict[str, set[UUID]]:
     """The actions that brought forth each of these things, where the ledger knows."""
     found: dict[str, set[UUID]] = {}
-    rows = ActionArtifact.objects.filter(tenant_id=tenant_id, external_id__in=external_ids)
+    # The table holds keyed digests; the ids themselves in rows from before ids were keyed.
+    meant = {one: one for one in external_ids}
+    meant |= {digest(tenant_id, one): one for one in external_ids}
+    rows = ActionArtifact.objects.filter(tenant_id=tenant_id, external_id__in=list(meant))
     for external_id, action_id in rows.values_list("external_id", "action_id"):
-        found.setdefault(external_id, set()).add(action_id)
+        found.setdefault(meant[external_id], set()).add(action_id)
     return found
 
 

@@ -35,7 +35,7 @@ WRAPPING = b"remit ledger data key 1\0"
 # The database itself reads or keeps these rows' payloads, also when the data key is gone.
 # They hold ids, counts and the reason given, and can't be erased.
 PLAIN_PHASE = "redaction"
-PLAIN_ACTIONS = ("ledger.hold", "ledger.end", "ledger.retention")
+PLAIN_ACTIONS = ("ledger.hold", "ledger.end", "ledger.retention", "ledger.rewrap")
 
 MAKE = """
 INSERT INTO audit_data_key (tenant_id, wrapped) VALUES (%s, %s) ON CONFLICT DO NOTHING
@@ -144,23 +144,35 @@ def try_key() -> None:
 
 
 def wrapped(tenant_id: UUID, key: bytes) -> bytes:
-    return aes_key_wrap(wrapping_key(tenant_id), key)
+    return aes_key_wrap(
+        wrapping_key(tenant_id, settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY), key
+    )
 
 
 def unwrapped(tenant_id: UUID, wrapped: bytes) -> AESGCM:
-    try:
-        return AESGCM(aes_key_unwrap(wrapping_key(tenant_id), wrapped))
-    except InvalidUnwrap as error:
-        raise WrongVaultKey(
-            f"The data key of the organisation {tenant_id} does not open: LEDGER_VAULT_KEY (or "
-            "LEDGER_KEY, where that is not set) is another one than when it was made. Set that one."
-        ) from error
+    return AESGCM(opened(tenant_id, wrapped)[0])
 
 
-def wrapping_key(tenant_id: UUID) -> bytes:
-    secret = (settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY).encode()
+def opened(tenant_id: UUID, wrapped: bytes) -> tuple[bytes, bool]:
+    """The data key, and whether the present vault key opens it rather than the one before.
+    Raises WrongVaultKey when neither does."""
+    present = settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY
+    for secret in filter(None, (present, settings.LEDGER_VAULT_KEY_BEFORE)):
+        try:
+            return aes_key_unwrap(wrapping_key(tenant_id, secret), wrapped), secret == present
+        except InvalidUnwrap:
+            continue
+    raise WrongVaultKey(
+        f"The data key of the organisation {tenant_id} does not open: LEDGER_VAULT_KEY (or "
+        "LEDGER_KEY, where that is not set) is another one than when it was made. Set that one, "
+        "or set it as LEDGER_VAULT_KEY_BEFORE and run: manage.py rewrap_data_keys"
+    )
+
+
+def wrapping_key(tenant_id: UUID, secret: str) -> bytes:
     about = WRAPPING + tenant_id.bytes
-    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=about).derive(secret)
+    hkdf = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=about)
+    return hkdf.derive(secret.encode())
 
 
 def is_plain(*, phase: str, action_type: str) -> bool:

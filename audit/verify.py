@@ -7,6 +7,7 @@ what the rows say about themselves, then by the seals, which also know of rows t
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import chain as concatenated
 from itertools import groupby
 from uuid import UUID
@@ -149,19 +150,23 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
         return
     if not row.artifacts_digest:
         return
+    named = selectors.value(row).artifacts
     appended = [
-        (
-            number,
-            artifact.kind,
-            artifact.provider,
-            artifact.external_id,
-            chain.keyed(key, artifact.url),
-            chain.artifact_digest(artifact),
-        )
-        for number, artifact in enumerate(selectors.value(row).artifacts, start=1)
+        [
+            (
+                number,
+                artifact.kind,
+                artifact.provider,
+                kept(artifact.external_id),
+                chain.keyed(key, artifact.url),
+                chain.artifact_digest(artifact),
+            )
+            for number, artifact in enumerate(named, start=1)
+        ]
+        for kept in (partial(chain.keyed, key), str)  # as they are: before ids were keyed
     ]
     stored = [
         (a.ordinal, a.kind, a.provider, a.external_id, a.url_key, a.digest) for a in artifacts
     ]
-    if stored != appended:
+    if stored not in appended:
         yield "A column of its artifacts is not what was appended."

@@ -53,6 +53,8 @@ LEDGER_KEY = secret("LEDGER_KEY")
 # Wraps the keys that payloads are encrypted with; LEDGER_KEY does where it is not set. It has
 # a setting of its own because it can be changed, and LEDGER_KEY cannot.
 LEDGER_VAULT_KEY = env.str("LEDGER_VAULT_KEY", default="")
+# The one before, while data keys are wrapped anew (`manage.py rewrap_data_keys`).
+LEDGER_VAULT_KEY_BEFORE = env.str("LEDGER_VAULT_KEY_BEFORE", default="")
 # Months of the ledger that are kept beside the present one; 0 keeps all. Older ones leave
 # when two people say so (`manage.py drop_ledger_months`).
 LEDGER_KEEP_MONTHS = env.int("LEDGER_KEEP_MONTHS", default=0)

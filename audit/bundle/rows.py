@@ -1,5 +1,6 @@
 """Sealed rows of one tenant and what belongs to them, as the lines of a bundle's files."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring
@@ -9,6 +10,7 @@ from uuid import UUID
 from django.db import connections
 
 from audit import chain, vault
+from audit.keys import tenant_key
 from audit.lines import LINE
 from audit.routing import LEDGER
 
@@ -30,11 +32,14 @@ PAYLOADS = (
     "SELECT p.row_id, p.salt, p.body, p.box, a.tenant_id, a.action_id, a.attempt_no, a.phase, "
     "a.payload_commitment"
 ) + AT_PLACES.format(join="JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id")
-# In alphabetical order, as canonical JSON has them.
-ARTIFACT = """(SELECT row_to_json(line) FROM (
-    SELECT f.digest, f.external_id, f.kind, f.ordinal, f.provider, f.row_id, f.url_key) AS line)"""
-OF_ROW = "JOIN audit_artifact f ON f.action_id = a.action_id AND f.row_id = a.id"
-ARTIFACTS = f"SELECT {ARTIFACT} {AT_PLACES.format(join=OF_ROW)}, f.ordinal"
+ARTIFACT = ("digest", "external_id", "kind", "ordinal", "provider", "row_id", "url_key")
+OF_ROW = """JOIN audit_artifact f ON f.action_id = a.action_id AND f.row_id = a.id
+LEFT JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id"""
+ARTIFACTS = (
+    f"SELECT {', '.join(f'f.{name}' for name in ARTIFACT)}, p.salt, p.body, p.box, a.tenant_id, "
+    f"a.action_id, a.attempt_no, a.phase, a.payload_commitment {AT_PLACES.format(join=OF_ROW)}, "
+    "f.ordinal"
+)
 POLICIES = """
 SELECT digest, body FROM audit_policy WHERE tenant_id = %s AND digest = ANY(%s) ORDER BY digest
 """
@@ -60,13 +65,12 @@ class SealedRows:
             yield chunk
 
     def artifacts(self) -> Iterator[bytes]:
-        return self.copied(ARTIFACTS)
+        key = tenant_key(self.tenant_id)
+        for found in self.fetched(ARTIFACTS):
+            yield "".join([artifact_line(key, *row) for row in found]).encode()
 
     def payloads(self) -> Iterator[bytes]:
-        for page in self.pages():
-            with connections[LEDGER].cursor() as cursor:
-                cursor.execute(PAYLOADS, [self.tenant_id, page])
-                found = cursor.fetchall()
+        for found in self.fetched(PAYLOADS):
             yield "".join([payload_line(*row) for row in found]).encode()
 
     def policies(self) -> Iterator[bytes]:
@@ -83,6 +87,13 @@ class SealedRows:
         for start in range(0, len(self.places), PAGE):
             yield list(self.places[start : start + PAGE])
 
+    def fetched(self, query: str) -> Iterator[list[Any]]:
+        for page in self.pages():
+            with connections[LEDGER].cursor() as cursor:
+                cursor.execute(query, [self.tenant_id, page])
+                found = cursor.fetchall()
+            yield found
+
     def copied(self, query: str) -> Iterator[bytes]:
         for page in self.pages():
             with connections[LEDGER].cursor() as cursor:
@@ -92,15 +103,34 @@ class SealedRows:
             yield chunk
 
 
-def payload_line(row_id: int, salt: Any, body: str, box: Any, *place: Any) -> str:
+def payload_line(row_id: int, *stored: Any) -> str:
     """As canonical JSON; nothing when the organisation's data key is gone. A payload that is
     not its row's is empty in itself, so that a verifier names it."""
+    content = opened(*stored)
+    if content is None:
+        return ""
+    salt, body = content
+    return f'{{"body":{encode_basestring(body)},"row_id":{row_id},"salt":"{salt.hex()}"}}\n'
+
+
+def artifact_line(key: bytes, *row: Any) -> str:
+    """As canonical JSON. The provider's id, a keyed digest in the table, comes from the payload;
+    without one, or where the two differ, it stays as it is stored."""
+    artifact = dict(zip(ARTIFACT, row, strict=False))
+    content = opened(*row[len(ARTIFACT) :])
+    if content and content[1]:
+        named = json.loads(content[1])["artifacts"][artifact["ordinal"] - 1 :][:1]
+        for plain in [one["external_id"] for one in named]:
+            if artifact["external_id"] == chain.keyed(key, plain):
+                artifact["external_id"] = plain
+    return f"{chain.canonical(artifact)}\n"
+
+
+def opened(salt: Any, body: str | None, box: Any, *place: Any) -> tuple[bytes, str] | None:
+    """Salt and body, both empty when they are not this row's; None when they are gone."""
     if box is not None:
         try:
-            opened = vault.decrypt(bytes(box), place=vault.Place(*place))
+            return vault.decrypt(bytes(box), place=vault.Place(*place))
         except vault.Unreadable:
-            opened = b"", ""
-        if opened is None:
-            return ""
-        salt, body = opened
-    return f'{{"body":{encode_basestring(body)},"row_id":{row_id},"salt":"{bytes(salt).hex()}"}}\n'
+            return b"", ""
+    return None if salt is None or body is None else (bytes(salt), body)

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from audit import end, erasure, grants, ids, ledger
+from audit import end, erasure, grants, ids, ledger, rewrapping
 from audit.months import Month
 from tests.audit.databases import fresh_database, manage, url
 from tests.audit.entries import DRAFT, append_by, entry
@@ -90,6 +90,13 @@ def end_one(session: Session) -> None:
         tenant_id=found[0], phase="control", status="succeeded", action_type=end.ACTION_TYPE
     )
     session.execute(end.END, ledger.in_the_clear(said))
+
+
+def rewrap(session: Session) -> None:
+    """Who may not read data keys names a wrong one, which the function itself refuses."""
+    said = entry(phase="control", status="succeeded", action_type=rewrapping.ACTION_TYPE)
+    with pytest.raises(psycopg.errors.RaiseException, match="changed or destroyed meanwhile"):
+        session.execute(rewrapping.REWRAP, [*ledger.in_the_clear(said), b"one", b"other"])
 
 
 def read(session: Session) -> None:
@@ -181,13 +188,14 @@ WORK = {
     "anchor": sql(ANCHOR),
     "redact": redact,
     "end an organisation": end_one,
+    "wrap a data key anew": rewrap,
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
     "app": {"append", "read", "read data keys", "make months", "signing key", "anchor"},
     "sealer": {"read", "leaf", "checkpoint", "signing key"},
     "export": {"read"},
-    "privacy": {"redact", "end an organisation"},
+    "privacy": {"redact", "end an organisation", "wrap a data key anew"},
 }
 
 

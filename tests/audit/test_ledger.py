@@ -48,7 +48,7 @@ def test_provider_ids_are_plain_in_the_payload_only() -> None:
     key = chain.tenant_key(settings.LEDGER_KEY, wanted.tenant_id)
     assert row.resource_key == chain.keyed(key, "mail-1")
     artifact = ActionArtifact.objects.get(row_id=row.id)
-    assert artifact.external_id == "draft-1"
+    assert artifact.external_id == chain.keyed(key, "draft-1")
     assert DRAFT.url not in artifact.url_key
 
 

@@ -8,8 +8,11 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.db import connections, transaction
 
-from audit import guards, selectors
+from audit import guards, provider_side, selectors
+from audit.bundle.rows import SealedRows
+from audit.models import ActionArtifact
 from audit.verify import Finding, Verification
+from tests.audit import sealed
 from tests.audit.entries import append_action
 from tests.audit.tampering import Undo, tampered
 
@@ -201,3 +204,25 @@ def test_the_command_fails_and_names_the_row(tenant_id: UUID) -> None:
     ):
         call_command("verify_ledger", f"--tenant={tenant_id}", stdout=said)
     assert f"FINDING row {outcome}: Its columns are not what was appended." in said.getvalue()
+
+
+def test_artifacts_from_before_ids_were_keyed_verify_are_found_and_go_into_bundles(
+    tenant_id: UUID,
+) -> None:
+    action_id = append_action(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    artifact = ActionArtifact.objects.get(action_id=action_id)
+    rows = SealedRows(tenant_id, [0, 1])
+    now = b"".join(rows.artifacts())
+    assert b'"external_id":"draft-1"' in now
+    assert artifact.external_id != "draft-1"
+    assert provider_side.made(tenant_id=tenant_id, external_ids=["draft-1"]) == {
+        "draft-1": {action_id}
+    }
+    before = "UPDATE audit_artifact SET external_id = 'draft-1' WHERE row_id = %s"
+    with tampered(before, artifact.row_id):
+        assert list(Verification(tenant_id=tenant_id)) == []
+        assert b"".join(rows.artifacts()) == now
+        assert provider_side.made(tenant_id=tenant_id, external_ids=["draft-1"]) == {
+            "draft-1": {action_id}
+        }

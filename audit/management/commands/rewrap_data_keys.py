@@ -1,0 +1,34 @@
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from audit import erasure, rewrapping, vault
+
+
+class Command(BaseCommand):
+    help = (
+        "Wraps the ledger's data keys under a new LEDGER_VAULT_KEY. Set that one and, as "
+        "LEDGER_VAULT_KEY_BEFORE, the one so far, for every process, and start them again first. "
+        "Without --apply it only says how many keys that is. Each is recorded in the ledger."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--apply", action="store_true", help="Wrap them anew.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        actor_id = f"command:{getpass.getuser()}"
+        try:
+            waiting = rewrapping.waiting()
+            self.stdout.write(f"{len(waiting)} data keys are wrapped under the key before.")
+            if not options["apply"]:
+                self.stdout.write("Nothing was changed: add --apply.")
+                return
+            for tenant_id, wrapped in waiting:
+                rewrapping.rewrap(tenant_id, wrapped, actor_id=actor_id)
+        except (vault.WrongVaultKey, erasure.NotPermitted) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(
+            f"Wrapped anew: {len(waiting)}. LEDGER_VAULT_KEY_BEFORE can be taken away; destroy "
+            "that key once no backup is kept that needs it."
+        )
