@@ -6,7 +6,7 @@ themselves never change, so whatever was sealed or exported before still verifie
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -129,16 +129,34 @@ def redaction(
 
 def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> UUID:
     """Keep everything of an organisation, or of one user in it, from erasure until the hold
-    is released. Returns the hold's id."""
-    return events.record(
-        HOLD,
-        tenant_id=tenant_id,
-        status="pending",
-        on_behalf_of=on_behalf_of,
-        actor_type="admin",
-        actor_id=actor_id,
-        payload={"reason": reason},
-    )
+    is released. Returns the hold's id. An organisation that is about to end is waited for.
+
+    Raises audit.ledger.Ended when it has ended, and other LedgerErrors."""
+    with before_or_after_the_end(tenant_id):
+        return events.record(
+            HOLD,
+            tenant_id=tenant_id,
+            status="pending",
+            on_behalf_of=on_behalf_of,
+            actor_type="admin",
+            actor_id=actor_id,
+            payload={"reason": reason},
+        )
+
+
+@contextmanager
+def before_or_after_the_end(tenant_id: UUID) -> Iterator[None]:
+    """The database takes this lock when it destroys the organisation's key: so a hold is seen
+    by then, or it is refused because the key is gone."""
+    lock = f"audit_hold {tenant_id}"
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [lock])
+    try:
+        yield
+    finally:
+        # Where the connection broke off, the server has released it.
+        with suppress(DatabaseError), connections[LEDGER].cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [lock])
 
 
 def holds(tenant_id: UUID) -> list[ExecutedAgentAction]:

@@ -22,7 +22,7 @@ SOURCES = {
         "ab8e54ca493820f1ff28db15a9915a6214f348ebdd630cb3f3a6090a1ccb3fd8"
     ),
     "audit_refuse_unless_recorded": (
-        "e92e43e8e19fd4b4a486f6435ee523fa46ba389be6e56adc3c4732a4ae90750b"
+        "3be0b0f6691f6b665f4d2b9daeaef34d73179cf3f47979df17a257872c963530"
     ),
 }
 

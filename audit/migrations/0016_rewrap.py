@@ -1,4 +1,5 @@
-"""A data key may be wrapped anew, in the transaction that records it: for a new vault key."""
+"""A data key may be wrapped anew, in the transaction that records it: for a new vault key.
+And a hold that is set while an organisation ends comes either before or after that."""
 
 from importlib import import_module
 
@@ -45,6 +46,12 @@ MAY_BE_WRAPPED_ANEW = """BEGIN
         RETURN NEW;
     END IF;
 """
+# Whoever sets a hold has this lock too (audit.erasure.hold).
+HOLDS_STAY_AS_THEY_ARE = """
+        PERFORM pg_advisory_xact_lock(hashtextextended('audit_hold ' || OLD.tenant_id, 0));"""
+HOLDS = """
+        IF EXISTS (
+            SELECT FROM audit_action h"""
 
 
 def before() -> tuple[str, str]:
@@ -60,11 +67,12 @@ def guarded_by(function: str) -> str:
 
 
 def guard_now() -> str:
-    """The guard so far, with the further way at its beginning."""
+    """The guard so far, with the further way at its beginning, and with the lock."""
     return (
         before()[1]
         .replace("audit_refuse_unless_ended", "audit_refuse_unless_recorded")
         .replace("BEGIN\n", MAY_BE_WRAPPED_ANEW, 1)
+        .replace(HOLDS, HOLDS_STAY_AS_THEY_ARE + HOLDS, 1)
     )
 
 

@@ -1,5 +1,6 @@
 """An organisation's end: a bundle of everything, then its key is destroyed and nothing runs."""
 
+import threading
 from io import StringIO
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -124,6 +125,42 @@ def test_a_bundle_that_was_not_read_to_its_end_does_not_count(tenant_id: UUID) -
 def test_a_bundle_of_filters_does_not_count(tenant_id: UUID) -> None:
     bundles.make(tenant_id, action_type="archive")
     assert end.state(tenant_id).bundle is None
+
+
+def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
+    """The end has looked for holds already, and is not committed yet."""
+    bundles.make(tenant_id)
+    refused: list[type[Exception]] = []
+
+    def set_hold() -> None:
+        try:
+            erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+        except ledger.Ended as error:
+            refused.append(type(error))
+        finally:
+            connections.close_all()
+
+    holder = threading.Thread(target=set_hold)
+    with erasure.unless_held() as cursor:
+        cursor.execute(end.END, ledger.in_the_clear(end_row(tenant_id)))
+        holder.start()
+        sealed.until(lambda: waits_for_a_lock(tenant_id))
+    holder.join()
+    assert refused == [ledger.Ended]
+    assert erasure.holds(tenant_id) == []
+
+
+def waits_for_a_lock(tenant_id: UUID) -> bool:
+    lock = "hashtextextended('audit_hold ' || %s::uuid, 0)"
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory' "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+            f"AND (classid::bigint << 32 | objid::bigint) = {lock})",
+            [tenant_id],
+        )
+        (found,) = cursor.fetchone()
+    return bool(found)
 
 
 @pytest.mark.parametrize("held", ["", "maya"])

@@ -2,6 +2,7 @@ import getpass
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from audit import erasure, rewrapping, vault
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
                 return
             for tenant_id, wrapped in waiting:
                 rewrapping.rewrap(tenant_id, wrapped, actor_id=actor_id)
-        except (vault.WrongVaultKey, erasure.NotPermitted) as error:
+        except (vault.WrongVaultKey, erasure.NotPermitted, DatabaseError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"Wrapped anew: {len(waiting)}. LEDGER_VAULT_KEY_BEFORE can be taken away; destroy "
