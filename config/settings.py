@@ -233,6 +233,8 @@ MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 CHECKPOINT_DELIVERY_HOURS = env.float("CHECKPOINT_DELIVERY_HOURS", default=24.0)
 # Authorities that time stamp the ledger every hour (RFC 3161), with commas between.
 LEDGER_TSA_URL: list[str] = env.list("LEDGER_TSA_URL", default=[])
+# A PEM file of their root certificates: a time stamp that is not signed under them is refused.
+LEDGER_TSA_CERTIFICATES = env.str("LEDGER_TSA_CERTIFICATES", default="")
 # Only for tests and closed networks: webhooks and MCP servers at private addresses, plain HTTP.
 OUTGOING_TO_PRIVATE = env.bool("OUTGOING_TO_PRIVATE", default=False)
 # Each conversation with an MCP server, and how often one that came to nothing is tried again.

@@ -3,18 +3,20 @@ LEDGER_TSA_URL names some. A failure is recorded and tried again; sealing never 
 
 A request is some fixed DER around digest and nonce, and of the answer only digest, nonce and
 time are read: the libraries for it hold `cryptography` to old versions or are not kept. Whether
-the authority signed it is checked by who verifies a bundle, with certificates of their own.
+the authority signed it is checked by openssl where LEDGER_TSA_CERTIFICATES is set, and in any
+case by who verifies a bundle, with certificates of their own.
 """
 
 import logging
 import secrets
 from datetime import datetime, timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from audit import anchors, events, sealing
-from audit.bundle.stamps import UNREADABLE, stamp_of
+from audit.bundle.stamps import UNREADABLE, is_signed, stamp_of
 from audit.contracts import LEDGER_TENANT
 from audit.models import Anchor, AnchorToken, ExecutedAgentAction
 from integrations import exceptions, http
@@ -86,13 +88,19 @@ def request(digest: bytes, nonce: bytes) -> bytes:
 
 def read(response: bytes, *, root: bytes, nonce: bytes) -> datetime:
     """When the root was stamped. Raises Rejected unless the answer is a stamp of it for this
-    very request."""
+    very request, signed under LEDGER_TSA_CERTIFICATES where they are set."""
     try:
         digest, at, fields = stamp_of(response)
     except UNREADABLE as error:
         raise exceptions.Rejected("the answer is no time stamp") from error
     if digest != root or nonce not in fields[5:]:
         raise exceptions.Rejected("the time stamp is about something else")
+    trusted = settings.LEDGER_TSA_CERTIFICATES
+    try:
+        if trusted and not is_signed(response, digest, at, Path(trusted)):
+            raise exceptions.Rejected("the time stamp is not signed under the certificates")
+    except OSError as error:  # no openssl
+        raise exceptions.Rejected("the signature cannot be checked") from error
     return at
 
 

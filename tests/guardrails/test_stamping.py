@@ -126,6 +126,34 @@ def test_a_stamp_of_another_root_or_for_another_request_is_refused(
     assert failures()[before:] == ["rejected", "rejected"]
 
 
+def test_with_certificates_only_what_is_signed_under_them_is_kept(
+    authority: Authority, anchor: Anchor, settings: Settings, tmp_path: Path
+) -> None:
+    with running_authority(tmp_path / "other") as other:
+        settings.LEDGER_TSA_CERTIFICATES = str(other.certificates)
+        before = len(failures())
+        assert stamping.stamp(anchor.id, number=0) is False
+        assert failures()[before:] == ["rejected"]
+        assert not AnchorToken.objects.filter(anchor_id=anchor.id).exists()
+    settings.LEDGER_TSA_CERTIFICATES = str(authority.certificates)
+    assert stamping.stamp(anchor.id, number=0) is True
+
+
+def test_a_signature_that_cannot_be_checked_does_not_count(
+    authority: Authority,
+    anchor: Anchor,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(*arguments: object) -> bool:
+        raise FileNotFoundError("openssl")
+
+    settings.LEDGER_TSA_CERTIFICATES = str(authority.certificates)
+    monkeypatch.setattr(stamping, "is_signed", missing)
+    assert stamping.stamp(anchor.id, number=0) is False
+    assert not AnchorToken.objects.filter(anchor_id=anchor.id).exists()
+
+
 def test_nobody_there_is_told_of_until_there_is_a_stamp(
     authority: Authority, anchor: Anchor, settings: Settings
 ) -> None:
