@@ -11,6 +11,7 @@ from django.core.asgi import get_asgi_application
 
 django = get_asgi_application()
 
+from agents.mcp.door import with_mcp  # noqa: E402  # needs the app registry
 from agents.streams import App, with_streams  # noqa: E402  # needs the app registry
 from audit.start import refusals  # noqa: E402
 from config.body_limit import with_body_limit  # noqa: E402
@@ -18,7 +19,7 @@ from config.lifespan import with_lifespan  # noqa: E402
 
 application = with_lifespan(
     with_body_limit(
-        with_streams(cast(App, django)), max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        with_mcp(with_streams(cast(App, django))), max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     ),
     refusals=refusals,
 )

@@ -12,7 +12,7 @@ from audit.contracts import Artifact
 from guardrails.effects import Effect
 from integrations.contracts import AccountRef
 
-Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator"]
+Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator", "mcp"]
 Verdict = Literal["allow", "ask", "refuse"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 ApprovalState = Literal[

@@ -42,6 +42,7 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "chat": frozenset(STRENGTH),
     "operator": frozenset(STRENGTH),
     "schedule": frozenset({"A", "D"}),
+    "mcp": frozenset({"A", "D"}),  # an outside agent has no words of the user's
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }

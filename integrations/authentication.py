@@ -50,34 +50,40 @@ def caller_of(request: Request) -> Caller:
     return request.auth
 
 
+def caller_by_token(token: str) -> Caller | None:
+    """Whose token this is; None for one that is unknown, expired or revoked. One query; the
+    digest is the look-up key, so that no comparison of secrets happens in Python."""
+    token = token.strip()
+    if not token.startswith(PREFIX):
+        return None
+    now = timezone.now()
+    rows = ServiceToken.objects.select_related("organisation")
+    row = rows.filter(digest=digest(token), revoked_at=None).first()
+    if row is None or (row.expires_at and row.expires_at <= now):
+        return None
+    if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
+        ServiceToken.objects.filter(pk=row.pk).update(last_used_at=now)
+    return Caller(
+        organisation_id=row.organisation_id,
+        organisation_slug=row.organisation.slug,
+        principal=f"token:{row.id}",
+        scopes=frozenset(row.scopes),
+        user_ids=frozenset(row.user_ids),
+        throttle_key=str(row.id),
+    )
+
+
 class ServiceTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer remit_…`. One query; the digest is the look-up key, so that
-    no comparison of secrets happens in Python."""
+    """`Authorization: Bearer remit_…`."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Caller] | None:
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         if kind.lower() != "bearer":
             return None
-        now = timezone.now()
-        row = (
-            ServiceToken.objects.select_related("organisation")
-            .filter(digest=digest(token.strip()), revoked_at=None)
-            .first()
-            if token.strip().startswith(PREFIX)
-            else None
-        )
-        if row is None or (row.expires_at and row.expires_at <= now):
+        caller = caller_by_token(token)
+        if caller is None:
             raise AuthenticationFailed("This token is unknown, expired or revoked.")
-        if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
-            ServiceToken.objects.filter(pk=row.pk).update(last_used_at=now)
-        return TokenHolder(), Caller(
-            organisation_id=row.organisation_id,
-            organisation_slug=row.organisation.slug,
-            principal=f"token:{row.id}",
-            scopes=frozenset(row.scopes),
-            user_ids=frozenset(row.user_ids),
-            throttle_key=str(row.id),
-        )
+        return TokenHolder(), caller
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

@@ -13,12 +13,14 @@ IN_WORDS: Mapping[Trigger, str] = {
     "webhook": "an inbound item",
     "pattern": "a learned pattern",
     "schedule": "a schedule",
+    "mcp": "another agent over MCP",
     "operator": "an operator",
 }
 
 
 class StartedBy(Condition):
-    """The action was set off by one of `any_of`: chat, webhook, pattern, schedule, operator."""
+    """The action was set off by one of `any_of`: chat, webhook, pattern, schedule,
+    operator, mcp (an outside agent)."""
 
     kind: Literal["trigger"]
     title: ClassVar[str] = "What set the action off"

@@ -26,6 +26,7 @@ class ServiceToken(models.Model):
         APPROVALS = "approvals", "Decide approvals"
         AUDIT_READ = "audit:read", "Read and export the ledger"
         POLICY = "policy", "Read policies"
+        MCP = "mcp", "Search and act over MCP, as another agent"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="tokens")
