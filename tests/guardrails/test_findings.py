@@ -172,9 +172,14 @@ def test_what_differs_is_no_repetition() -> None:
             "warning “the mail provably comes from its sender's domain (DMARC)” is there twice.",
         ),
         (
-            [{"kind": "trigger", "any_of": ["chat", "webhook", "pattern", "schedule", "operator"]}],
-            "warning “a person in the chat, an inbound item, a learned pattern, a schedule or an "
-            "operator set it off” always holds, so it limits nothing.",
+            [
+                {
+                    "kind": "trigger",
+                    "any_of": ["chat", "webhook", "pattern", "schedule", "operator", "mcp"],
+                }
+            ],
+            "warning “a person in the chat, an inbound item, a learned pattern, a schedule, an "
+            "operator or another agent over MCP set it off” always holds, so it limits nothing.",
         ),
         (
             [{"kind": "notice", "min_hours": 24}],
