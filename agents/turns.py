@@ -29,7 +29,7 @@ from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.leases import Lease, LeaseLost
 from agents.models import Message, Turn
 from agents.steps import ASK_USER, Escalated, Question, Reply, Stop
-from agents.tools import acting
+from agents.tools import acting, plan_mcp_tools
 from agents.tools.base import ToolContext
 from guardrails import approvals
 from integrations.completions import ModelError
@@ -123,7 +123,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         lease=lease,
         agent=roster.ORCHESTRATOR.name,
         parent_call=None,
-        tools=roster.ORCHESTRATOR.toolbox,
+        tools=roster.ORCHESTRATOR.toolbox | plan_mcp_tools.toolbox(capabilities),
         limits=roster.ORCHESTRATOR.limits(),
         messages=messages,
         context_for=lambda call: ToolContext(

@@ -1,9 +1,10 @@
 """An organisation's servers and tools: reading what they offer, and one tool for one decision."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import F
 from django.utils import timezone
@@ -81,6 +82,26 @@ def tool(account: AccountRef, id: str) -> Tool:
         fingerprint=row.fingerprint,
         input_schema=row.input_schema,
     )
+
+
+def described(organisation_id: UUID, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """What servers say about those of these tools that are enabled, as it was when somebody
+    looked at it. Strangers wrote it. One query."""
+    wanted = set(ids)
+    rows = McpTool.objects.select_related("server").filter(
+        server__organisation_id=organisation_id, server__enabled=True, enabled=True
+    )
+    return [
+        {
+            "id": str(row),
+            "title": row.title,
+            "description": row.description,
+            "arguments": row.input_schema,
+            "effect": effect_of(row),
+        }
+        for row in rows.order_by("server__slug", "name")
+        if str(row) in wanted
+    ]
 
 
 def row_of(account: AccountRef, id: str) -> McpTool:
