@@ -75,9 +75,9 @@ def _kept(answer: "CallToolResult") -> dict[str, Any]:
     kept: dict[str, Any] = {"text": text[:MAX_TEXT] + CUT * (len(text) > MAX_TEXT)}
     left_out: list[str] = sorted({block.type for block in answer.content if block.type != "text"})
     if answer.structured_content is not None:
-        written = storable(json.dumps(answer.structured_content, ensure_ascii=False))
-        if len(written) <= MAX_TEXT:
-            kept["structured"] = json.loads(written)
+        structured = _storable(answer.structured_content)
+        if len(json.dumps(structured, ensure_ascii=False)) <= MAX_TEXT:
+            kept["structured"] = structured
         else:
             left_out.append("structured content, which was too long")
     return kept | ({"left_out": left_out} if left_out else {})
@@ -85,3 +85,11 @@ def _kept(answer: "CallToolResult") -> dict[str, Any]:
 
 def _texts(answer: "CallToolResult") -> str:
     return storable("\n".join(block.text for block in answer.content if block.type == "text"))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(name): _storable(item) for name, item in value.items()}
+    return [_storable(item) for item in value] if isinstance(value, list) else value
