@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from agents import people, turns
+from agents import opening, people, turns
 from agents.models import ToolCall, Turn
 from agents.tools import plan_mcp_tools
 from audit.selectors import actions_of_run
@@ -61,7 +61,7 @@ def tracker(account: Account) -> Iterator[Tracker]:
 def chat(settings: Any, *replies: Reply, planner: tuple[Reply, ...] = ()) -> list[dict[str, Any]]:
     """A turn with these answers of the model; the results of its tool calls."""
     with scripted_model(settings, {ORCHESTRATOR: list(replies), PLANNER: list(planner)}):
-        turn_id = turns.start_turn(
+        turn_id = opening.start_turn(
             organisation_id=Organisation.objects.get().id,
             external_user_id="maya",
             conversation_id=None,
