@@ -20,7 +20,7 @@ from agents.steps import NOTHING, CallModel, Ending, Limits, Question, RunCalls,
 from agents.tools import hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
-from integrations import llm, profiles
+from integrations import llm, profiles, telemetry
 from integrations.completions import Completion, Listener, Payer
 from integrations.pools import release_connections
 
@@ -51,6 +51,15 @@ def run(run: Run) -> Ending:
     Raises ModelError when the model does not answer, LeaseLost when another process has
     taken the turn over; both leave rows that a later run goes on from.
     """
+    with telemetry.span(
+        "invoke_agent", run.agent, agent=run.agent, turn_id=str(run.lease.turn_id), model=run.model
+    ) as note:
+        ending = _work(run)
+        note(ending=type(ending).__name__.lower())
+        return ending
+
+
+def _work(run: Run) -> Ending:
     while True:
         match next_step(
             steps=run.steps,

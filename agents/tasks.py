@@ -13,6 +13,7 @@ from django_q.tasks import async_task
 from agents import escalations, learning, reactions
 from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
 from guardrails.tasks import queue_checkpoints, queue_stamps
+from integrations import metering
 from integrations.models import Account, Organisation
 from knowledge import tasks as knowledge_tasks
 
@@ -75,6 +76,7 @@ def sweep() -> None:
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),
+        lambda: metering.prune(now=now),
         lambda: escalations.tell_again(now=now),
         lambda: queue_checkpoints(now=now),
         lambda: queue_stamps(now=now),

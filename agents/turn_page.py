@@ -17,6 +17,7 @@ from agents.models import Message, Step, ToolCall, Turn, TurnEvent
 from audit import timeline
 from audit.selectors import actions_of_run
 from guardrails import selectors
+from integrations.completions import dollars
 
 Calls = Mapping[int, Sequence[ToolCall]]
 Steps = Mapping[UUID | None, Sequence[Step]]
@@ -161,7 +162,7 @@ def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
             for fact in (
                 row.model,
                 f"{row.prompt_tokens} + {row.completion_tokens} tokens",
-                f"US${row.cost.normalize():f}" if row.cost else "",
+                dollars(row.cost) if row.cost else "",
                 f"{row.latency_ms} ms",
                 row.finish_reason,
             )

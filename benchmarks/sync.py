@@ -115,7 +115,7 @@ def model_alone(count: int) -> float:
         llm.complete_json(
             system="Summarise.", user=f"Mail {number}", payer=payer, purpose="benchmark"
         )
-        llm.embed([f"Mail {number}"])
+        llm.embed([f"Mail {number}"], payer=None)
 
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         list(pool.map(ask, range(SIDE_BY_SIDE)))  # connections are made

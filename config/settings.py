@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,16 @@ SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", defaul
 
 # Who is told by mail that a conversation waits for a person, by organisation: default=desk@…
 ESCALATION_MAIL: dict[str, str] = env.dict("ESCALATION_MAIL", default={})
+
+# Spans of agents, models and tools for OpenTelemetry (the extra `telemetry`). Where they go is said
+# by OTEL_EXPORTER_OTLP_ENDPOINT; what was asked and answered is in them with the second alone.
+TELEMETRY = env.bool("TELEMETRY", default=False)
+TELEMETRY_CONTENT = env.bool("TELEMETRY_CONTENT", default=False)
+if TELEMETRY and not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+    raise ImproperlyConfigured("TELEMETRY needs the extra: pip install 'remit[telemetry]'.")
+
+# How many days a call of a model stays in the database (0: for ever). Budgets need one.
+MODEL_CALL_DAYS = env.int("MODEL_CALL_DAYS", default=400)
 
 # Without a key or a base URL of a real model the offline model answers.
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")

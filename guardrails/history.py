@@ -20,6 +20,7 @@ KINDS = {
     "targetgroup": "group",
     "learnedpattern": "pattern",
     "skill": "skill",
+    "customagent": "custom agent",
     "ceilingrule": "ceiling rule",
     "killswitch": "switch",
     "shadowpolicy": "shadow policy",

@@ -43,6 +43,13 @@ class Usage:
         return self.prompt_tokens + self.answer_tokens
 
 
+def dollars(cost: Decimal) -> str:
+    """US dollars as people read them: cents from a dollar on, else four places."""
+    if 0 < cost < Decimal("0.0001"):
+        return "less than $0.0001"
+    return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:.4f}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class RequestedCall:
     """A tool call as the model asked for it. `arguments` is its text: maybe not JSON."""

@@ -9,20 +9,23 @@ before it, and written down after it (`integrations.metering`).
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 from django.utils import timezone
 
-from integrations import chat_answers, json_protocol, metering, profiles
+from integrations import chat_answers, json_protocol, metering, profiles, telemetry
 from integrations.completions import Completion, Listener, ModelError, Payer, Usage
 from integrations.pools import release_connections
 from integrations.strict_json import load_object
+from integrations.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from openai import OpenAI
+    from openai.types import CreateEmbeddingResponse
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -127,8 +130,18 @@ def _metered(
         request = json_protocol.request(request)
     elif "tools" in body and not profile.parallel_tools:
         request["parallel_tool_calls"] = False
-    started, usage, code, answered = time.monotonic(), Usage(), "failed", model
-    try:
+    with (
+        telemetry.span(
+            "chat",
+            model,
+            model=model,
+            provider=_provider(profile.provider),
+            purpose=purpose,
+            turn_id=str(payer.run_id or ""),
+            asked=telemetry.written(request["messages"]),
+        ) as note,
+        _counted(payer, model=model, purpose=purpose) as count,
+    ):
         client = _shared_client(profile.provider)
         if seconds:
             client = client.with_options(timeout=seconds, max_retries=0)
@@ -140,16 +153,48 @@ def _metered(
                 else chat_answers.whole(client, request)
             )
         )
-        usage, code, answered = completion.usage, "", completion.model
-        return _decision(completion, listener) if decides_in_json else completion
+        used = completion.usage
+        count(used, completion.model)
+        note(
+            answered_by=completion.model,
+            finish_reasons=[completion.finish_reason],
+            prompt_tokens=used.prompt_tokens,
+            cached_tokens=used.cached_tokens,
+            answer_tokens=used.answer_tokens,
+            answered=telemetry.written([completion.text, *map(vars, completion.calls)]),
+        )
+    return _decision(completion, listener) if decides_in_json else completion
+
+
+@contextmanager
+def _counted(
+    payer: Payer | None, *, model: str, purpose: str
+) -> Iterator[Callable[[Usage, str], None]]:
+    """A call of a model, written down for its payer whatever becomes of it; what is yielded
+    takes what it used and which model answered."""
+    started, used, answered, code = time.monotonic(), Usage(), model, "failed"
+
+    def count(usage: Usage, by: str) -> None:
+        nonlocal used, answered
+        used, answered = usage, by
+
+    try:
+        yield count
+        code = ""
     except ModelError as error:
         code = error.code
         raise
     finally:
         latency = int((time.monotonic() - started) * 1000)
-        metering.record(
-            payer, usage, model=answered, purpose=purpose, latency_ms=latency, error_code=code
-        )
+        if payer:
+            metering.record(
+                payer, used, model=answered, purpose=purpose, latency_ms=latency, error_code=code
+            )
+
+
+def _provider(name: str) -> str:
+    """As telemetry names it: every endpoint speaks OpenAI's language."""
+    return "openai" if name == "default" else name
 
 
 def _is_decision(body: dict[str, Any]) -> bool:
@@ -208,24 +253,33 @@ def complete_json(
     raise ModelError("malformed_json", retryable=False)
 
 
-def embed(texts: Sequence[str], *, model: str | None = None) -> list[list[float]]:
+def embed(
+    texts: Sequence[str], *, payer: Payer | None, model: str | None = None
+) -> list[list[float]]:
     """One vector of EMBEDDING_DIMENSIONS numbers a text, in order, of EMBEDDING_MODEL unless
-    another is named. Raises ModelError."""
+    another is named. Counted for the payer, but never refused by a budget; without one nobody is
+    charged (an operator's search, a change of the model). Raises ModelError."""
     if not texts:
         return []
+    asked = model or embedding_model_name()
 
-    def ask() -> list[list[float]]:
-        answer = _shared_client().embeddings.create(
-            model=model or settings.EMBEDDING_MODEL,
-            input=list(texts),
-            dimensions=settings.EMBEDDING_DIMENSIONS,
+    def ask() -> "CreateEmbeddingResponse":
+        return _shared_client().embeddings.create(
+            model=asked, input=list(texts), dimensions=settings.EMBEDDING_DIMENSIONS
         )
+
+    with (
+        telemetry.span("embeddings", asked, model=asked, provider="openai") as note,
+        _counted(payer, model=asked, purpose="embedding") as count,
+    ):
+        answer = _call(ask)
+        tokens = answer.usage.prompt_tokens if answer.usage else sum(map(estimated_tokens, texts))
+        count(metering.usage(asked, prompt_tokens=tokens, answer_tokens=0), asked)
+        note(prompt_tokens=tokens)
         vectors = [list(item.embedding) for item in sorted(answer.data, key=lambda d: d.index)]
         if [len(v) for v in vectors] != [settings.EMBEDDING_DIMENSIONS] * len(texts):
             raise ModelError("wrong_embedding_shape", retryable=False)
-        return vectors
-
-    return _call(ask)
+    return vectors
 
 
 def _call(ask: Callable[[], T]) -> T:

@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import F, Q, QuerySet, Sum
 
 from integrations.completions import Payer, Usage
 from integrations.models import Budget, ModelCall
 from integrations.profiles import profile
 
+PRUNED_AT_ONCE = 1000
 WINDOW = timedelta(hours=24)
 SENTENCE = (
     "I stopped because the budget for the assistant is used up for now. It frees up as the last "
@@ -72,6 +74,15 @@ def record(
         latency_ms=latency_ms,
         error_code=error_code[:64],
     )
+
+
+def prune(*, now: datetime) -> int:
+    """Delete the oldest calls that are older than MODEL_CALL_DAYS; how many. Runs every minute."""
+    if not settings.MODEL_CALL_DAYS:
+        return 0
+    old = ModelCall.objects.filter(at__lt=now - timedelta(days=settings.MODEL_CALL_DAYS))
+    chosen = list(old.order_by("at").values_list("id", flat=True)[:PRUNED_AT_ONCE])
+    return ModelCall.objects.filter(id__in=chosen).delete()[0] if chosen else 0
 
 
 def used_by_run(run_id: UUID) -> Usage:

@@ -89,7 +89,7 @@ def fill(*, now: datetime) -> Literal["more", "complete"]:
         if not found:
             _complete(row.name, now=now)
             return "complete"
-    vectors = llm.embed([passage.embedded for passage in found], model=row.name)
+    vectors = llm.embed([passage.embedded for passage in found], payer=None, model=row.name)
     with connection.cursor() as cursor:
         cursor.execute(
             _STORE,

@@ -94,7 +94,7 @@ def embedded(title: str, text: str) -> str:
 
 
 def vectors(
-    wanted: Sequence[Passage], *, known: Mapping[str, Sequence[float]], model: str
+    wanted: Sequence[Passage], *, known: Mapping[str, Sequence[float]], model: str, payer: Payer
 ) -> dict[str, Sequence[float]]:
     """A vector of `model` for every digest of `wanted`; it is asked only for unknown ones.
 
@@ -106,6 +106,8 @@ def vectors(
     for start in range(0, len(digests), EMBEDDED_AT_ONCE):
         batch = digests[start : start + EMBEDDED_AT_ONCE]
         found |= zip(
-            batch, llm.embed([missing[digest] for digest in batch], model=model), strict=True
+            batch,
+            llm.embed([missing[digest] for digest in batch], payer=payer, model=model),
+            strict=True,
         )
     return found

@@ -113,7 +113,7 @@ def _content(
         files=files,
         reading=enrichment.read(parsed, payer=payer),
         passages=wanted,
-        vectors=passages.vectors(wanted, stored=stored),
+        vectors=passages.vectors(wanted, stored=stored, payer=payer),
     )
 
 

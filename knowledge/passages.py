@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.db.models import F
 
-from integrations.completions import ModelError
+from integrations.completions import ModelError, Payer
 from knowledge import embedding_models, enrichment
 from knowledge.enrichment import Passage
 from knowledge.models import Chunk, ChunkVector, Item
@@ -17,17 +17,21 @@ _AWAY = 1_000_000  # more than any item has
 Vectors = dict[str, dict[str, Sequence[float]]]  # by model, by digest
 
 
-def vectors(wanted: Sequence[Passage], *, stored: Item | None) -> Vectors:
+def vectors(wanted: Sequence[Passage], *, stored: Item | None, payer: Payer) -> Vectors:
     """Vectors of the wanted model and of the one that searches still go by; none is asked for
     twice. While that one does not answer it is done without: words find the item.
 
     Raises integrations.completions.ModelError when the wanted one does not answer.
     """
     first, *others = embedding_models.written()
-    found = {first: enrichment.vectors(wanted, known=_known(stored, first), model=first)}
+    found = {
+        first: enrichment.vectors(wanted, known=_known(stored, first), model=first, payer=payer)
+    }
     for model in others:
         try:
-            found[model] = enrichment.vectors(wanted, known=_known(stored, model), model=model)
+            found[model] = enrichment.vectors(
+                wanted, known=_known(stored, model), model=model, payer=payer
+            )
         except ModelError as error:
             log.warning("ingest.without_former_vectors", extra={"code": error.code})
     return found

@@ -47,7 +47,7 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     values = parameters(
         replace(request, limit=wanted),
         query,
-        vector=_embedded(request, query, model),
+        vector=_embedded(request, query, model, payer),
         model=model,
         languages=stamp.languages,
         half_life=settings.SEARCH_HALF_LIFE_DAYS,
@@ -127,14 +127,14 @@ def _statement(query: Query, stamp: Stamp, values: Mapping[str, Any]) -> str:
     )
 
 
-def _embedded(request: SearchRequest, query: Query, model: str) -> str | None:
+def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | None) -> str | None:
     if not query.terms:
         return None
     key = remembered.vector_key(request.account_ids, model, query.text)
     if known := remembered.vector(key):
         return known
     try:
-        [vector] = llm.embed([query.text], model=model)
+        [vector] = llm.embed([query.text], payer=payer, model=model)
     except ModelError as error:
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None

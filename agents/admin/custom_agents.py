@@ -1,5 +1,10 @@
 """Admin of custom agents, with what their runs took."""
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from uuid import UUID
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -10,6 +15,9 @@ from unfold.decorators import display
 from agents import custom_agents
 from agents.custom_agent_form import CustomAgentForm
 from agents.models import CustomAgent
+from guardrails import changes
+from guardrails.changes import Author
+from integrations.completions import dollars
 
 
 @admin.register(CustomAgent)
@@ -32,6 +40,23 @@ class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untype
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CustomAgent]:
         return custom_agents.measured(super().get_queryset(request), now=timezone.now())
+
+    def recording(self, ids: Sequence[UUID], request: HttpRequest) -> AbstractContextManager[None]:
+        """Whatever becomes of these rows meanwhile is in the history of policy."""
+        who = Author(name=f"operator:{request.user.get_username()}", door="admin")
+        return changes.recording(CustomAgent, ids, author=who)
+
+    def save_model(self, request: HttpRequest, obj: CustomAgent, form: Any, change: bool) -> None:
+        with self.recording([obj.pk], request):
+            super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: CustomAgent) -> None:
+        with self.recording([obj.pk], request):
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[CustomAgent]) -> None:
+        with self.recording(list(queryset.values_list("pk", flat=True)), request):
+            super().delete_queryset(request, queryset)
 
     @display(description="Sees")  # type: ignore[untyped-decorator]
     def sees(self, agent: CustomAgent) -> str:
@@ -56,4 +81,4 @@ class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untype
     @display(description="Cost in all")  # type: ignore[untyped-decorator]
     def cost(self, agent: CustomAgent) -> str:
         total = getattr(agent, "total_cost", None)
-        return "none yet" if total is None else f"{total:.4f} USD"
+        return "none yet" if total is None else dollars(total)

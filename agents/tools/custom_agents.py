@@ -16,7 +16,7 @@ from agents.suitability import THRESHOLD, suitability
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.delegating import hand_over
 from integrations import llm
-from integrations.completions import ModelError
+from integrations.completions import ModelError, Payer
 
 MOST = 100  # agents looked at
 COSTS = ((2_000, "low"), (10_000, "medium"))  # tokens a run; more is high
@@ -32,7 +32,7 @@ def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult
     """Those that suit the query by more than THRESHOLD, the best first."""
     offered = custom_agents.measured(custom_agents.offered(context.person), now=timezone.now())
     agents = list(offered[:MOST])
-    similar = _similarities(arguments.query, agents)
+    similar = _similarities(arguments.query, agents, context.payer)
     scored = [
         (
             suitability(
@@ -77,14 +77,16 @@ def _shown(agent: CustomAgent, score: float) -> dict[str, Any]:
     }
 
 
-def _similarities(query: str, agents: Sequence[CustomAgent]) -> Sequence[float | None]:
+def _similarities(
+    query: str, agents: Sequence[CustomAgent], payer: Payer
+) -> Sequence[float | None]:
     """How near each agent's description is to the query in meaning; None where no vector can
     be had, so that words alone decide."""
     if not agents:
         return ()
     texts = [f"{a.name}. {a.description} {' '.join(a.capabilities)}" for a in agents]
     try:
-        wanted, *offered = llm.embed([query, *texts])
+        wanted, *offered = llm.embed([query, *texts], payer=payer)
     except ModelError:
         return [None] * len(agents)
     return [sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in offered]

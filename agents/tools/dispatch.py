@@ -16,7 +16,7 @@ from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, fail
 from agents.leases import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
-from integrations import json_protocol
+from integrations import json_protocol, telemetry
 from integrations.completions import UNREADABLE, ModelError
 from integrations.exceptions import ProviderError
 from integrations.llm import BudgetExhausted
@@ -55,12 +55,21 @@ def run_calls(
     def one(call: CallRecord) -> tuple[ToolResult, int]:
         started = time.monotonic()
         context = context_for(call)
-        if call.id in refused:
-            result = refused[call.id]
-            if _acts(call, tools) or call.name not in tools:
-                acting.record_refused(context)
-        else:
-            result = answer(call, tools=tools, context=hooks.prepared(context, steps))
+        with telemetry.span(
+            "execute_tool",
+            call.name[:100],
+            tool=call.name[:100],
+            tool_type="function",
+            call_id=str(call.id),
+            arguments=telemetry.written(call.arguments),
+        ) as note:
+            if call.id in refused:
+                result = refused[call.id]
+                if _acts(call, tools) or call.name not in tools:
+                    acting.record_refused(context)
+            else:
+                result = answer(call, tools=tools, context=hooks.prepared(context, steps))
+            note(error=result.code, result=telemetry.written(result.wire()))
         return hooks.finished(call, result), int((time.monotonic() - started) * 1000)
 
     def finish(call: CallRecord, result: ToolResult, latency_ms: int) -> None:
@@ -68,7 +77,9 @@ def run_calls(
         done[call.id] = journal.finish_call(lease, call, result, latency_ms=latency_ms)
 
     done: dict[UUID, CallRecord] = {}
-    for call, result, latency_ms in _side_by_side(reading, one, tools, context_for):
+    for call, result, latency_ms in _side_by_side(
+        reading, telemetry.carried(one), tools, context_for
+    ):
         finish(call, result, latency_ms)
     for call in writing:
         finish(call, *one(call))

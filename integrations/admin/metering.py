@@ -4,6 +4,7 @@ from django.contrib import admin
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from integrations.completions import dollars
 from integrations.models import Budget, ModelCall
 from integrations.read_only_admin import ReadOnlyAdmin
 
@@ -27,7 +28,7 @@ class BudgetAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
 
 @admin.register(ModelCall)
 class ModelCallAdmin(ReadOnlyAdmin):
-    list_display = ("at", "purpose", "external_user_id", "model", "tokens", "cost", "standing")
+    list_display = ("at", "purpose", "external_user_id", "model", "tokens", "dollars", "standing")
     list_filter = ("organisation", "model", "purpose")
     search_fields = ("external_user_id", "run_id")
     search_help_text = "The whole id of the user or the turn"
@@ -42,7 +43,7 @@ class ModelCallAdmin(ReadOnlyAdmin):
         "prompt_tokens",
         "cached_tokens",
         "answer_tokens",
-        "cost",
+        "dollars",
         "latency_ms",
         "standing",
         "error_code",
@@ -51,6 +52,10 @@ class ModelCallAdmin(ReadOnlyAdmin):
     @display(description="Tokens")  # type: ignore[untyped-decorator]
     def tokens(self, call: ModelCall) -> str:
         return f"{call.prompt_tokens:,} + {call.answer_tokens:,}"
+
+    @display(description="Cost", ordering="cost")  # type: ignore[untyped-decorator]
+    def dollars(self, call: ModelCall) -> str:
+        return dollars(call.cost)
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, call: ModelCall) -> str:

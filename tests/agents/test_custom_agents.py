@@ -4,10 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from agents.models import CustomAgent, CustomAgentRun, Step
 from audit.selectors import actions_of_run
+from guardrails import history
 from integrations.models import Account, Organisation, ServiceToken
+from tests.agents.pages import superuser
 from tests.agents.test_api import ORCHESTRATOR, say
 from tests.model_server import Failure, Reply, Script, calls, scripted_model
 
@@ -206,3 +209,33 @@ def test_an_agent_without_tools_or_sources_is_refused_not_read_as_everything(
 
     with pytest.raises(ValidationError):
         define(organisation, **fields)
+
+
+def test_who_defined_and_changed_an_agent_is_in_the_history_of_policy(
+    organisation: Organisation,
+) -> None:
+    operator = superuser()
+    fields = {
+        "organisation": str(organisation.id),
+        "name": "Analyst",
+        "description": "Numbers.",
+        "capabilities": "sums",
+        "prompt": "Add.",
+        "tools": ["retrieve_context"],
+        "sources": ["gmail"],
+        "model": "",
+        "enabled": "on",
+    }
+    operator.post(reverse("admin:agents_customagent_add"), fields)
+    agent = CustomAgent.objects.get()
+    address = reverse("admin:agents_customagent_change", args=[agent.id])
+    operator.post(address, fields | {"sources": ["gmail", "jira"]})
+    operator.post(reverse("admin:agents_customagent_delete", args=[agent.id]), {"post": "yes"})
+
+    deleted, changed, made = history.history(organisation_id=organisation.id).changes
+    assert {one.kind for one in (deleted, changed, made)} == {"custom agent"}
+    assert (made.who, made.door) == ("operator:admin", "admin")
+    assert [(f.name, f.before, f.after) for f in changed.fields] == [
+        ("sources", '["gmail"]', '["gmail", "jira"]')
+    ]
+    assert not CustomAgent.objects.exists()

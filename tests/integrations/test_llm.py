@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from integrations import llm, metering, profiles
-from integrations.completions import Completion, Listener, ModelError, Payer
+from integrations.completions import Completion, Listener, ModelError, Payer, Usage, dollars
 from integrations.llm import BudgetExhausted
 from integrations.models import Account, Budget, ModelCall, Organisation
 from tests.model_server import Cut, Failure, Script, calls, scripted_model
@@ -221,3 +221,44 @@ def test_an_endpoint_that_counts_nothing_is_estimated(payer: Payer, settings: An
         answer = ask(payer, model="lonely")
     assert answer.usage.answer_tokens == 100
     assert answer.usage.prompt_tokens > 20
+
+
+def test_vectors_are_counted_for_who_asked_and_refused_by_no_budget(
+    payer: Payer, settings: Any
+) -> None:
+    Budget.objects.create(organisation_id=payer.organisation_id, max_tokens=0)
+    settings.EMBEDDING_MODEL = "dear"
+    with scripted_model(settings, {}) as model:
+        llm.embed(["one", "two"], payer=payer)
+        llm.embed(["three"], payer=None)
+        model.fail_embeddings = 400
+        with pytest.raises(ModelError):
+            llm.embed(["four"], payer=payer)
+    assert written() == [("dear", 2, 0, Decimal("0.02"), ""), ("dear", 0, 0, 0, "status_400")]
+    assert set(ModelCall.objects.values_list("purpose", flat=True)) == {"embedding"}
+
+
+def test_calls_are_forgotten_after_so_many_days_and_no_sooner(payer: Payer, settings: Any) -> None:
+    now = timezone.now()
+    for days in (1, 9, 11):
+        metering.record(payer, Usage(), model=str(days), purpose="test", latency_ms=1)
+        ModelCall.objects.filter(model=str(days)).update(at=now - timedelta(days=days))
+    settings.MODEL_CALL_DAYS = 0
+    assert metering.prune(now=now) == 0
+    settings.MODEL_CALL_DAYS = 10
+    assert metering.prune(now=now) == 1
+    assert set(ModelCall.objects.values_list("model", flat=True)) == {"1", "9"}
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"),
+    [
+        ("0", "$0.00"),
+        ("0.00000812", "less than $0.0001"),
+        ("0.0012", "$0.0012"),
+        ("0.5", "$0.5000"),
+        ("1234.567", "$1,234.57"),
+    ],
+)
+def test_costs_are_shown_with_as_many_places_as_mean_something(cost: str, shown: str) -> None:
+    assert dollars(Decimal(cost)) == shown

@@ -117,10 +117,10 @@ def test_the_old_model_may_be_gone_already(
 ) -> None:
     embed = llm.embed
 
-    def only_new(texts: Any, *, model: str) -> Any:
+    def only_new(texts: Any, *, payer: Any, model: str) -> Any:
         if model == "old":
             raise ModelError("status_404", retryable=False)
-        return embed(texts, model=model)
+        return embed(texts, payer=payer, model=model)
 
     monkeypatch.setattr(llm, "embed", only_new)
     take(owner, "c")
@@ -166,9 +166,9 @@ def test_a_passage_that_goes_while_the_model_answers_gets_no_vector(
     assert embedding_models.claim(now=NOW)
     embed = llm.embed
 
-    def deleting(texts: Any, *, model: str) -> Any:
+    def deleting(texts: Any, *, payer: Any, model: str) -> Any:
         forget(account=owner, source_id="a", at=LATER)
-        return embed(texts, model=model)
+        return embed(texts, payer=payer, model=model)
 
     monkeypatch.setattr(llm, "embed", deleting)
     assert embedding_models.fill(now=LATER) == "more"
