@@ -273,7 +273,8 @@ def embed(
         _counted(payer, model=asked, purpose="embedding") as count,
     ):
         answer = _call(ask)
-        tokens = answer.usage.prompt_tokens if answer.usage else sum(map(estimated_tokens, texts))
+        counted = getattr(answer, "usage", None)  # an endpoint may count nothing
+        tokens = counted.prompt_tokens if counted else sum(map(estimated_tokens, texts))
         count(metering.usage(asked, prompt_tokens=tokens, answer_tokens=0), asked)
         note(prompt_tokens=tokens)
         vectors = [list(item.embedding) for item in sorted(answer.data, key=lambda d: d.index)]
