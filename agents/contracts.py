@@ -25,6 +25,22 @@ ErrorCode = Literal[
 ]
 
 
+# What to do about a failure, where the tool says nothing better.
+SUGGESTIONS: Mapping[ErrorCode, str] = {
+    "EXECUTION_FAILED": "Find another way, or say what could not be done.",
+    "INVALID_INPUT": "Correct the arguments.",
+    "PERMISSION_DENIED": "Do not try it again. Say that it was refused.",
+    "NOT_FOUND": "Search for it, or ask the user which one is meant.",
+    "TIMEOUT": "Try once more with less, or go on without it.",
+    "RATE_LIMIT": "Go on without it, and say that it has to wait.",
+    "NETWORK_ERROR": "Try once more, or go on without it.",
+    "DUPLICATE_CALL": "Use the result it gave, or ask for something else.",
+    "TOO_MANY_CALLS": "Go on with what you have, and say what is missing.",
+    "INTERRUPTED": "Look at what stands before you do it again.",
+    "TOO_MANY_ASKS": "Wait for the decisions about what you have proposed.",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     """What a tool call gave. `untrusted` marks data that strangers wrote; `suspends` says that
@@ -66,7 +82,7 @@ def failure(
         code=code,
         message=message,
         recoverable=recoverable,
-        suggested_action=suggested_action,
+        suggested_action=suggested_action or SUGGESTIONS[code],
     )
 
 

@@ -2,18 +2,25 @@
 again)."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from agents import turn_page
+from agents import stopping, turn_page
 from agents.dead_letters import queue_again
 from agents.models import Conversation, Message, Turn
 from audit import timeline
+from integrations import metering
+from integrations.completions import dollars
 from integrations.models import Delivery
 from integrations.read_only_admin import ReadOnlyAdmin
 
@@ -171,9 +178,41 @@ class TurnAdmin(ReadOnlyAdmin):
         "error_code",
         "attempts",
         "tokens",
+        "cost",
+        "took",
+        "stop_asked_by",
         "finished_at",
     )
     change_form_outer_after_template = "agents/turn.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.stop)
+        return [path("<uuid:turn_id>/stop/", view, name="agents_turn_stop"), *super().get_urls()]
+
+    def stop(self, request: HttpRequest, turn_id: UUID) -> HttpResponse:
+        """Posted by the button of a turn that is not over."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not may_stop(request):
+            raise PermissionDenied
+        by = f"operator:{request.user.get_username()}"
+        if stopping.stop(turn_id, by=by, now=timezone.now()):
+            messages.success(request, "It ends, as soon as no action is under way.")
+        else:
+            messages.warning(request, "It had ended already.")
+        return redirect("admin:agents_turn_change", turn_id)
+
+    @display(description="Cost")  # type: ignore[untyped-decorator]
+    def cost(self, turn: Turn) -> SafeString:
+        """With every model it asked, its specialists', reviews and searches included."""
+        calls = f"{reverse('admin:integrations_modelcall_changelist')}?q={turn.id}"
+        return format_html(LINK, calls, dollars(metering.used_by_run(turn.id).cost))
+
+    @display(description="Took")  # type: ignore[untyped-decorator]
+    def took(self, turn: Turn) -> str:
+        if turn.finished_at is None:
+            return "not over yet"
+        return f"{(turn.finished_at - turn.created_at).total_seconds():,.1f} s"
 
     @display(description="State", label=TURN_COLOURS)  # type: ignore[untyped-decorator]
     def standing(self, turn: Turn) -> str:
@@ -192,8 +231,14 @@ class TurnAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
         context = (extra_context or {}) | (turn_page.context(row) if row else {})
+        if row and row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and may_stop(request):
+            context["stop"] = reverse("admin:agents_turn_stop", args=[row.id])
         response: HttpResponse = super().change_view(request, object_id, form_url, context)
         return response
+
+
+def may_stop(request: HttpRequest) -> bool:
+    return request.user.has_perm("agents.change_turn")
 
 
 def preformatted(text: str) -> SafeString:

@@ -24,6 +24,18 @@ from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
 LEAST_THREADS = 64
+# Of errors whose code says more than whether they may pass.
+MODEL_CODES: Mapping[str, ErrorCode] = {
+    "timeout": "TIMEOUT",
+    "unreachable": "NETWORK_ERROR",
+    "status_429": "RATE_LIMIT",
+}
+PROVIDER_CODES: Mapping[str, ErrorCode] = {
+    "not_found": "NOT_FOUND",
+    "not_permitted": "PERMISSION_DENIED",
+    "rejected": "INVALID_INPUT",
+    "rate_limited": "RATE_LIMIT",
+}
 
 
 @cache
@@ -165,9 +177,11 @@ def answer(
     except BudgetExhausted as error:
         return failure("RATE_LIMIT", error.sentence)
     except ModelError as error:
-        return failure("EXECUTION_FAILED", "The model did not answer.", recoverable=error.retryable)
+        code = MODEL_CODES.get(error.code, "EXECUTION_FAILED")
+        return failure(code, "The model did not answer.", recoverable=error.retryable)
     except ProviderError as error:
-        code: ErrorCode = "NETWORK_ERROR" if error.retryable else "EXECUTION_FAILED"
+        usual: ErrorCode = "NETWORK_ERROR" if error.retryable else "EXECUTION_FAILED"
+        code = PROVIDER_CODES.get(error.code, usual)
         return failure(code, "The provider did not answer as asked.", recoverable=error.retryable)
     except Exception:
         log.exception("tool.failed", extra={"tool": call.name, "call": str(call.id)})

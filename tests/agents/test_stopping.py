@@ -5,8 +5,10 @@ import uuid
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.db import connections
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from agents import opening, stopping, turns
@@ -133,3 +135,25 @@ def test_the_api_stops_the_turns_of_the_callers_organisation_alone() -> None:
     answered = post(operator, "default").json()
     assert (answered["status"], answered["ending"]) == ("finished", "stopped")
     assert answered["response"] == LIMIT_SENTENCES["stopped"]
+
+
+def test_an_operator_stops_a_turn_from_its_page(settings: Any) -> None:
+    turn, operator = started(), superuser()
+    address = reverse("admin:agents_turn_change", args=[turn.id])
+    stop_it = reverse("admin:agents_turn_stop", args=[turn.id])
+    assert "Stop this turn" in operator.get(address).content.decode()
+    assert operator.get(stop_it).status_code == 405
+
+    reader = User.objects.create(username="reader", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_turn"))
+    client = Client()
+    client.force_login(reader)
+    assert "Stop this turn" not in client.get(address).content.decode()
+    assert client.post(stop_it).status_code == 403
+    assert ended(turn)[0] == "queued"
+
+    shown = operator.post(stop_it, follow=True).content.decode()
+    assert ended(turn) == STOPPED
+    assert turn.stop_asked_by == "operator:admin"
+    assert "Stop this turn" not in shown
+    assert "$0.00" in shown

@@ -17,7 +17,7 @@ from agents.tools.dispatch import run_calls
 from audit.contracts import Recorded
 from audit.selectors import actions_of_run
 from integrations.completions import Completion, ModelError, RequestedCall
-from integrations.exceptions import Unavailable
+from integrations.exceptions import NotFound, NotPermitted, RateLimited, Rejected, Unavailable
 from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -186,8 +186,15 @@ def test_calls_that_act_run_one_after_another_in_the_models_order(bench: Bench) 
     ("error", "code", "recoverable"),
     [
         (RuntimeError("secret detail"), "EXECUTION_FAILED", False),
-        (ModelError("timeout", retryable=True), "EXECUTION_FAILED", True),
+        (ModelError("timeout", retryable=True), "TIMEOUT", True),
+        (ModelError("unreachable", retryable=True), "NETWORK_ERROR", True),
+        (ModelError("status_429", retryable=True), "RATE_LIMIT", True),
+        (ModelError("status_400", retryable=False), "EXECUTION_FAILED", False),
         (Unavailable("secret detail"), "NETWORK_ERROR", True),
+        (NotFound("secret detail"), "NOT_FOUND", False),
+        (NotPermitted("secret detail"), "PERMISSION_DENIED", False),
+        (Rejected("secret detail"), "INVALID_INPUT", False),
+        (RateLimited("secret detail"), "RATE_LIMIT", True),
     ],
 )
 def test_a_tool_that_raises_loses_neither_its_siblings_nor_its_details(
@@ -201,6 +208,7 @@ def test_a_tool_that_raises_loses_neither_its_siblings_nor_its_details(
     )
 
     assert (failed["error"]["code"], failed["error"]["recoverable"]) == (code, recoverable)
+    assert failed["error"]["suggested_action"]
     assert "secret" not in str(failed)
     assert fine == {"success": True, "data": {"ok": True}}
 
