@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agents import turns
+from agents import opening, turns
 from integrations import telemetry
 from tests.agents.pages import mailbox
 from tests.model_server import Failure, Reply, calls, scripted_model
@@ -36,7 +36,7 @@ def spans(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySp
 
 
 def work(settings: Any, *replies: Reply) -> str:
-    turn_id = turns.start_turn(
+    turn_id = opening.start_turn(
         organisation_id=mailbox().organisation_id,
         external_user_id="maya",
         conversation_id=None,
