@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from agents import escalations
+from agents import escalations, leases
 from agents.models import Turn
 from audit import timeline, verifications
 from audit.sealing import sealing
@@ -123,6 +123,7 @@ def open_things(
     syncing = SyncSource.objects.filter(
         run__organisation=organisation, state__in=["queued", "running"]
     )
+    turns = leases.waiting(now=timezone.now()).filter(organisation=organisation)
     return [
         _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
         _tile(
@@ -136,6 +137,13 @@ def open_things(
             failed[: MANY + 1].count(),
             "agents_turn",
             state__exact="failed",
+            organisation__id__exact=organisation.id,
+        ),
+        _tile(
+            "Turns that wait for a process",
+            turns[: MANY + 1].count(),
+            "agents_turn",
+            state__exact="queued",
             organisation__id__exact=organisation.id,
         ),
         _tile("Syncs in progress", syncing[: MANY + 1].count(), "knowledge_syncsource"),

@@ -72,16 +72,15 @@ def claim(turn_id: UUID) -> Lease | None:
 
 
 def claim_waiting(most: int) -> list[Lease]:
-    """Take chat turns that wait for a process, or whose process died, at most so many, those
-    that wait longest first. Side by side with others: no turn is given to two."""
+    """Take chat turns that wait for a process, or whose process died, at most so many: half of
+    them those that wait longest, half the newest, so that in a rush nobody is forgotten and who
+    comes now does not wait behind all of it. No turn is given to two processes."""
     owner, now = uuid4(), timezone.now()
     with transaction.atomic():
-        rows = Turn.objects.select_for_update(skip_locked=True).filter(
-            kind=Turn.Kind.CHAT,
-            state__in=[Turn.State.QUEUED, Turn.State.RUNNING],
-            lease_expires_at__lte=now,
-        )
-        ids = list(rows.order_by("lease_expires_at").values_list("id", flat=True)[:most])
+        rows = waiting(now=now).select_for_update(skip_locked=True)
+        oldest = rows.order_by("lease_expires_at").values_list("id", flat=True)
+        newest = rows.order_by("-lease_expires_at").values_list("id", flat=True)
+        ids = list(dict.fromkeys([*oldest[: most - most // 2], *newest[: most // 2]]))
         Turn.objects.filter(id__in=ids).update(
             state=Turn.State.RUNNING,
             lease_owner=owner,
@@ -89,6 +88,15 @@ def claim_waiting(most: int) -> list[Lease]:
             attempts=F("attempts") + 1,
         )
     return [Lease(turn_id=id, owner=owner) for id in ids]
+
+
+def waiting(*, now: datetime) -> QuerySet[Turn]:
+    """Chat turns that wait for a process. They are many where none runs."""
+    return Turn.objects.filter(
+        kind=Turn.Kind.CHAT,
+        state__in=[Turn.State.QUEUED, Turn.State.RUNNING],
+        lease_expires_at__lte=now,
+    )
 
 
 def release(lease: Lease) -> None:
@@ -119,7 +127,7 @@ def may_be_acting(turn: Turn) -> bool:
     return undecided or open_calls.exists()
 
 
-def _held(leases: Collection[Lease]) -> "QuerySet[Turn]":
+def _held(leases: Collection[Lease]) -> QuerySet[Turn]:
     return Turn.objects.filter(
         id__in=[lease.turn_id for lease in leases],
         lease_owner__in={lease.owner for lease in leases},

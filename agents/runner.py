@@ -64,7 +64,7 @@ class Runner:
                 self._at_work.add(lease)
             # A daemon: what was handed back does not keep the process from ending.
             threading.Thread(target=self._work, args=(lease,), name="turn", daemon=True).start()
-        return bool(taken) and len(taken) == most
+        return bool(taken)
 
     def _wait(self) -> None:
         if len(self._at_work) < settings.TURN_THREADS:

@@ -148,8 +148,8 @@ class Users:
 
 
 def spread(times: list[float]) -> dict[str, float]:
-    cuts = statistics.quantiles(times, n=20) if len(times) > 1 else [0.0] * 19
-    return {"n": len(times), "p50": cuts[9], "p95": cuts[18]}
+    cuts = statistics.quantiles(times, n=20, method="inclusive")
+    return {"n": len(times), "p50": cuts[9], "p95": cuts[18], "max": max(times)}
 
 
 def queue(organisation_id: UUID, count: int) -> None:

@@ -73,6 +73,8 @@ def test_actions_are_counted_by_how_they_stand_now(operator: Client) -> None:
 def test_what_is_open_leads_to_where_it_is(operator: Client) -> None:
     account = mailbox()
     turn(account, state="failed", ending="error")
+    turn(account, state="queued", lease_expires_at=timezone.now())
+    turn(account, state="running", lease_expires_at=timezone.now() + timedelta(minutes=1))
 
     tiles = {tile["label"]: tile for tile in shown(operator).context["open_things"]}
 
@@ -80,6 +82,7 @@ def test_what_is_open_leads_to_where_it_is(operator: Client) -> None:
         "Open approvals": "0",
         "Handed to a person": "0",
         "Failed turns": "1",
+        "Turns that wait for a process": "1",
         "Syncs in progress": "0",
         "Tasks in the queue": "0",
     }

@@ -60,13 +60,15 @@ def test_a_queued_turn_waits_at_once_and_one_of_a_request_once_its_process_died(
     assert leases.claim_waiting(9) == []
 
 
-def test_those_that_wait_longest_are_taken_first_and_no_more_than_asked(
+def test_in_a_rush_those_that_wait_longest_and_the_newest_are_taken(
     organisation: Organisation,
 ) -> None:
-    ids = [turn_of(organisation) for _ in range(3)]
+    ids = [turn_of(organisation) for _ in range(5)]
 
-    assert [lease.turn_id for lease in leases.claim_waiting(2)] == ids[:2]
+    taken = leases.claim_waiting(3)
+    assert [lease.turn_id for lease in taken] == [ids[0], ids[1], ids[4]]
     assert set(Turn.objects.values_list("state", "attempts")) == {("running", 1), ("queued", 0)}
+    assert [lease.turn_id for lease in leases.claim_waiting(3)] == [ids[2], ids[3]]
 
 
 def test_the_turn_of_a_mail_is_taken_by_its_delivery_alone(organisation: Organisation) -> None:
