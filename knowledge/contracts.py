@@ -46,6 +46,8 @@ class FoundItem:
     sender_name: str = ""
     sender_address: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+    snippet: str = ""  # of the passage, at most 240 characters of plain text on one line
+    highlights: tuple[tuple[int, int], ...] = ()  # what was looked for in it, half open
 
 
 @dataclass(frozen=True, kw_only=True)

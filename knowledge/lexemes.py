@@ -99,6 +99,22 @@ def terms(text: str) -> tuple[Term, ...]:
     return tuple(telling or found.values())
 
 
+def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
+    """Where in `text` these stand as they are written; a long one also as a beginning."""
+    whole = {term.plain for term in terms}
+    begun = tuple(term.plain for term in terms if len(term.plain) > 3)
+    pairs = [plain for plain in whole if _HAS_UNSPACED.match(plain)]
+    for word in _WORD.finditer(text):
+        kept = plain(unicodedata.normalize("NFKC", word.group().lower()))
+        if kept in whole or (begun and kept.startswith(begun)):
+            yield word.span()
+    for pair in pairs:
+        start = text.find(pair)
+        while start >= 0:
+            yield start, start + len(pair)
+            start = text.find(pair, start + 1)
+
+
 def indexed(*, title: str, summary: str, text: str) -> Indexed:
     """What search keeps of an item with these texts. The language is found for each piece of
     the text by itself, because people quote, translate and attach."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from knowledge import lexemes
 from knowledge.contracts import SearchRequest
+from knowledge.highlights import START, STOP
 from knowledge.languages import language_of, little_words
 from knowledge.lexemes import Term
 from knowledge.parsing import visible
@@ -157,6 +158,7 @@ def parameters(
         "max_distance": MAX_DISTANCE,
         "rrf": RRF,
         "vector_weight": VECTOR_WEIGHT,
+        "marks": f"HighlightAll=true, StartSel={START}, StopSel={STOP}",
         "half_life": half_life,
         "now": now,
     }

@@ -15,6 +15,7 @@ from integrations import llm
 from integrations.completions import ModelError, Payer
 from knowledge import embedding_models, remembered, stamps, statements
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
+from knowledge.highlights import snippet
 from knowledge.models import Item
 from knowledge.queries import Query, parameters, understand
 from knowledge.selection import MOST_SHOWN, best_first
@@ -72,9 +73,12 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
                 "found_passages": list(passages),
                 "found_relevance": list(relevance),
             }
-            cursor.execute(statements.FOUND_BEFORE, values | again)
+            statement = statements.found_before(
+                words=len(query.searched), languages=len(stamp.languages)
+            )
+            cursor.execute(statement, values | again)
         rows = cursor.fetchall()
-        items = tuple(_item(row) for row in rows)
+        items = tuple(_item(row, query) for row in rows)
         cursor.execute(statements.ENTITIES, values)
         entities = _entities(cursor.fetchall())
     # Without a vector the next one may do better.
@@ -143,8 +147,9 @@ def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | N
     return embedded
 
 
-def _item(row: tuple[Any, ...]) -> FoundItem:
+def _item(row: tuple[Any, ...], query: Query) -> FoundItem:
     metadata = row[10]
+    text, marks = snippet(row[7], row[14], query.searched)
     return FoundItem(
         id=row[0],
         account_id=row[1],
@@ -159,6 +164,8 @@ def _item(row: tuple[Any, ...]) -> FoundItem:
         metadata=json.loads(metadata) if isinstance(metadata, str) else metadata,
         sender_name=row[11],
         sender_address=row[12],
+        snippet=text,
+        highlights=marks,
     )
 
 

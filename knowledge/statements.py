@@ -61,7 +61,10 @@ _READ = """
 SELECT i.id, i.account_id, i.source, i.source_id, i.content_type, i.title, i.summary,
        coalesce(left(passage.text, %(passage_chars)s), '') AS text,
        f.relevance::float8, coalesce(t.starts_at, i.occurred_at), i.metadata,
-       i.sender_name, i.sender_address, passage.id
+       i.sender_name, i.sender_address, passage.id,
+       CASE WHEN %(has_words)s THEN ts_headline(
+           coalesce(i.languages[1], 'simple')::regconfig,
+           coalesce(left(passage.text, %(passage_chars)s), ''), {some}, %(marks)s) ELSE '' END
 FROM fused f
 JOIN knowledge_item i ON i.id = f.id AND i.account_id = ANY(%(accounts)s::uuid[])
      AND i.deleted_at IS NULL
@@ -81,21 +84,6 @@ _BEST_PASSAGE = """
              c.position
     LIMIT 1
 """
-# The items that an earlier search has found, as they are now.
-FOUND_BEFORE = f"""
-WITH {_TAKES_PLACE},
-    fused AS (
-        SELECT * FROM unnest(%(found_ids)s::uuid[], %(found_passages)s::bigint[],
-                             %(found_relevance)s::float8[]) AS f (id, chunk_id, relevance)
-    )
-{
-    _READ.format(
-        passage="SELECT c.id, c.text FROM knowledge_chunk c"
-        " WHERE c.item_id = f.id AND c.id = f.chunk_id"
-    )
-}
-"""  # noqa: S608  # only the constants of this module are put in
-
 # A share of the weight by age, halving with every half-life; who asks for an exact id does not
 # ask for news.
 _SHARE_BY_AGE = """CASE list WHEN 'identifier' THEN 1 ELSE power(0.5::float8, least(200, greatest(0,
@@ -257,7 +245,22 @@ WITH {_NAMED}, {_TAKES_PLACE},
         FROM hits {with_age} GROUP BY id
         ORDER BY relevance DESC, id LIMIT %(limit)s
     )
-{_READ.format(passage=_BEST_PASSAGE.format(some=some))}
+{_READ.format(passage=_BEST_PASSAGE.format(some=some), some=some)}
+"""  # noqa: S608  # only the constants of this module are put in
+
+
+@cache
+def found_before(*, words: int, languages: int) -> str:
+    """The statement that reads the items that an earlier search has found, as they are now."""
+    some = " || ".join(_word(number, languages) for number in range(words)) or "''::tsquery"
+    passage = "SELECT c.id, c.text FROM knowledge_chunk c WHERE c.id = f.chunk_id"
+    return f"""
+WITH {_TAKES_PLACE},
+    fused AS (
+        SELECT * FROM unnest(%(found_ids)s::uuid[], %(found_passages)s::bigint[],
+                             %(found_relevance)s::float8[]) AS f (id, chunk_id, relevance)
+    )
+{_READ.format(passage=f"{passage} AND c.item_id = f.id", some=some)}
 """  # noqa: S608  # only the constants of this module are put in
 
 

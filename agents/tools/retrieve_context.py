@@ -83,6 +83,8 @@ def _described(item: FoundItem) -> dict[str, Any]:
         "type": item.content_type,
         "title": item.title,
         "summary": item.summary,
+        "snippet": item.snippet,
+        "highlights": [list(place) for place in item.highlights],
         "from": sender if item.sender_address else None,
         "relevance": item.relevance,
         "date": item.occurred_at.isoformat(),
