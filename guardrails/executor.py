@@ -27,6 +27,7 @@ from guardrails import (
     asks,
     entries,
     holds,
+    own_mail,
     results,
     selectors,
     settling,
@@ -231,6 +232,8 @@ def _perform(
 ) -> ActionResult:
     """The provider call, between its two ledger rows."""
     decision, action = judgement.decision, judgement.action
+    if confirmation is None and action is not None and judgement.arguments is not None:
+        own_mail.note(request, action, judgement.arguments, decision)
     try:
         attempt = _begin(request, judgement, confirmation, attempt_no)
     except ledger.AlreadyRecorded:

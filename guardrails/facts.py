@@ -61,6 +61,7 @@ class Facts:
     tool: Tool | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
     content: Content | None = None  # what the object's own text contains
+    reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
     created: tuple[str, ...] | None = None  # ids of what this run has brought forth
     namesakes: int | None = None  # objects of its kind that have the object's whole title
     own_address: str = ""
@@ -206,13 +207,26 @@ class Facts:
     def authenticated_participants(self) -> frozenset[str]:
         """Who provably takes part: senders that passed DMARC, and whom the user wrote to in
         this thread. Whom a stranger put into `to` or `cc` is only a claim."""
-        found: list[str] = []
-        for mail in self.thread or ():
-            if SENT in mail.labels:
-                found += (*mail.to, *mail.cc)
-            elif is_authenticated(mail):
-                found.append(mail.sender)
-        return targets.plain_addresses(found)
+        proved = [
+            mail.sender
+            for mail in self.thread or ()
+            if SENT not in mail.labels and is_authenticated(mail)
+        ]
+        return targets.plain_addresses(proved) | self.written_to
+
+    @property
+    def sent_to(self) -> frozenset[str]:
+        """Every plain address that mail of the thread was sent to from this mailbox."""
+        sent = [mail for mail in self.thread or () if SENT in mail.labels]
+        return targets.plain_addresses([text for mail in sent for text in (*mail.to, *mail.cc)])
+
+    @property
+    def written_to(self) -> frozenset[str]:
+        """Whom the user wrote to in the thread. Whom the agent wrote to unasked is left out."""
+        found = self.sent_to
+        if not (found and self.reached_by_agent):
+            return found
+        return frozenset([one for one in found if one.lower() not in self.reached_by_agent])
 
     def exposed(self) -> list[Any]:
         """What a person's word is bound to: the object as they saw it."""

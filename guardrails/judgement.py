@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from audit.chain import canonical_bytes
 from audit.selectors import actions_of_run
-from guardrails import evidence, policy, registry, usage
+from guardrails import evidence, own_mail, policy, registry, usage
 from guardrails.actions.base import (
     Action,
     Arguments,
@@ -221,7 +221,7 @@ def _facts(
         and named(title, own_words(request.origin.user_words))
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
-    return replace(facts, created=created)
+    return own_mail.without(replace(facts, created=created), request.account)
 
 
 def _created(request: ActionRequest) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from audit import ledger
 from audit.contracts import Entry, Recorded
-from guardrails import entries, results
+from guardrails import entries, own_mail, results
 from guardrails.contracts import ActionResult
 from integrations import reads
 from integrations.contracts import AccountRef, Operation
@@ -27,6 +27,9 @@ def close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
         ledger.append(entry)
     except ledger.AlreadyRecorded:
         ledger.append(entries.late(entry))
+    else:
+        if entry.status == "failed":
+            own_mail.take_back(entry.action_id)
     return results.result(entry)
 
 

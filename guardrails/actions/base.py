@@ -66,7 +66,8 @@ class Action(ABC, Generic[A]):
     `can_be_drafted` says that the agent can write a draft of it instead.
     `exposes_object` says that others get to see the object's own text by it. `only_undoes`
     says that it is for a person's command to undo alone. `tells` says that its result is text that
-    strangers wrote.
+    strangers wrote, and `sends_mail` that the provider counts its receivers among those whom the
+    user wrote to.
     """
 
     name: ClassVar[str]
@@ -85,6 +86,7 @@ class Action(ABC, Generic[A]):
     exposes_object: ClassVar[bool] = False
     only_undoes: ClassVar[bool] = False
     tells: ClassVar[bool] = False
+    sends_mail: ClassVar[bool] = False
     arguments: type[A]
 
     @cached_property

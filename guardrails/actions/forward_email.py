@@ -36,6 +36,7 @@ class ForwardEmail(Action[ForwardEmailArguments]):
     takes = ("recipient", "recipient_domain")
     needs_option = True
     can_be_drafted = True
+    sends_mail = True
     object_kind = "email"
     object_field = "email_id"
     exposes_object = True

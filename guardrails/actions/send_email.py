@@ -37,6 +37,7 @@ class SendEmail(Action[SendEmailArguments]):
     takes = ("recipient", "recipient_domain")
     needs_option = True
     can_be_drafted = True
+    sends_mail = True
     object_kind = "email"
     object_field = "reply_to_id"
     from_mail = True

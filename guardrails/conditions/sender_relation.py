@@ -10,7 +10,7 @@ from guardrails.conditions.base import Condition, Context, either
 from guardrails.conditions.sender_authenticated import SenderAuthenticated
 from guardrails.conditions.sender_exists import SenderExists
 from guardrails.contracts import Check
-from guardrails.facts import SENT, Facts, Need
+from guardrails.facts import Need
 
 Relation = Literal["self", "own_domain", "corresponded", "thread"]
 IN_WORDS: Mapping[Relation, str] = {
@@ -60,11 +60,4 @@ def related(relation: Relation, sender: str, context: Context) -> bool:
         # The provider counts without looking at case, so capitals would prove nothing.
         plain = sender == sender.lower()
         return plain and known is not None and known.address == sender and known.sent > 0
-    return sender in written_to(facts)
-
-
-def written_to(facts: Facts) -> frozenset[str]:
-    """Whom the user wrote to in the thread."""
-    return targets.plain_addresses(
-        text for mail in facts.thread or () if SENT in mail.labels for text in (*mail.to, *mail.cc)
-    )
+    return sender in facts.written_to

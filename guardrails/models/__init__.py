@@ -3,6 +3,7 @@
 from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingRule, KillSwitch
 from guardrails.models.holds import Hold
+from guardrails.models.own_mail import AgentMail
 from guardrails.models.patterns import (
     LearnedPattern,
     PatternAction,
@@ -17,6 +18,7 @@ from guardrails.models.undos import Undo
 from guardrails.models.usage import Usage
 
 __all__ = [
+    "AgentMail",
     "AllowedAction",
     "AllowedActionOption",
     "Approval",

@@ -1,0 +1,23 @@
+"""Mail that agents sent of their own accord."""
+
+from django.db import models
+
+from integrations.models import Account
+
+
+class AgentMail(models.Model):
+    """One receiver of a mail that the agent sent although nobody typed the address or said yes
+    to the mail. Written before the provider is called, taken back when nothing was sent."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="agent_mails")
+    action_id = models.UUIDField(editable=False)
+    address = models.CharField(max_length=254, help_text="In small letters.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["action_id", "address"], name="agent_mail_once")
+        ]
+        indexes = [models.Index(fields=["account", "address"], name="agent_mail_to")]
+
+    def __str__(self) -> str:
+        return f"{self.address} {self.action_id}"
