@@ -19,7 +19,7 @@ SYSTEM = "You are Remit's orchestrator."
 MAIL = ["gmail", "outlook", "mailbox"]
 ISSUES = ["jira", "github"]
 
-TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action")
+TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action", "escalate")
 
 
 @pytest.fixture(scope="module")
