@@ -17,11 +17,12 @@ from django.utils import timezone
 from audit import ledger
 from audit.contracts import ActorType, Entry
 from audit.ids import uuid7
-from guardrails.models import LearnedPattern
+from guardrails.models import AllowedActionOption, LearnedPattern
 from integrations.models import Organisation
 
 Door = Literal["admin", "api", "command", "load_demo", "agent", "schedule"]
 ACTION_TYPE = "policy.change"
+RELATED = {"organisation", "account", "group"}
 # What the machine counts is no policy.
 NOT_POLICY = frozenset(
     {
@@ -123,7 +124,7 @@ def _rows(model: type[models.Model], ids: list[UUID]) -> dict[UUID, Change]:
     """The rows as they are, each as the change that would make it."""
     names = {field.name for field in model._meta.fields}
     rows = model._default_manager.filter(pk__in=ids)
-    return {row.pk: _made(row) for row in rows.select_related(*{"organisation", "account"} & names)}
+    return {row.pk: _made(row) for row in rows.select_related(*RELATED & names)}
 
 
 def _made(row: Any) -> Change:
@@ -153,6 +154,8 @@ def values(row: models.Model) -> dict[str, Any]:
         for field in row._meta.concrete_fields
         if field.attname not in NOT_POLICY
     }
+    if isinstance(row, AllowedActionOption):
+        found["group"] = row.group.name if row.group else ""  # as it was called then
     if isinstance(row, LearnedPattern):
         found["actions"] = [
             [action.action_type, action.arguments] for action in row.actions.order_by("order")

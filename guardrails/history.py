@@ -28,7 +28,7 @@ KINDS = {
     "mcptool": "MCP tool",
 }
 
-UNTOLD = ("id", "account_id", "organisation_id", "digest")
+UNTOLD = ("id", "account_id", "organisation_id", "group_id", "digest")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from guardrails import changes, history
 from guardrails.changes import Author
 from guardrails.history import FieldChange, differences
-from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -36,6 +36,16 @@ def test_a_change_is_told_field_by_field(office: Office) -> None:
     assert (change.verb, change.kind, change.door) == ("changed", "target", "admin")
     assert (change.who, change.account_id) == ("operator:olga", office.mailbox.id)
     assert change.fields == (FieldChange(name="name", before="FYI", after="News"),)
+
+
+def test_a_group_is_told_by_its_name(office: Office) -> None:
+    group = TargetGroup.objects.create(account=office.mailbox, name="Thread status")
+    row = office.list_target("classify", "label", "label_fyi", "FYI")
+    with changes.recording(AllowedActionOption, [row.pk], author=OLGA):
+        AllowedActionOption.objects.filter(pk=row.pk).update(group=group)
+
+    (change,) = history.history(organisation_id=office.organisation.id).changes
+    assert change.fields == (FieldChange(name="group", before="empty", after="Thread status"),)
 
 
 def test_a_new_row_tells_what_it_says_and_no_more() -> None:
