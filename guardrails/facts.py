@@ -33,6 +33,7 @@ Need = Literal[
     "folders",
     "mailbox",
     "corresponded",
+    "directory",
     "created",
     "content",
 ]
@@ -60,6 +61,7 @@ class Facts:
     draft: Draft | None = None
     tool: Tool | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
+    directory: tuple[str, ...] | None = None  # receivers whose accounts are connected here
     content: Content | None = None  # what the object's own text contains
     reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
     created: tuple[str, ...] | None = None  # ids of what this run has brought forth

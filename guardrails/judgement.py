@@ -21,6 +21,7 @@ from guardrails.actions.base import (
 from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
+from guardrails.directory import colleagues
 from guardrails.facts import Facts, gather
 from guardrails.lookups import corresponded, namesakes
 from guardrails.policy_rows import policy_snapshot
@@ -203,16 +204,17 @@ def _facts(
     created = _created(request)
     release_connections()
     reader = reads.reader(request.account)
+    needs = policy.needs(request, snapshot)
     facts = gather(
         reader,
         object_kind=action.object_kind,
         object_id=action.object_id(arguments),
-        needs=policy.needs(request, snapshot),
+        needs=needs,
         own_address=request.account.address,
     )
+    reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
+    receivers = [target.value for target in reached if target.is_receiver]
     if "D" in SOURCES[request.origin.trigger]:
-        reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
-        receivers = [target.value for target in reached if target.is_receiver]
         facts = replace(facts, corresponded=corresponded(reader, receivers))
     title = facts.object_title
     if (
@@ -221,6 +223,9 @@ def _facts(
         and named(title, own_words(request.origin.user_words))
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
+    if "directory" in needs:
+        known = colleagues(request.account.organisation_id, receivers)
+        facts = replace(facts, directory=known)
     return own_mail.without(replace(facts, created=created), request.account)
 
 

@@ -2,6 +2,7 @@
 
 U  the user typed it in this request, as a whole token; what they quoted is not theirs
 A  an operator listed it
+C  a colleague: the account of this address is connected here, and the permission lets in such
 D  the user has sent mail to it before; being known, or having written to the user, is nothing
 T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
 O  a field of something the user owns and named exactly
@@ -17,12 +18,13 @@ from typing import Any, Literal
 
 from guardrails.contracts import Trigger
 
-Provenance = Literal["U", "A", "D", "T", "O", "R", "X"]
+Provenance = Literal["U", "A", "C", "D", "T", "O", "R", "X"]
 
-STRENGTH: tuple[Provenance, ...] = ("U", "A", "D", "T", "O", "R", "X")
+STRENGTH: tuple[Provenance, ...] = ("U", "A", "C", "D", "T", "O", "R", "X")
 IN_WORDS: Mapping[str, str] = {
     "U": "typed by the user in this request",
     "A": "listed by an operator",
+    "C": "a colleague whose account is connected here",
     "D": "the user has written to it before",
     "T": "takes part in this mail thread, sender authenticated",
     "O": "part of something the user owns and named",
@@ -30,7 +32,9 @@ IN_WORDS: Mapping[str, str] = {
     "X": "written by the agent or found in content",
 }
 # How a receiver stands to the user. Nobody who stands in no relation is ever let in for free.
-Relation = Literal["typed", "own_domain", "corresponded", "thread_participant", "listed"]
+Relation = Literal[
+    "typed", "own_domain", "corresponded", "thread_participant", "directory", "listed"
+]
 RELATIONS: Mapping[Provenance, Relation] = {
     "U": "typed",
     "A": "listed",
@@ -41,8 +45,8 @@ RELATIONS: Mapping[Provenance, Relation] = {
 SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "chat": frozenset(STRENGTH),
     "operator": frozenset(STRENGTH),
-    "schedule": frozenset({"A", "D"}),
-    "mcp": frozenset({"A", "D"}),  # an outside agent has no words of the user's
+    "schedule": frozenset({"A", "C", "D"}),
+    "mcp": frozenset({"A", "C", "D"}),  # an outside agent has no words of the user's
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }

@@ -27,6 +27,9 @@ def sources(
     if case.listed:
         options = case.listed.items()
         proved["A"] = {path for path, option in options if option.kind != "recipient_domain"}
+    # Not because of the ceiling, which only narrows: there the permission must name it.
+    if facts.directory and any("directory" in one.relation for one in case.openings):
+        proved["C"] = {one.path for one in case.receivers if one.value in facts.directory}
     if written:
         proved["D"] = {one.path for one in case.receivers if written.get(one.value, 0) > 0}
     if case.from_content:
@@ -70,5 +73,8 @@ def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:
             known.add("thread_participant")
         if known and own and targets.domain_of(own) == targets.domain_of(target.value):
             known.add("own_domain")
+        # After own_domain, which nobody gains by a fact that only some policies read.
+        if facts.directory and target.value in facts.directory:
+            known.add("directory")
         found[target.path] = frozenset(known)
     return found

@@ -16,6 +16,7 @@ IN_WORDS: Mapping[Relation, str] = {
     "own_domain": "somebody known at the account's own domain",
     "corresponded": "somebody the user has written to",
     "thread_participant": "a proved participant of the thread",
+    "directory": "a colleague whose account is connected here",
     "listed": "listed",
 }
 
@@ -23,6 +24,7 @@ IN_WORDS: Mapping[Relation, str] = {
 class Recipient(Condition):
     """Every receiver stands to the user in one of these relations. In a permission it also
     opens: whoever stands in one of them need not be listed (a blind copy must be, as ever).
+    The directory has everybody whose account is connected here, in this organisation.
 
     own_domain alone opens nothing: it means somebody at the account's own domain who is
     typed, listed, corresponded with or a participant. Who stands in none of them is refused,
@@ -41,7 +43,8 @@ class Recipient(Condition):
         return f"every receiver is {either(IN_WORDS[one] for one in self.relation)}{novel}"
 
     def needs_for(self, action: Action[Any]) -> frozenset[Need]:
-        return frozenset({"corresponded"} if "corresponded" in self.relation else ())
+        looked_up: tuple[Need, ...] = ("corresponded", "directory")
+        return frozenset([need for need in looked_up if need in self.relation])
 
     @property
     def opens(self) -> bool:

@@ -46,7 +46,13 @@ def as_recorded(wish: ActionRequest, policy: PolicySnapshot, read: Facts | None)
     st.lists(limits, max_size=2, unique_by=lambda one: one.id),
     origins,
     st.sampled_from(
-        [None, facts(), facts(corresponded={ADA: 2}, created=("mail-1",)), facts(corresponded={})]
+        [
+            None,
+            facts(),
+            facts(corresponded={ADA: 2}, created=("mail-1",)),
+            facts(corresponded={}),
+            facts(directory=(ADA,)),
+        ]
     ),
     st.sampled_from([{}, {"extra": 1}, {"email_id": "\u200b"}]),
 )
@@ -113,6 +119,21 @@ def test_facts_that_were_not_read_are_not_guessed() -> None:
     wider = policy_of(rule("archive", "auto", {"kind": "thread"}))
     assert not needs(past.request, wider) <= past.needs
     assert evidence.decide_again(past, wider) is None
+
+
+def test_a_directory_that_was_not_read_is_not_guessed() -> None:
+    wish = request("send_email", {"to": [ADA], "subject": "Hello", "body": "Text."})
+    known = {"kind": "recipient", "relation": ["typed", "directory"]}
+    without = policy_of(rule("send_email", "auto", {**known, "relation": ["typed"]}))
+    named = policy_of(rule("send_email", "auto", known))
+    unread = evidence.past(as_recorded(wish, without, facts()))
+    read = evidence.past(as_recorded(wish, named, facts(directory=(ADA,))))
+    assert unread is not None
+    assert read is not None
+    assert evidence.decide_again(unread, named) is None
+    again = evidence.decide_again(read, named)
+    assert again is not None
+    assert (again.verdict, again.reason) == ("allow", "allowed")
 
 
 def test_a_row_without_evidence_is_not_decided_again() -> None:

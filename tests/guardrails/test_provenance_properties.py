@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from audit.chain import canonical_bytes, storable
@@ -92,17 +92,34 @@ def test_what_people_do_not_see_never_changes_the_verdict(
     assert decided(name, policy, said, loud) == decided(name, policy, origin, plain)
 
 
-@given(names, policies(), st.booleans(), st.booleans(), st.booleans())
+@given(names, policies(), st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_knowing_more_about_a_value_never_makes_the_verdict_stricter(
-    name: str, policy: PolicySnapshot, is_typed: bool, is_known: bool, is_made: bool
+    name: str,
+    policy: PolicySnapshot,
+    is_typed: bool,
+    is_known: bool,
+    is_made: bool,
+    is_colleague: bool,
 ) -> None:
     before = decided(name, policy, chat(), facts(corresponded={}))
     richer = facts(
         corresponded={ADA: 1, STRANGER: 1} if is_known else {},
+        directory=(ADA, STRANGER) if is_colleague else None,
         created=("mail-1",) if is_made else (),
     )
     after = decided(name, policy, chat(WORDS if is_typed else ""), richer)
     assert ORDER[after.verdict] >= ORDER[before.verdict]
+
+
+@given(names, policies(), origins)
+def test_a_directory_that_the_permission_does_not_name_changes_no_verdict(
+    name: str, policy: PolicySnapshot, origin: Origin
+) -> None:
+    """It may be read for the ceiling, which only narrows."""
+    named = policy.rule(name, "")
+    assume(named is None or not any("directory" in one.relation for one in named.openings))
+    read = decided(name, policy, origin, facts(directory=(ADA, STRANGER)))
+    assert read.verdict == decided(name, policy, origin, facts()).verdict
 
 
 @given(names, policies(), st.sampled_from(["webhook", "pattern", "schedule"]), hidden)
@@ -123,6 +140,7 @@ def test_a_turn_that_no_person_started_has_nothing_typed(
             facts(),
             facts(corresponded={ADA: 1, STRANGER: 0}, created=("mail-1", "mail-2")),
             facts(corresponded={STRANGER: 2}, created=(), namesakes=1),
+            facts(corresponded={}, directory=(ADA,)),
         ]
     ),
 )

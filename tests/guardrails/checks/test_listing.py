@@ -84,6 +84,41 @@ def test_the_own_domain_alone_lets_nobody_in() -> None:
     assert outcome(ADA, relation=["own_domain"], found=written) == UNLISTED
 
 
+def test_a_colleague_is_let_in_only_where_the_permission_names_the_directory() -> None:
+    read = facts(directory=(COLLEAGUE,))
+    assert outcome(COLLEAGUE, relation=["directory"], found=read) == ALLOWED
+    assert outcome(COLLEAGUE, relation=["directory"], found=facts(directory=())) == NOVEL
+    assert outcome(COLLEAGUE, relation=["directory"], found=facts(directory=None)) == NOVEL
+    assert outcome(ADA, relation=["directory"], found=read) == NOVEL
+    assert outcome("Bob@company.com", relation=["directory"], found=read) == NOVEL
+    assert outcome(ADA, cc=[COLLEAGUE], relation=["directory"], found=read) == NOVEL
+    assert outcome(COLLEAGUE, relation=["own_domain"], found=read) == UNLISTED
+    assert outcome(COLLEAGUE, relation=["listed", "typed"], found=read) == UNLISTED
+    typed = {"words": f"to {COLLEAGUE}", "found": facts(directory=())}
+    assert outcome(COLLEAGUE, relation=["directory"], **typed) == UNLISTED
+
+
+def test_a_directory_that_only_the_ceiling_names_lets_nobody_in() -> None:
+    def verdict(directory: tuple[str, ...] | None, *raw: dict[str, Any]) -> str:
+        domain = option("send_email", "recipient_domain", "company.com")
+        named = rule("x", "auto", {"kind": "recipient", "relation": ["directory"]}).conditions
+        limit = Limit(id="1", action_type="", mode="auto", conditions=named)
+        policy = policy_of(rule("send_email", "auto", *raw), domain)
+        return decide(
+            request=request("send_email", {"to": [COLLEAGUE], **TEXT}),
+            policy=PolicySnapshot(**(vars(policy) | {"ceiling": (limit,)})),
+            facts=facts(directory=directory),
+            now=NOW,
+        ).verdict
+
+    # The domain is listed, not the address: a person is asked, as without the ceiling.
+    assert verdict((COLLEAGUE,)) == "ask"
+    assert verdict(()) == "refuse"
+    assert verdict(None) == "refuse"
+    assert verdict((COLLEAGUE,), {"kind": "recipient", "relation": ["own_domain"]}) == "ask"
+    assert verdict((COLLEAGUE,), {"kind": "recipient", "relation": ["directory"]}) == "allow"
+
+
 def test_a_novel_receiver_is_asked_about_only_where_the_operator_says_so() -> None:
     assert outcome(STRANGER, relation=["typed"]) == NOVEL
     assert outcome(STRANGER, relation=["typed"], novel="ask") == ASKED
