@@ -1,13 +1,13 @@
-"""What the guard itself looked up at the provider for one decision. Pure: the reader is
-given. Nothing here comes from a model."""
+"""What the guard itself looked up for one decision (`guardrails.lookups`). Pure. Nothing here
+comes from a model."""
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from guardrails import content, targets
+from guardrails import targets
 from guardrails.content import Content
 from guardrails.counts import Counts
 from integrations.contracts import (
@@ -20,9 +20,7 @@ from integrations.contracts import (
     Issue,
     Mailbox,
 )
-from integrations.exceptions import NotFound
 from integrations.mcp.contracts import Tool
-from integrations.ports import Reader
 
 Need = Literal[
     "email",
@@ -38,8 +36,6 @@ Need = Literal[
     "content",
 ]
 ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
-MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
-T = TypeVar("T")
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
 
 
@@ -249,58 +245,3 @@ def _paths(name: str) -> list[str]:
 
 def is_authenticated(mail: Email) -> bool:
     return mail.authentication.dmarc == "pass"
-
-
-def gather(
-    reader: Reader,
-    *,
-    object_kind: ObjectKind | None,
-    object_id: str | None,
-    needs: Set[Need],
-    own_address: str,
-) -> Facts:
-    """Reads what `needs` names and no more. An object that does not exist for this user is
-    left out of the facts; every other ProviderError passes through."""
-    email_id = object_id if object_kind == "email" else None
-    email = _found(reader.email, email_id) if needs & MAIL_NEEDS else None
-    document = _found(reader.document, object_id) if object_kind == "document" else None
-    event = _found(reader.event, object_id) if object_kind == "event" else None
-    sender = targets.address_or_none(email.sender) if email else None
-    return Facts(
-        email=email,
-        thread=_found(reader.thread, email.thread_id) if email and "thread" in needs else None,
-        correspondence=(
-            reader.correspondence(sender) if sender and "correspondence" in needs else None
-        ),
-        labels={one.id: one.name for one in reader.labels()} if "labels" in needs else None,
-        projects={one.id: one.name for one in reader.projects()} if "projects" in needs else None,
-        folders=reader.folders() if "folders" in needs else None,
-        mailbox=reader.mailbox() if "mailbox" in needs else None,
-        document=document,
-        event=event,
-        content=content_of(email or document or event) if "content" in needs else None,
-        issue=_found(reader.issue, object_id) if object_kind == "issue" else None,
-        draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
-        tool=_found(reader.tool, object_id) if object_kind == "tool" else None,
-        own_address=own_address,
-    )
-
-
-def content_of(found: Email | Document | Event | None) -> Content | None:
-    """What somebody who is shown this object gets to see; None without one."""
-    if isinstance(found, Email):
-        names = [one.name for one in found.attachments]
-        texts = (found.subject, found.body_text)
-        return content.of(texts, html=found.body_html, attachments=names)
-    if isinstance(found, Document):
-        return content.of((found.name, found.content_text))
-    if isinstance(found, Event):
-        return content.of((found.title, found.description, found.location or ""))
-    return None
-
-
-def _found(read: Callable[[str], T], key: str | None) -> T | None:
-    try:
-        return read(key) if key else None
-    except NotFound:
-        return None

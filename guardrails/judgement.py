@@ -22,8 +22,8 @@ from guardrails.checks.rates import rates_of
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
 from guardrails.directory import colleagues
-from guardrails.facts import Facts, gather
-from guardrails.lookups import corresponded, namesakes
+from guardrails.facts import Facts
+from guardrails.lookups import corresponded, gather, namesakes
 from guardrails.policy_rows import policy_snapshot
 from guardrails.provenance import SOURCES, named, own_words
 from guardrails.reasons import sentence

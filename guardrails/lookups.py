@@ -1,13 +1,55 @@
-"""What the guard looks up at the provider to tell where values come from, each bounded. Pure:
-the reader is given."""
+"""What the guard looks up at the provider for one decision: the facts about the object, and
+what tells where values come from, each bounded. Pure: the reader is given."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Set
+from typing import TypeVar
 
-from guardrails.facts import ObjectKind
+from guardrails import content, targets
+from guardrails.content import Content
+from guardrails.facts import Facts, Need, ObjectKind
+from integrations.contracts import Document, Email, Event
+from integrations.exceptions import NotFound
 from integrations.ports import Reader
 
+T = TypeVar("T")
+MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
 MAX_CORRESPONDENTS = 20  # look-ups of one decision; whoever is beyond counts as a stranger
 PAGE, MAX_PAGES = 100, 5
+
+
+def gather(
+    reader: Reader,
+    *,
+    object_kind: ObjectKind | None,
+    object_id: str | None,
+    needs: Set[Need],
+    own_address: str,
+) -> Facts:
+    """Reads what `needs` names and no more. An object that does not exist for this user is
+    left out of the facts; every other ProviderError passes through."""
+    email_id = object_id if object_kind == "email" else None
+    email = _found(reader.email, email_id) if needs & MAIL_NEEDS else None
+    document = _found(reader.document, object_id) if object_kind == "document" else None
+    event = _found(reader.event, object_id) if object_kind == "event" else None
+    sender = targets.address_or_none(email.sender) if email else None
+    return Facts(
+        email=email,
+        thread=_found(reader.thread, email.thread_id) if email and "thread" in needs else None,
+        correspondence=(
+            reader.correspondence(sender) if sender and "correspondence" in needs else None
+        ),
+        labels={one.id: one.name for one in reader.labels()} if "labels" in needs else None,
+        projects={one.id: one.name for one in reader.projects()} if "projects" in needs else None,
+        folders=reader.folders() if "folders" in needs else None,
+        mailbox=reader.mailbox() if "mailbox" in needs else None,
+        document=document,
+        event=event,
+        content=content_of(email or document or event) if "content" in needs else None,
+        issue=_found(reader.issue, object_id) if object_kind == "issue" else None,
+        draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
+        tool=_found(reader.tool, object_id) if object_kind == "tool" else None,
+        own_address=own_address,
+    )
 
 
 def corresponded(reader: Reader, addresses: Iterable[str]) -> dict[str, int]:
@@ -36,3 +78,23 @@ def namesakes(reader: Reader, kind: ObjectKind | None, title: str) -> int | None
         if cursor is None:
             return found
     return None
+
+
+def content_of(found: Email | Document | Event | None) -> Content | None:
+    """What somebody who is shown this object gets to see; None without one."""
+    if isinstance(found, Email):
+        names = [one.name for one in found.attachments]
+        texts = (found.subject, found.body_text)
+        return content.of(texts, html=found.body_html, attachments=names)
+    if isinstance(found, Document):
+        return content.of((found.name, found.content_text))
+    if isinstance(found, Event):
+        return content.of((found.title, found.description, found.location or ""))
+    return None
+
+
+def _found(read: Callable[[str], T], key: str | None) -> T | None:
+    try:
+        return read(key) if key else None
+    except NotFound:
+        return None

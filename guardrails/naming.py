@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from guardrails import changes
 from guardrails.changes import Author
-from guardrails.facts import Need, gather
+from guardrails.facts import Need
+from guardrails.lookups import gather
 from guardrails.models import AllowedActionOption
 from guardrails.targets import Catalogue
 from integrations import reads

@@ -15,7 +15,8 @@ from audit import selectors as ledger
 from audit.contracts import Filters, Recorded
 from guardrails import changes, patterns, registry
 from guardrails.changes import Author
-from guardrails.facts import Facts, gather
+from guardrails.facts import Facts
+from guardrails.lookups import gather
 from guardrails.models import LearnedPattern, PatternHit
 from integrations.contracts import AccountRef
 from integrations.pools import release_connections

@@ -6,7 +6,8 @@ import pytest
 
 from guardrails import conditions, registry
 from guardrails.conditions import Context
-from guardrails.facts import Facts, content_of
+from guardrails.facts import Facts
+from guardrails.lookups import content_of
 from integrations.contracts import Attachment, Document, Event
 from tests.guardrails.values import ME, NOW, email, facts
 

@@ -12,7 +12,8 @@ from guardrails.actions.base import Action
 from guardrails.conditions import BY_KIND, Condition, Context, RateCondition
 from guardrails.contracts import Trigger
 from guardrails.counts import Counts, Tally
-from guardrails.facts import Facts, content_of
+from guardrails.facts import Facts
+from guardrails.lookups import content_of
 from guardrails.provenance import Relation
 from guardrails.targets import Target
 from integrations.contracts import Document, Event, Issue
