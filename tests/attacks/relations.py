@@ -3,7 +3,9 @@ and text that nobody but the agent wrote."""
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
+from integrations.models import Account, Organisation
 from tests.attacks.case import Case, Chat, Grant, Play
 from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk
 from tests.attacks.plays import APPEND, BOB_LISTED, COMPANY, INVITE, SEND
@@ -28,6 +30,25 @@ def written_to(desk: Desk) -> None:
         desk.office.receive(id=f"mail-eve-{number}", **{"from": EVE, "to": [me, CAROL]})
 
 
+def connected(organisation: Organisation, address: str) -> None:
+    Account.objects.create(
+        organisation=organisation, external_user_id=uuid4().hex, source="gmail", address=address
+    )
+
+
+def with_a_colleague(desk: Desk) -> None:
+    connected(desk.office.organisation, BOB)
+
+
+def connected_elsewhere(desk: Desk) -> None:
+    """Another organisation of the same installation has Eve's account."""
+    connected(Organisation.objects.create(slug=f"org-{uuid4().hex[:8]}", name="Evil"), EVE)
+
+
+def colleague_paused(desk: Desk) -> None:
+    Account.objects.filter(organisation=desk.office.organisation, address=BOB).update(paused=True)
+
+
 def to(address: str) -> dict[str, Any]:
     return {**SEND.arguments, "to": [address]}
 
@@ -40,6 +61,7 @@ TYPED = replace(
     SEND, policy=let_in("typed"), arguments=to(CAROL), via=said(f"Write to {CAROL}, please.")
 )
 WRITTEN_TO = replace(SEND, policy=let_in("corresponded"), arguments=to(ADA), given=written_to)
+COLLEAGUE = replace(SEND, policy=let_in("directory"), arguments=to(BOB), given=with_a_colleague)
 OWN_DOMAIN = replace(
     SEND, policy=let_in("own_domain"), arguments=to(CAROL), via=said(f"Write to {CAROL}, please.")
 )
@@ -116,6 +138,18 @@ CASES: tuple[Case, ...] = (
     WRITTEN_TO.case(STRANGERS, "a look-alike of the one written to", NOVEL, to=["ada@cIient.com"]),
     WRITTEN_TO.case(STRANGERS, "one beside the one written to", NOVEL, to=[ADA, EVE]),
     WRITTEN_TO.case(STRANGERS, "the one written to as a blind copy", UNLISTED, bcc=[ADA]),
+    COLLEAGUE.case(STRANGERS, "a look-alike of a colleague", NOVEL, to=["bob@cornpany.com"]),
+    COLLEAGUE.case(STRANGERS, "a plus of a colleague", NOVEL, to=["bob+x@company.com"]),
+    COLLEAGUE.case(STRANGERS, "one beside a colleague", NOVEL, cc=[EVE]),
+    COLLEAGUE.case(STRANGERS, "a colleague as a blind copy", UNLISTED, bcc=[BOB]),
+    replace(
+        COLLEAGUE.case(STRANGERS, "somebody of another organisation", NOVEL, to=[EVE]),
+        before=connected_elsewhere,
+    ),
+    replace(
+        COLLEAGUE.case(STRANGERS, "a colleague whose account is paused", NOVEL),
+        before=colleague_paused,
+    ),
     OWN_DOMAIN.case(STRANGERS, "an invented colleague", NOVEL, to=["dan@company.com"]),
     OWN_DOMAIN.case(STRANGERS, "a subdomain of the own domain", NOVEL, to=["c@mail.company.com"]),
     asked(DEFAULT, "a text that nobody typed", body="The plan is: sell."),

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from audit.chain import canonical_bytes, storable
 from audit.selectors import recorded
-from guardrails import evidence, judgement, versions
+from guardrails import evidence, judgement, selectors, versions
 from guardrails.contracts import Origin
 from guardrails.directory import colleagues
 from guardrails.executor import execute
@@ -156,6 +156,21 @@ def test_a_schedule_and_an_outside_agent_reach_colleagues_and_nobody_else(
     assert office.calls() == []
     done = execute(office.request("send_email", {"to": [BOB], **TEXT}, origin=origin))
     assert done.status == "succeeded"
+
+
+def test_a_person_who_is_asked_reads_that_it_is_a_colleague(office: Office) -> None:
+    known = {"kind": "recipient", "relation": ["directory", "typed"]}
+    office.permit("send_email", "ask", conditions=[known])
+    connected(office.organisation, BOB)
+
+    asked = execute(office.request("send_email", {"to": [BOB], **TEXT}))
+
+    (card,) = selectors.approval_cards(
+        organisation_id=office.organisation.id, ids=[asked.approval_id or asked.action_id]
+    )
+    told = [(value.text, value.provenance, value.is_new) for value in card.values]
+    assert told[0] == (BOB, "a colleague whose account is connected here", False)
+    assert office.calls() == []
 
 
 def test_pausing_the_colleagues_account_counts_at_once(office: Office) -> None:

@@ -134,6 +134,17 @@ def test_where_each_value_came_from_is_told(office: Office, client: Client) -> N
     assert "What would have to change" not in text
 
 
+def test_who_may_be_reached_by_the_directory_is_told_in_words(
+    office: Office, client: Client
+) -> None:
+    directory = {"kind": "recipient", "relation": ["directory", "listed"]}
+    office.permit("send_email", conditions=[directory])
+
+    text = page(client, "explain", account=office.mailbox.pk)
+
+    assert "every receiver is a colleague whose account is connected here or listed" in text
+
+
 def test_an_unknown_action_is_not_found(office: Office, client: Client) -> None:
     address = reverse("admin:guardrails_policy_why", args=[uuid4()])
     assert client.get(address).status_code == 404
