@@ -132,6 +132,7 @@ class TurnRecord:
     steps: tuple[StepRecord, ...]
     reply: str | None
     person: str = ""
+    id: UUID | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

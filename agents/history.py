@@ -42,6 +42,7 @@ def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
                 steps=tuple(own),
                 reply=assistant.content if assistant and not spoken else None,
                 person=person.content if person else "",
+                id=row.id,
             )
         )
     return records, list(steps.get((turn.id, None), []))

@@ -32,21 +32,31 @@ def _tokens(message: Wire) -> int:
 def fitting(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> list[Wire]:
     """The messages of `chains` that fit. A chain is what may only be left out as a whole; the
     last one is the present turn. What cannot be made to fit is as small as it can be."""
+    kept = _kept(chains, max_tokens)
+    if sum(tokens(chain) for chain in kept) > max_tokens:
+        kept[-1] = _cut(kept[-1], max_tokens)
+    return [message for chain in kept for message in chain]
+
+
+def left_out(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> int:
+    """How many of `chains`, the oldest, would be left out whole."""
+    return len(chains) - len(_kept(chains, max_tokens))
+
+
+def _kept(chains: Sequence[Sequence[Wire]], max_tokens: int) -> list[list[Wire]]:
     kept = [list(chain) for chain in chains]
     sizes = [tokens(chain) for chain in kept]
     for index, chain in enumerate(kept):
         if sum(sizes) <= max_tokens:
             break
-        kept[index] = _older_results_shrunk(chain, is_present=index == len(kept) - 1)
+        kept[index] = older_results_shrunk(chain, is_present=index == len(kept) - 1)
         sizes[index] = tokens(kept[index])
     while len(kept) > 1 and sum(sizes) > max_tokens:
         del kept[0], sizes[0]
-    if sum(sizes) > max_tokens:
-        kept[-1] = _cut(kept[-1], max_tokens)
-    return [message for chain in kept for message in chain]
+    return kept
 
 
-def _older_results_shrunk(chain: Sequence[Wire], *, is_present: bool) -> list[Wire]:
+def older_results_shrunk(chain: Sequence[Wire], *, is_present: bool = False) -> list[Wire]:
     """The results of the present turn's last step stay: they are what it works on."""
     last = max((i for i, m in enumerate(chain) if m.get("tool_calls")), default=len(chain))
     return [

@@ -12,6 +12,7 @@ from django.utils import timezone
 from agents import (
     answering,
     closing,
+    conversation_summary,
     history,
     journal,
     leases,
@@ -91,7 +92,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         _fail(lease, "unknown_user")
         return
     _decide(lease, turn)
-    past, own_steps = history.load(turn)
+    loaded, own_steps = history.load(turn)
     words = history.user_words(turn)
     capabilities = people.capabilities(person)
     name = person.accounts[0].display_name or person.external_user_id
@@ -101,8 +102,16 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         today=timezone.now().date().isoformat(),
         skills=people.skills(person),
     )
-    present, started = past[-1], time.monotonic()
-    earlier = [step for record in past[:-1] for step in record.steps]
+    present, started = loaded[-1], time.monotonic()
+    earlier = [step for record in loaded[:-1] for step in record.steps]
+    past = conversation_summary.past(
+        lease,
+        turn.conversation_id,
+        loaded[:-1],
+        payer=person.payer(turn.id),
+        limits=roster.ORCHESTRATOR.limits(),
+        started=started,
+    )
 
     def messages(steps: Sequence[StepRecord], room: int) -> Sequence[prompts.Wire]:
         now = TurnRecord(
@@ -114,9 +123,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
         plan = planning.of_conversation(turn.conversation_id)
         last = state.messages(plan=plan, review=review)
-        built = prompts.build_messages(
-            system=system, turns=[*past[:-1], now], max_tokens=room - truncation.tokens(last)
-        )
+        built = past.messages(system, now, max_tokens=room - truncation.tokens(last))
         return (*built, *last)
 
     run = loop.Run(

@@ -238,6 +238,9 @@ SEARCH_SELECTION_SECONDS = env.float("SEARCH_SELECTION_SECONDS", default=5.0)
 SEARCH_HALF_LIFE_DAYS = env.float("SEARCH_HALF_LIFE_DAYS", default=0.0)
 # How long what a search found may be kept while nothing is written; 0: it is not kept.
 SEARCH_CACHE_SECONDS = env.int("SEARCH_CACHE_SECONDS", default=300)
+# Whether a model summarises the older turns of a conversation that no longer fit. The offline
+# model cannot.
+CONVERSATION_SUMMARY = env.bool("CONVERSATION_SUMMARY", default=False) and not MODEL_IS_OFFLINE
 MODEL_TIMEOUT_SECONDS = env.float("MODEL_TIMEOUT_SECONDS", default=60.0)
 
 # Checkpoints of the ledger go out to whom an operator named in the admin.

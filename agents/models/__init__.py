@@ -1,6 +1,6 @@
 """Rows of `agents`, split by what they are about."""
 
-from agents.models.conversations import Conversation, Message
+from agents.models.conversations import Conversation, ConversationSummary, Message
 from agents.models.custom_agents import CustomAgent, CustomAgentRun
 from agents.models.escalations import Escalation
 from agents.models.plans import Plan
@@ -8,6 +8,7 @@ from agents.models.turns import Step, ToolCall, Turn, TurnEvent
 
 __all__ = [
     "Conversation",
+    "ConversationSummary",
     "CustomAgent",
     "CustomAgentRun",
     "Escalation",

@@ -63,3 +63,22 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"
+
+
+class ConversationSummary(models.Model):
+    """What a model made of a conversation's older turns, up to and with `until`. Data: nobody
+    said it."""
+
+    conversation = models.OneToOneField(
+        Conversation, on_delete=models.CASCADE, related_name="summary"
+    )
+    text = models.TextField()
+    # Goes with its turn: a summary tells of nothing that was deleted.
+    until = models.ForeignKey("agents.Turn", on_delete=models.CASCADE, related_name="+")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "conversation summaries"
+
+    def __str__(self) -> str:
+        return f"Summary of {self.conversation_id}"
