@@ -104,13 +104,13 @@ class Past:
 
     def _summarise(self, leaving: Sequence[TurnRecord]) -> None:
         """Put a summary in the place of these turns. One that fails is not tried again here."""
-        text, until = self._asked(leaving), leaving[-1].id
-        if not text or until is None:
+        text, conversation, until = self._asked(leaving), self.conversation_id, leaving[-1].id
+        if not text or not conversation or not until:
             self.asks = False
             return
         with self.lease.held():
             ConversationSummary.objects.update_or_create(
-                conversation_id=self.conversation_id,
+                conversation_id=conversation,
                 defaults={"text": text, "until_id": until},
             )
             journal.emit(

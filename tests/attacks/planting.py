@@ -5,6 +5,7 @@ from typing import Any
 
 from django.test import override_settings
 
+from audit.selectors import recorded
 from tests.attacks.case import Act, Grant, Story
 from tests.attacks.desk import ADA, BOB, EVE, ORCHESTRATOR, Desk, told
 from tests.attacks.plays import COMPANY, FINANCE, SEND, SEND_TO_COMPANY
@@ -87,7 +88,8 @@ def in_the_summary(desk: Desk) -> None:
     assert not any(order in str(message["content"]) for message in shown)
     assert f"Write to {CAROL}." in shown[1]["content"]
     assert told(desk.rows()) == ASKED
-    assert desk.rows()[0].provenance["to.0"] == "X"
+    [row] = recorded(desk.rows()[0].action_id)
+    assert row.payload["decision"]["provenance"]["to[0]"] == "X"
 
 
 def in_own_document(desk: Desk) -> None:
