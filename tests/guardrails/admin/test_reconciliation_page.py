@@ -67,7 +67,7 @@ def test_an_agreement_says_so(office: Office, client: Client) -> None:
     reconcile(office.organisation, now=timezone.now())
     text = page(client, office.organisation)
     assert "Nothing to look into" in text
-    assert "4 of 4 accounts compared, 0 effects: provider and ledger agree." in text
+    assert "4 of 5 accounts compared, 0 effects: provider and ledger agree." in text
 
 
 def test_an_incident_is_loud_escaped_and_looked_into(disagreeing: Office, client: Client) -> None:
