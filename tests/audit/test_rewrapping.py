@@ -1,5 +1,7 @@
 """A new vault key: data keys are wrapped anew, contents stay, and each change is recorded."""
 
+from collections.abc import Iterator
+from unittest import mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -22,10 +24,11 @@ def tenant_id() -> UUID:
 
 
 @pytest.fixture(autouse=True)
-def fresh_keys(monkeypatch: pytest.MonkeyPatch) -> DataKeys:
-    keys = DataKeys()
-    monkeypatch.setattr(vault, "keys", keys)
-    return keys
+def fresh_keys() -> Iterator[DataKeys]:
+    with mock.patch.object(vault, "keys", DataKeys()) as keys:
+        yield keys
+        # What the test changed is as it was; no process starts while the newest key won't open.
+        append_action(tenant_id=uuid4())
 
 
 def new_key(settings: Settings, keys: DataKeys, tenant_id: UUID) -> None:
@@ -93,9 +96,10 @@ def test_a_key_that_would_not_open_again_is_not_stored(
     append_action(tenant_id=tenant_id)
     before = wrapped(tenant_id)
     new_key(settings, fresh_keys, tenant_id)
-    monkeypatch.setattr(vault, "wrapped", lambda *_: bytes(40))
-    with pytest.raises(vault.WrongVaultKey):
-        rewrapping.rewrap(tenant_id, before, actor_id="command:olga")
+    with monkeypatch.context() as patched:
+        patched.setattr(vault, "wrapped", lambda *_: bytes(40))
+        with pytest.raises(vault.WrongVaultKey):
+            rewrapping.rewrap(tenant_id, before, actor_id="command:olga")
     assert wrapped(tenant_id) == before
     assert selectors.about_ledger(tenant_id, rewrapping.ACTION_TYPE) == ()
 
