@@ -7,6 +7,7 @@ turn over, so that two processes never write one turn.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -104,14 +105,19 @@ def add_step(
 
 
 def finish_call(
-    lease: Lease, call: CallRecord, result: ToolResult, *, latency_ms: int
+    lease: Lease,
+    call: CallRecord,
+    result: ToolResult,
+    *,
+    latency_ms: int,
+    cost: Decimal = Decimal(0),
 ) -> CallRecord:
-    """Store the one result of a call. A result that is there already stays, and is what is
-    returned; the one that came too late is an event."""
+    """Store the one result of a call, with what models cost for it in US dollars. A result that
+    is there already stays, and is what is returned; the one that came too late is an event."""
     wire, now = storable(result.wire()), timezone.now()
     with lease.held():
         stored = ToolCall.objects.filter(id=call.id, result__isnull=True).update(
-            result=wire, latency_ms=latency_ms, finished_at=now
+            result=wire, latency_ms=latency_ms, cost=cost, finished_at=now
         )
         _event(
             lease,
@@ -122,6 +128,7 @@ def finish_call(
                 "success": result.success,
                 "code": result.code,
                 "latency_ms": latency_ms,
+                "cost": f"{cost:f}",
             },
         )
         if not stored:

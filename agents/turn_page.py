@@ -182,7 +182,9 @@ def tool_call(call: ToolCall, steps: Steps, calls: Calls) -> dict[str, Any]:
         "name": timeline.reveal(call.name),
         "state": state,
         "colour": colour,
-        "latency_ms": call.latency_ms,
+        "facts": " · ".join(
+            [f"{call.latency_ms} ms", *([dollars(call.cost)] if call.cost else [])]
+        ),
         "arguments": pretty_text(call.arguments),
         "result": timeline.pretty(call.result) if call.result is not None else "",
         "untrusted": bool(call.result and call.result.get("untrusted")),

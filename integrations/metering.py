@@ -4,6 +4,9 @@ A call in flight is not counted before it ends, so calls that begin at the same 
 together go over a budget, each by no more than itself.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -74,6 +77,34 @@ def record(
         latency_ms=latency_ms,
         error_code=error_code[:64],
     )
+    add(usage.cost)
+
+
+class Meter:
+    """US dollars that calls of models cost while it runs."""
+
+    cost = Decimal(0)
+
+
+_running: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def meter() -> Iterator[Meter]:
+    """What calls of models cost in this thread meanwhile. Nothing is passed on to a meter that
+    runs around it: whoever started that may `add` it."""
+    found = Meter()
+    token = _running.set(found)
+    try:
+        yield found
+    finally:
+        _running.reset(token)
+
+
+def add(cost: Decimal) -> None:
+    """Count this for the meter that runs in this thread, if there is one."""
+    if running := _running.get():
+        running.cost += cost
 
 
 def prune(*, now: datetime) -> int:

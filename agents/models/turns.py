@@ -143,6 +143,12 @@ class ToolCall(models.Model):
     action_id = models.UUIDField(default=uuid7, editable=False)
     result = models.JSONField(null=True, blank=True)
     latency_ms = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        default=0,
+        help_text="US dollars for models that it asked, those of a specialist included.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 

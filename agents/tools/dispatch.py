@@ -4,7 +4,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from decimal import Decimal
 from functools import cache, partial
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -16,7 +18,7 @@ from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, fail
 from agents.leases import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
-from integrations import json_protocol, telemetry
+from integrations import json_protocol, metering, telemetry
 from integrations.completions import UNREADABLE, ModelError
 from integrations.exceptions import ProviderError
 from integrations.llm import BudgetExhausted
@@ -36,6 +38,14 @@ PROVIDER_CODES: Mapping[str, ErrorCode] = {
     "rejected": "INVALID_INPUT",
     "rate_limited": "RATE_LIMIT",
 }
+
+
+class Done(NamedTuple):
+    """A call's result, how long it took, and what it cost in US dollars."""
+
+    result: ToolResult
+    latency_ms: int
+    cost: Decimal = Decimal(0)
 
 
 @cache
@@ -64,17 +74,20 @@ def run_calls(
     reading = [call for call in calls if not _acts(call, tools)]
     writing = [call for call in calls if _acts(call, tools)]
 
-    def one(call: CallRecord) -> tuple[ToolResult, int]:
+    def one(call: CallRecord) -> Done:
         started = time.monotonic()
         context = context_for(call)
-        with telemetry.span(
-            "execute_tool",
-            call.name[:100],
-            tool=call.name[:100],
-            tool_type="function",
-            call_id=str(call.id),
-            arguments=telemetry.written(call.arguments),
-        ) as note:
+        with (
+            metering.meter() as meter,
+            telemetry.span(
+                "execute_tool",
+                call.name[:100],
+                tool=call.name[:100],
+                tool_type="function",
+                call_id=str(call.id),
+                arguments=telemetry.written(call.arguments),
+            ) as note,
+        ):
             if call.id in refused:
                 result = refused[call.id]
                 if _acts(call, tools) or call.name not in tools:
@@ -82,28 +95,31 @@ def run_calls(
             else:
                 result = answer(call, tools=tools, context=hooks.prepared(context, steps))
             note(error=result.code, result=telemetry.written(result.wire()))
-        return hooks.finished(call, result), int((time.monotonic() - started) * 1000)
+        latency_ms = int((time.monotonic() - started) * 1000)
+        return Done(hooks.finished(call, result), latency_ms, meter.cost)
 
-    def finish(call: CallRecord, result: ToolResult, latency_ms: int) -> None:
-        lease = context_for(call).lease
-        done[call.id] = journal.finish_call(lease, call, result, latency_ms=latency_ms)
+    def finish(call: CallRecord, done: Done) -> None:
+        metering.add(done.cost)  # for the call that this run is below, if it is below one
+        finished[call.id] = _finish(context_for(call).lease, call, done)
 
-    done: dict[UUID, CallRecord] = {}
-    for call, result, latency_ms in _side_by_side(
-        reading, telemetry.carried(one), tools, context_for
-    ):
-        finish(call, result, latency_ms)
+    finished: dict[UUID, CallRecord] = {}
+    for call, done in _side_by_side(reading, telemetry.carried(one), tools, context_for):
+        finish(call, done)
     for call in writing:
-        finish(call, *one(call))
-    return done
+        finish(call, one(call))
+    return finished
+
+
+def _finish(lease: Lease, call: CallRecord, done: Done) -> CallRecord:
+    return journal.finish_call(lease, call, done.result, latency_ms=done.latency_ms, cost=done.cost)
 
 
 def _side_by_side(
     calls: Sequence[CallRecord],
-    one: Callable[[CallRecord], tuple[ToolResult, int]],
+    one: Callable[[CallRecord], Done],
     tools: Mapping[str, Tool[Arguments]],
     context_for: Callable[[CallRecord], ToolContext],
-) -> Iterator[tuple[CallRecord, ToolResult, int]]:
+) -> Iterator[tuple[CallRecord, Done]]:
     """Each call's result as it comes. Rows are written by the thread of the turn, so that tools
     which need no database take no connection of it."""
     started = time.monotonic()
@@ -114,11 +130,11 @@ def _side_by_side(
         left = started + min(times.values()) - time.monotonic()
         ended, _ = wait(waiting, timeout=max(0.0, left), return_when=FIRST_COMPLETED)
         for future in ended:
-            yield waiting.pop(future), *future.result()
+            yield waiting.pop(future), future.result()
         for future in [] if ended else [f for f in waiting if times[f] == min(times.values())]:
             call = waiting.pop(future)
             slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
-            yield call, slow, int(times[future] * 1000)
+            yield call, Done(slow, int(times[future] * 1000))
             if not future.cancel():
                 future.add_done_callback(partial(_note_late, context_for(call).lease, call))
 
@@ -128,12 +144,12 @@ def _seconds(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> float:
     return float((tool and tool.timeout_seconds) or settings.TOOL_TIMEOUT_SECONDS)
 
 
-def _note_late(lease: Lease, call: CallRecord, future: Future[tuple[ToolResult, int]]) -> None:
+def _note_late(lease: Lease, call: CallRecord, future: Future[Done]) -> None:
     """What came too late changes nothing, and stands among the turn's events while it runs."""
     try:
-        result, latency_ms = future.result()
+        done = future.result()
         log.warning("tool.late", extra={"tool": call.name, "call": str(call.id)})
-        journal.finish_call(lease, call, result, latency_ms=latency_ms)
+        _finish(lease, call, done)
     except LeaseLost:
         pass  # the turn has gone on without it
     finally:
@@ -144,9 +160,7 @@ def _acts(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> bool:
     return call.name in tools and tools[call.name].acts
 
 
-def _in_thread(
-    one: Callable[[CallRecord], tuple[ToolResult, int]], call: CallRecord
-) -> tuple[ToolResult, int]:
+def _in_thread(one: Callable[[CallRecord], Done], call: CallRecord) -> Done:
     close_old_connections()
     try:
         return one(call)

@@ -6,8 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
+from pytest_django.fixtures import Settings
 
-from integrations.models import ServiceToken
+from agents.models import Step, ToolCall
+from integrations.models import ModelCall, ServiceToken
 from knowledge.models import Item
 from tests.model_server import Reply, Script, ScriptedModel, calls
 from tests.office import Office
@@ -79,6 +81,28 @@ def test_the_email_specialist_summarises_a_thread_and_cites_it(office: Office, c
     assert "john@company.com" in shown
     assert [item["title"] for item in answer["citations"]] == ["Proposal: customer portal"]
     assert office.calls() == []
+
+
+def test_each_call_says_what_models_cost_for_it(
+    office: Office, chat: Chat, settings: Settings
+) -> None:
+    settings.CHAT_MODEL = settings.INGEST_MODEL = "gpt-4o"
+    mail = proposal()
+    chat(
+        "What is John's proposal about?",
+        {
+            ORCHESTRATOR: [delegate("email", mail), "A portal."],
+            EMAIL: [calls(("summarise_thread", {"item_id": str(mail.id)})), "A portal."],
+            "You summarise a mail thread.": ["John proposes a portal."],
+        },
+    )
+
+    costs = dict(ToolCall.objects.values_list("name", "cost"))
+    made = ModelCall.objects.filter(run_id__isnull=False).exclude(purpose="embedding")
+    summary = made.exclude(purpose__in=["orchestrator", "email"]).get()
+    assert costs["summarise_thread"] == summary.cost > 0
+    steps = sum(Step.objects.filter(agent="email").values_list("cost", flat=True))
+    assert costs["delegate_to_specialist"] == steps + costs["summarise_thread"]
 
 
 def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
