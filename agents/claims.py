@@ -13,6 +13,7 @@ from typing import Any
 DONE = frozenset({"succeeded", "noop"})
 NOT_DONE = frozenset({"refused", "failed", "unknown"})
 TOLD = 20  # actions listed in a text
+ANYTHING = "call_mcp_tool"  # only its server knows what a tool does
 STATUS_WORDS = {
     "succeeded": "done",
     "noop": "was so already",
@@ -35,7 +36,7 @@ class Kind:
 
 
 def _kind(verbs: str, *types: str) -> Kind:
-    return Kind(verbs, frozenset(types))
+    return Kind(verbs, frozenset((*types, ANYTHING)))
 
 
 # Perfect participles: English, German, French, Spanish, Italian, Dutch.

@@ -78,6 +78,11 @@ def test_each_kind_of_action_has_its_words(text: str, type: str) -> None:
     assert not claims.unsupported(text, {type})
 
 
+def test_what_a_tool_of_an_mcp_server_did_may_be_told_in_any_word() -> None:
+    assert not claims.unsupported("I created the ticket and sent it.", {"call_mcp_tool"})
+    assert claims.unsupported("I created the ticket.", {"archive"})
+
+
 def test_every_action_type_supports_some_claim() -> None:
     from guardrails.registry import BY_NAME
 

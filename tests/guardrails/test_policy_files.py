@@ -156,7 +156,7 @@ def test_a_file_that_could_be_misread_is_refused(text: str, sentence: str) -> No
 
 @pytest.mark.parametrize("name", policy_files.preset_names())
 def test_every_preset_can_be_applied(office: Office, name: str) -> None:
-    accounts = (office.mailbox, office.tracker, office.diary, office.drive)
+    accounts = (office.mailbox, office.tracker, office.diary, office.drive, office.servers)
     account = next(one for one in accounts if name in policy_files.presets_for(one))
     apply(account, read(policy_files.preset(name)), author=COMMAND)
     assert AllowedAction.objects.exists()
