@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from agents import plan_text, planning, plans
-from agents.models import Message, Step, ToolCall, Turn, TurnEvent
+from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
 from audit import timeline
 from audit.selectors import actions_of_run
 from guardrails import selectors
@@ -142,6 +142,21 @@ def decision(event: TurnEvent) -> dict[str, Any]:
         f" ({scores})",
         "lines": [timeline.reveal(line) for line in lines],
     }
+
+
+def said(conversation: Conversation, *, newest: int) -> list[dict[str, Any]]:
+    """The newest so many messages of a conversation, oldest first."""
+    rows = conversation.messages.order_by("-created_at")[:newest]
+    return [
+        {
+            "role": message.get_role_display(),
+            "text": timeline.reveal(message.content),
+            "cited": cited(message),
+            "at": timeline.moment(message.created_at),
+            "turn": turn_link(message.turn_id),
+        }
+        for message in reversed(rows)
+    ]
 
 
 def cited(message: Message) -> list[str]:

@@ -140,23 +140,13 @@ def _name(request: HttpRequest) -> str:
 
 def _page(row: Escalation) -> dict[str, Any]:
     """The page's values; what users and models wrote is plain text, hidden characters shown."""
-    newest = row.conversation.messages.order_by("-created_at")[:NEWEST]
     return {
         "escalation": row,
         "why": timeline.reveal(row.reason),
         "tried": timeline.reveal(row.tried),
         "waits_since": timeline.moment(row.created_at),
         "is_open": row.state != Escalation.State.DONE,
-        "said": [
-            {
-                "role": message.get_role_display(),
-                "text": timeline.reveal(message.content),
-                "cited": turn_page.cited(message),
-                "at": timeline.moment(message.created_at),
-                "turn": turn_page.turn_link(message.turn_id),
-            }
-            for message in reversed(newest)
-        ],
+        "said": turn_page.said(row.conversation, newest=NEWEST),
         "actions_done": turn_page.actions(row.turn),
         "turn_link": turn_page.turn_link(row.turn_id),
         "conversation_link": reverse(

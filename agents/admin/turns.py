@@ -113,19 +113,8 @@ class ConversationAdmin(ReadOnlyAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
-        newest = row.messages.order_by("-created_at")[:NEWEST] if row else ()
-        context = (extra_context or {}) | {
-            "said": [
-                {
-                    "role": message.get_role_display(),
-                    "text": timeline.reveal(message.content),
-                    "cited": turn_page.cited(message),
-                    "at": timeline.moment(message.created_at),
-                    "turn": turn_page.turn_link(message.turn_id),
-                }
-                for message in reversed(newest)
-            ]
-        }
+        said = turn_page.said(row, newest=NEWEST) if row else []
+        context = (extra_context or {}) | {"said": said}
         response: HttpResponse = super().change_view(request, object_id, form_url, context)
         return response
 
