@@ -73,10 +73,12 @@ def history() -> list[Any]:
 
 @contextmanager
 def rows_in_memory() -> Iterator[None]:
-    """The journal and the meter without a database; everything else is as it is."""
+    """The journal and the meter without a database; everything else is as it is. A query that
+    is made all the same ends the benchmark."""
     from dataclasses import replace
     from uuid import uuid4
 
+    from django.db.backends.base.base import BaseDatabaseWrapper
     from django.utils import timezone
 
     from agents import journal
@@ -107,11 +109,21 @@ def rows_in_memory() -> Iterator[None]:
             (journal, "add_step", add_step),
             (journal, "finish_call", finish_call),
             (journal, "spent", lambda _lease: Spent()),
+            (journal, "stop_asked", lambda _lease: False),
             (metering, "exhausted", lambda *_, **__: False),
             (metering, "record", lambda *_, **__: None),
+            (BaseDatabaseWrapper, "cursor", no_query),
         ):
             stack.enter_context(mock.patch.object(module, name, value))
         yield
+
+
+def no_query(*_: Any) -> Any:
+    raise SystemExit("A run without a database asked one.")
+
+
+def no_delegate(*_: Any) -> Any:
+    raise SystemExit("Nothing is handed on here.")
 
 
 def tool_context(lease: Any, person: Any, call: Any) -> Any:
@@ -128,7 +140,7 @@ def tool_context(lease: Any, person: Any, call: Any) -> Any:
         mail=None,
         pattern_id="",
         call=call,
-        delegate=mock.Mock(),
+        delegate=no_delegate,
     )
 
 

@@ -1,7 +1,14 @@
-"""Answers of the Chat Completions API, whole or streamed, as values."""
+"""Answers of the Chat Completions API, whole or streamed, as values.
+
+The client sends, retries and times out; what is read of an answer is told here, because reading
+all that the API may ever say takes longer than everything else that is done with an answer.
+"""
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from integrations import metering
 from integrations.completions import Completion, Listener, ModelError, RequestedCall, Usage
@@ -9,60 +16,132 @@ from integrations.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from openai import OpenAI, Stream
-    from openai.types import CompletionUsage
-    from openai.types.chat import ChatCompletionChunk
+
+PATH = "/chat/completions"
+UNREADABLE = (ValueError, RecursionError)
+
+
+class _Function(BaseModel):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Call(BaseModel):
+    id: str | None = None
+    type: str | None = None
+    function: _Function | None = None
+
+
+class _CallPart(_Call):
+    index: int
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Delta(BaseModel):
+    content: str | None = None
+    tool_calls: list[_CallPart] | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Part(BaseModel):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Details(BaseModel):
+    cached_tokens: int | None = None
+
+
+class _Used(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+
+
+class _Answer(BaseModel):
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: _Used | None = None
+
+
+class _Chunk(BaseModel):
+    choices: list[_Part] | None = None
+    model: str | None = None
+    usage: _Used | None = None
 
 
 def whole(client: "OpenAI", request: dict[str, Any]) -> Completion:
     """The answer to a request, once it is there. Raises ModelError or openai's errors."""
-    from openai.types.chat import ChatCompletion  # noqa: PLC0415  # see llm._client
-
     # create() would walk through every message and type first: most of its own time.
-    answer = client.post("/chat/completions", body=request, cast_to=ChatCompletion)
+    raw = client.post(PATH, body=request, cast_to=bytes)
+    try:
+        answer = _Answer.model_validate(json.loads(raw))
+    except UNREADABLE as error:
+        raise _unusable() from error
     if not answer.choices:
         raise ModelError("empty_answer", retryable=True)
     choice = answer.choices[0]
     calls = tuple(
-        RequestedCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
+        RequestedCall(
+            id=call.id or "",
+            name=call.function.name or "",
+            arguments=call.function.arguments or "",
+        )
         for call in choice.message.tool_calls or ()
-        if call.type == "function"
+        if call.function and call.type in ("function", None)
     )
+    text = choice.message.content or ""
     return Completion(
-        text=choice.message.content or "",
+        text=text,
         calls=calls,
-        model=answer.model,
-        finish_reason=choice.finish_reason,
-        usage=_usage(request, answer.usage, choice.message.content or ""),
+        model=answer.model or request["model"],
+        finish_reason=choice.finish_reason or "",
+        usage=_usage(request, answer.usage, "".join([text, *(c.arguments for c in calls)])),
     )
 
 
 def streamed(client: "OpenAI", request: dict[str, Any], listener: Listener) -> Completion:
     """The answer to a request, heard as it comes. Raises ModelError or openai's errors."""
     from openai import Stream  # noqa: PLC0415  # see llm._client
-    from openai.types.chat import ChatCompletion, ChatCompletionChunk  # noqa: PLC0415
 
     body = request | {"stream": True, "stream_options": {"include_usage": True}}
     with client.post(
-        "/chat/completions",
-        body=body,
-        cast_to=ChatCompletion,
-        stream=True,
-        stream_cls=Stream[ChatCompletionChunk],
+        PATH, body=body, cast_to=object, stream=True, stream_cls=Stream[object]
     ) as stream:
-        return _collected(stream, request, listener)
+        return _collected(_chunks(stream), request, listener)
 
 
-def _collected(
-    stream: "Stream[ChatCompletionChunk]", request: dict[str, Any], listener: Listener
-) -> Completion:
+def _chunks(stream: "Stream[object]") -> Iterator[_Chunk]:
+    try:
+        for data in stream:
+            yield _Chunk.model_validate(data)
+    except UNREADABLE as error:
+        raise _unusable() from error
+
+
+def _unusable() -> ModelError:
+    return ModelError("unusable_answer", retryable=False)
+
+
+def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: Listener) -> Completion:
     text: list[str] = []
     calls: dict[int, dict[str, str]] = {}
     model, finish, used = request["model"], "", None
-    for chunk in stream:
+    for chunk in chunks:
         model = chunk.model or model
         used = chunk.usage or used
-        for choice in chunk.choices[:1]:
+        for choice in (chunk.choices or ())[:1]:
             finish = choice.finish_reason or finish
+            if choice.delta is None:
+                continue
             if choice.delta.content:
                 text.append(choice.delta.content)
                 listener.hear(choice.delta.content)
@@ -83,9 +162,9 @@ def _collected(
     )
 
 
-def _usage(request: dict[str, Any], used: "CompletionUsage | None", answer: str) -> Usage:
+def _usage(request: dict[str, Any], used: _Used | None, answer: str) -> Usage:
     """As the endpoint counted; one that counts nothing is estimated, so that no limit is lost."""
-    if used is None:
+    if used is None or used.prompt_tokens is None or used.completion_tokens is None:
         asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
         return metering.usage(
             request["model"],

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 BUILT_IN = Path(__file__).with_name("model_profiles.yaml")
 DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
 MILLION = 1_000_000
+ANY_OTHER = ""  # the name of every model that nobody described
 # The rest of a window is for the answer, and for what was counted too low: decisions as JSON are
 # a little longer than native ones.
 PROMPT_PERCENT = {"tools": 80, "json": 70}
@@ -47,12 +48,7 @@ def profile(model: str) -> Profile:
     """The profile of a model. One that nobody described has a small window and costs what the
     dearest known one does, so that no limit on money lets it pass."""
     known = _known(settings.MODEL_PROFILES)
-    found = known.get(model) or known.get(DATE.sub("", model))
-    return found or Profile(
-        price=max(one.price for one in known.values()),
-        cached_price=max(one.cached_price for one in known.values()),
-        answer_price=max(one.answer_price for one in known.values()),
-    )
+    return known.get(model) or known.get(DATE.sub("", model)) or known[ANY_OTHER]
 
 
 def room(model: str) -> int:
@@ -67,7 +63,13 @@ def _known(path: str) -> Mapping[str, Profile]:
     own = read(Path(path).read_text(encoding="utf-8")) if path else {}
     built_in = read(BUILT_IN.read_text(encoding="utf-8"))
     merged = {name: built_in.get(name, {}) | own.get(name, {}) for name in {**built_in, **own}}
-    return TypeAdapter(dict[str, Profile]).validate_python(merged)
+    known = TypeAdapter(dict[str, Profile]).validate_python(merged)
+    dearest = Profile(
+        price=max(one.price for one in known.values()),
+        cached_price=max(one.cached_price for one in known.values()),
+        answer_price=max(one.answer_price for one in known.values()),
+    )
+    return {ANY_OTHER: dearest, **known}
 
 
 def read(text: str) -> dict[str, dict[str, object]]:

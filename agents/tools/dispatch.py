@@ -3,9 +3,10 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
 from functools import cache, partial
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 from uuid import UUID
 
@@ -71,12 +72,13 @@ def run_calls(
     Raises LeaseLost when another process has taken the turn over.
     """
     refused = hooks.refusals(calls, steps=steps, tools=tools, now=timezone.now())
+    contexts = {call.id: context_for(call) for call in calls}
     reading = [call for call in calls if not _acts(call, tools)]
     writing = [call for call in calls if _acts(call, tools)]
 
     def one(call: CallRecord) -> Done:
         started = time.monotonic()
-        context = context_for(call)
+        context = contexts[call.id]
         with (
             metering.meter() as meter,
             telemetry.span(
@@ -100,10 +102,10 @@ def run_calls(
 
     def finish(call: CallRecord, done: Done) -> None:
         metering.add(done.cost)  # for the call that this run is below, if it is below one
-        finished[call.id] = _finish(context_for(call).lease, call, done)
+        finished[call.id] = _finish(contexts[call.id].lease, call, done)
 
     finished: dict[UUID, CallRecord] = {}
-    for call, done in _side_by_side(reading, telemetry.carried(one), tools, context_for):
+    for call, done in _side_by_side(reading, telemetry.carried(one), tools, contexts):
         finish(call, done)
     for call in writing:
         finish(call, one(call))
@@ -118,25 +120,33 @@ def _side_by_side(
     calls: Sequence[CallRecord],
     one: Callable[[CallRecord], Done],
     tools: Mapping[str, Tool[Arguments]],
-    context_for: Callable[[CallRecord], ToolContext],
+    contexts: Mapping[UUID, ToolContext],
 ) -> Iterator[tuple[CallRecord, Done]]:
     """Each call's result as it comes. Rows are written by the thread of the turn, so that tools
     which need no database take no connection of it."""
     started = time.monotonic()
+    ended: SimpleQueue[Future[Done]] = SimpleQueue()
     waiting = {_pool().submit(_in_thread, one, call): call for call in calls}
+    for future in waiting:
+        future.add_done_callback(ended.put)
     while waiting:
         release_connections()  # the threads need them more than who waits for them
         times = {future: _seconds(call, tools) for future, call in waiting.items()}
         left = started + min(times.values()) - time.monotonic()
-        ended, _ = wait(waiting, timeout=max(0.0, left), return_when=FIRST_COMPLETED)
-        for future in ended:
-            yield waiting.pop(future), future.result()
-        for future in [] if ended else [f for f in waiting if times[f] == min(times.values())]:
+        try:
+            future = ended.get(timeout=max(0.0, left))
+        except Empty:
+            slowest = [future for future in waiting if times[future] == min(times.values())]
+        else:
+            if future in waiting:  # else it was given up
+                yield waiting.pop(future), future.result()
+            continue
+        for future in slowest:
             call = waiting.pop(future)
             slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
             yield call, Done(slow, int(times[future] * 1000))
             if not future.cancel():
-                future.add_done_callback(partial(_note_late, context_for(call).lease, call))
+                future.add_done_callback(partial(_note_late, contexts[call.id].lease, call))
 
 
 def _seconds(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> float:

@@ -58,27 +58,22 @@ def refusals(
     for call in calls:
         if call.name == UNREADABLE:
             continue  # nothing was asked for: it is only told
-        refused = _judge(call, before, round=len(steps), tools=tools, now=now)
+        try:
+            (judged,) = made_of([call], len(steps), tools, now=now)
+            refused = _judge(judged, before, now)
+        except Exception:
+            log.exception("hook.failed", extra={"tool": call.name, "call": str(call.id)})
+            refused = _broken()
         if refused is not None:
             found[call.id] = refused
         else:
-            before += made_of([call], len(steps), tools, now=now)
+            before.append(judged)
     return found
 
 
-def _judge(
-    call: CallRecord, before: Sequence[Made], *, round: int, tools: Toolbox, now: datetime
-) -> ToolResult | None:
-    try:
-        (judged,) = made_of([call], round, tools, now=now)
-        for guard in GUARDS:
-            refused = guard(judged, before, now)
-            if refused is not None:
-                return refused
-    except Exception:
-        log.exception("hook.failed", extra={"tool": call.name, "call": str(call.id)})
-        return _broken()
-    return None
+def _judge(judged: Made, before: Sequence[Made], now: datetime) -> ToolResult | None:
+    refusals = (guard(judged, before, now) for guard in GUARDS)
+    return next((refused for refused in refusals if refused is not None), None)
 
 
 def _broken() -> ToolResult:
