@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from integrations import llm
 from integrations.completions import ModelError, Payer
+from integrations.contracts import AccountRef
 from knowledge.chunking import chunk
 from knowledge.parsing import Parsed, line
 from knowledge.subjects import Subject, subjects
@@ -44,6 +45,15 @@ class Passage:
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.embedded.encode()).hexdigest()
+
+
+def payer(account: AccountRef) -> Payer:
+    """Who pays for what models read of this account."""
+    return Payer(
+        organisation_id=account.organisation_id,
+        external_user_id=account.external_user_id,
+        account_id=account.id,
+    )
 
 
 def read(parsed: Parsed, *, payer: Payer) -> Reading:

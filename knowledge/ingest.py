@@ -8,22 +8,18 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from integrations.completions import Payer
 from integrations.contracts import AccountRef, AnyItem
 from knowledge import enrichment, indexing, item_files, occurrences, passages, stamps
+from knowledge.beforehand import DERIVED, FALLBACK, NOTHING, Beforehand
 from knowledge.contracts import IngestOutcome
 from knowledge.enrichment import Passage, Reading
 from knowledge.files import fetching
 from knowledge.files.contracts import FileText
 from knowledge.mentions import replace_mentions
 from knowledge.models import Chunk, Item
-from knowledge.parsing import FILES_CUT, Parsed, parse
+from knowledge.parsing import Parsed, parse
 from knowledge.passages import Vectors
 from knowledge.versions import Version, is_stale
-
-FALLBACK = "summary_fallback"
-# What stands in the metadata beside what the provider sent.
-DERIVED = (FALLBACK, FILES_CUT, occurrences.NOT_EXPANDED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +48,20 @@ class _Target:
         )
 
 
-def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime) -> IngestOutcome:
+def ingest(
+    *,
+    account: AccountRef,
+    source_id: str,
+    item: AnyItem,
+    now: datetime,
+    beforehand: Beforehand = NOTHING,
+) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
 
     Content that is stored already costs no model call; a version older than the stored one,
     or than a deletion, changes nothing. Of two workers that race, the newer version stays.
     An attachment that cannot be read is listed with the reason, and the item is stored.
+    What is known `beforehand` is not found out again; it may be out of date, and no harm is done.
     No transaction is open while a model or the provider is asked. Raises
     integrations.completions.ModelError; then nothing was stored.
     """
@@ -68,7 +72,9 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
         version=Version(number=item.version, updated_at=item.updated_at),
         now=now,
     )
-    stored = target.rows().defer("text").first()
+    stored = None
+    if source_id not in beforehand.absent:
+        stored = target.rows().defer("text").first()
     if stored and is_stale(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
@@ -76,7 +82,7 @@ def ingest(*, account: AccountRef, source_id: str, item: AnyItem, now: datetime)
     files = _files(target, parsed, stored)
     if stored and files is None and (outcome := _touch(target, parsed)):
         return outcome
-    content = _content(account, parsed, files or (), stored)
+    content = _content(account, parsed, files or (), stored, beforehand)
     if stored is None:
         try:
             return _write(target, content, seen=False)
@@ -99,53 +105,22 @@ def _files(target: _Target, parsed: Parsed, stored: Item | None) -> Sequence[Fil
 
 
 def _content(
-    account: AccountRef, parsed: Parsed, files: Sequence[FileText], stored: Item | None
+    account: AccountRef,
+    parsed: Parsed,
+    files: Sequence[FileText],
+    stored: Item | None,
+    beforehand: Beforehand,
 ) -> _Content:
     parsed = parsed.with_files(files)
     wanted = enrichment.passages(parsed)
-    payer = Payer(
-        organisation_id=account.organisation_id,
-        external_user_id=account.external_user_id,
-        account_id=account.id,
-    )
+    payer = enrichment.payer(account)
     return _Content(
         parsed=parsed,
         files=files,
         reading=enrichment.read(parsed, payer=payer),
         passages=wanted,
-        vectors=passages.vectors(wanted, stored=stored, payer=payer),
+        vectors=passages.vectors(wanted, stored=stored, ready=beforehand.vectors, payer=payer),
     )
-
-
-def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
-    """The ids of those `items` that are stored exactly as they are here: ingesting them would
-    change nothing. One query, and nothing is locked or written."""
-    rows = Item.objects.filter(
-        account_id=account.id,
-        source=account.source,
-        source_id__in=[item.id for item in items],
-        deleted_at=None,
-    ).values_list(
-        *("source_id", "content_hash", "source_version", "source_updated_at"),
-        *("occurred_at", "identifiers", "metadata"),
-    )
-    stored = {row[0]: row[1:] for row in rows}
-    found: dict[str, bool] = {}
-    for item in items:
-        if item.id not in stored:
-            continue
-        content, number, updated_at, *beside, metadata = stored[item.id]
-        same = (number, updated_at) == (item.version, item.updated_at)
-        if same:
-            parsed = parse(item, source_id=item.id)
-            for name in DERIVED:
-                metadata.pop(name, None)
-            same = content == parsed.content_hash and [*beside, metadata] == [
-                *(parsed.occurred_at, list(parsed.identifiers), parsed.metadata),
-            ]
-        # Twice on a page, in two versions: that is work.
-        found[item.id] = same and found.get(item.id, True)
-    return frozenset(source_id for source_id, same in found.items() if same)
 
 
 def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcome:

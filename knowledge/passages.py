@@ -17,24 +17,30 @@ _AWAY = 1_000_000  # more than any item has
 Vectors = dict[str, dict[str, Sequence[float]]]  # by model, by digest
 
 
-def vectors(wanted: Sequence[Passage], *, stored: Item | None, payer: Payer) -> Vectors:
+def vectors(
+    wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, payer: Payer
+) -> Vectors:
     """Vectors of the wanted model and of the one that searches still go by; none is asked for
-    twice. While that one does not answer it is done without: words find the item.
+    twice, nor one that is `ready`. While that one does not answer it is done without: words find
+    the item.
 
     Raises integrations.completions.ModelError when the wanted one does not answer.
     """
-    first, *others = embedding_models.written()
-    found = {
-        first: enrichment.vectors(wanted, known=_known(stored, first), model=first, payer=payer)
-    }
+    first, *others = ready or embedding_models.written()
+    found = {first: _asked(wanted, stored=stored, ready=ready, model=first, payer=payer)}
     for model in others:
         try:
-            found[model] = enrichment.vectors(
-                wanted, known=_known(stored, model), model=model, payer=payer
-            )
+            found[model] = _asked(wanted, stored=stored, ready=ready, model=model, payer=payer)
         except ModelError as error:
             log.warning("ingest.without_former_vectors", extra={"code": error.code})
     return found
+
+
+def _asked(
+    wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, model: str, payer: Payer
+) -> dict[str, Sequence[float]]:
+    known = {**_known(stored, model), **ready.get(model, {})}
+    return enrichment.vectors(wanted, known=known, model=model, payer=payer)
 
 
 def _known(item: Item | None, model: str) -> dict[str, Sequence[float]]:

@@ -1,8 +1,9 @@
 """Reading whole accounts, page by page. Each page is recorded before the next one is.
 
 A sync is claimed by a conditional update with a lease, and goes on at its cursor whoever
-claims it next. While the items of a page wait for models, the next page is asked for and its
-items begin: what runs side by side is bounded by SYNC_SIDE_BY_SIDE, not by pages.
+claims it next. While the items of a page wait for models, the next page is asked for, looked at
+as a whole (`knowledge.beforehand`), and its items begin: what runs side by side is bounded by
+SYNC_SIDE_BY_SIDE, not by pages.
 `knowledge.tasks` runs it in the cluster.
 """
 
@@ -24,8 +25,8 @@ from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
 from knowledge import deletions, sync_claims, sync_runs
+from knowledge.beforehand import Beforehand, find_out
 from knowledge.crew import Crew
-from knowledge.ingest import unchanged
 from knowledge.models import SyncFailure, SyncSource
 from knowledge.sync_claims import lease
 from knowledge.sync_errors import sentence
@@ -47,6 +48,14 @@ SKIPPED = ("unchanged", "stale")
 # A list of one account: its page at a cursor.
 Pages = Callable[[str | None], Page[AnyItem]]
 Advanced = Literal["finished", "more", "waiting", "not_mine"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Come:
+    """A page that was asked for."""
+
+    page: Page[AnyItem]
+    beforehand: Beforehand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +92,17 @@ def advance(
     if sync.stalls > MAX_STALLS:
         return _end(sync, FAILED, now=clock(), error="stalled")
     try:
-        # One more than takes items: it asks for the next page.
-        with Crew(settings.SYNC_SIDE_BY_SIDE + 1, name="sync") as crew:
+        # Pages have a thread of their own, or one would wait behind all items of those before.
+        with (
+            Crew(1, name="sync-page") as asker,
+            Crew(settings.SYNC_SIDE_BY_SIDE, name="sync") as crew,
+        ):
             account = sync.account.ref()
             reading = _Reading(
                 sync=sync,
                 account=account,
                 pages=pages or _provided(sync, account),
+                asker=asker,
                 crew=crew,
                 clock=clock,
             )
@@ -112,6 +125,7 @@ class _Reading:
     sync: SyncSource
     account: AccountRef
     pages: Pages
+    asker: Crew
     crew: Crew
     clock: Clock
 
@@ -132,21 +146,24 @@ class _Reading:
                 return _end(self.sync, FAILED, now=self.clock(), error=error.code)
 
     def _pages(self, *, until: float) -> Advanced:
-        asked = self._ask(self.sync.cursor or None)
+        begun = self._begin(self._come(self._ask(self.sync.cursor or None)))
         while True:
-            self._wait([asked])
-            begun = self._begin(asked.result())
             cursor = begun.page.next_cursor
             late = time.monotonic() > until
-            if cursor is not None and not late:
-                asked = self._ask(cursor)
-            self._record(begun)
-            if cursor is None:
-                self._forget_removed()
-                return _end(self.sync, DONE, now=self.clock())
-            if late:
-                _write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
-                return "more"
+            if cursor is None or late:
+                self._record(begun)
+                break
+            asked = self._ask(cursor)
+            try:
+                following = self._begin(self._come(asked))
+            finally:  # what goes wrong with the next page is no reason to lose this one
+                self._record(begun)
+            begun = following
+        if cursor is None:
+            self._forget_removed()
+            return _end(self.sync, DONE, now=self.clock())
+        _write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
+        return "more"
 
     def _forget_removed(self) -> None:
         """Take out what was deleted since the account was last read to its end."""
@@ -168,16 +185,23 @@ class _Reading:
             extra = {"sync": str(self.sync.pk), "code": error.code}
             log.warning("sync.history_unreadable", extra=extra)
 
-    def _ask(self, cursor: str | None) -> "Future[Page[AnyItem]]":
-        return self.crew.submit(partial(self.pages, cursor))
+    def _ask(self, cursor: str | None) -> Future[_Come]:
+        def come() -> _Come:
+            page = self.pages(cursor)
+            return _Come(page=page, beforehand=find_out(account=self.account, items=page.items))
 
-    def _begin(self, page: Page[AnyItem]) -> _Begun:
+        return self.asker.submit(come)
+
+    def _come(self, asked: Future[_Come]) -> _Come:
+        self._wait([asked])
+        return asked.result()
+
+    def _begin(self, come: _Come) -> _Begun:
         """Set to work on what is not stored already."""
-        known = unchanged(account=self.account, items=page.items)
+        page, known = come.page, come.beforehand.unchanged
+        one = partial(take, self.account, clock=self.clock, beforehand=come.beforehand)
         futures = [
-            self.crew.submit(partial(take, self.account, item, clock=self.clock))
-            for item in page.items
-            if item.id not in known
+            self.crew.submit(partial(one, item)) for item in page.items if item.id not in known
         ]
         settled = [
             Taken(source_id=item.id, state="unchanged") for item in page.items if item.id in known

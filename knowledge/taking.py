@@ -9,6 +9,7 @@ from django.db import InterfaceError, OperationalError
 
 from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem
+from knowledge.beforehand import NOTHING, Beforehand
 from knowledge.ingest import ingest
 
 log = logging.getLogger(__name__)
@@ -27,12 +28,20 @@ class Taken:
     passing: bool = False
 
 
-def take(account: AccountRef, item: AnyItem, *, clock: Clock) -> Taken:
+def take(
+    account: AccountRef, item: AnyItem, *, clock: Clock, beforehand: Beforehand = NOTHING
+) -> Taken:
     """Ingest one item. A broken one is a value; a database that is away is raised."""
     reason, passing = "", False
     for _try in range(TRIES):
         try:
-            outcome = ingest(account=account, source_id=item.id, item=item, now=clock())
+            outcome = ingest(
+                account=account,
+                source_id=item.id,
+                item=item,
+                now=clock(),
+                beforehand=beforehand,
+            )
             return Taken(source_id=item.id, state=outcome.state)
         except ModelError as error:
             reason, passing = f"model_{error.code}", error.retryable

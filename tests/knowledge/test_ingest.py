@@ -9,7 +9,8 @@ from integrations import llm
 from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem
 from knowledge.contracts import IngestOutcome
-from knowledge.ingest import forget, ingest, unchanged
+from knowledge.beforehand import unchanged
+from knowledge.ingest import forget, ingest
 from knowledge.models import Chunk, ChunkVector, Entity, Item, ItemFile, Mention
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, document, email

@@ -13,7 +13,8 @@ from integrations.contracts import AccountRef, AnyItem
 from knowledge import late_files, retrieval
 from knowledge.contracts import IngestOutcome, SearchRequest
 from knowledge.files.contracts import MAX_BYTES, MAX_FILES
-from knowledge.ingest import forget, ingest, unchanged
+from knowledge.beforehand import unchanged
+from knowledge.ingest import forget, ingest
 from knowledge.models import Chunk, Item, ItemFile
 from tests import office_files
 from tests.knowledge.office import NOW, account, document, email
