@@ -8,6 +8,8 @@ its own that also lists the mails. Reported, all from the same run:
 - items per second of a first sync with 32 side by side, against the bound 32 / 0.25 s, and
   against 32 threads that only ask the model, which is what this machine allows
 - against the same items one by one, as a plain loop over the list would read them
+- seconds of processor per item: of the sync's own process (it has one interpreter lock, so one
+  core at most), of PostgreSQL, and of the other side, which is no part of Remit
 - resident memory at each size, and a second sync of unchanged data with its model calls
 
 SIZES="1000 4000" names other sizes. The last line is JSON. A database of its own is made, and
@@ -20,6 +22,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,6 +45,27 @@ def resident_mib() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def processor_seconds(pid: int) -> float:
+    """Of a process with all the children that it has or has waited for."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has just ended
+        return 0.0
+    own = sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+    return own + sum(processor_seconds(int(child)) for child in children)
+
+
+def database_process() -> int:
+    """The server's first process, which all of its others are children of."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW data_directory")
+        folder = cursor.fetchone()[0]
+    return int((Path(folder) / "postmaster.pid").read_text().split()[0])
+
+
 def model_calls(origin: str) -> int:
     import httpx
 
@@ -58,8 +82,8 @@ def account(size: int) -> Any:
     ).ref()
 
 
-def read(owner: Any) -> dict[str, Any]:
-    """One whole sync of an account, here and now."""
+def read(owner: Any, others: Mapping[str, int]) -> dict[str, Any]:
+    """One whole sync of an account, here and now; `others` are process ids by name."""
     from django.utils import timezone
 
     from knowledge import sync, sync_runs
@@ -71,6 +95,7 @@ def read(owner: Any) -> dict[str, Any]:
         now=timezone.now(),
     )
     assert requested is not None
+    before = {name: processor_seconds(pid) for name, pid in others.items()}
     begun, used = time.perf_counter(), time.process_time()
     while sync.advance(requested.queued[0], clock=timezone.now) == "more":
         pass
@@ -83,6 +108,10 @@ def read(owner: Any) -> dict[str, Any]:
         "skipped": row.skipped,
         "items_per_second": row.received / seconds,
         "cpu_ms_per_item": cpu / row.received * 1000,
+        **{
+            f"{name}_cpu_ms_per_item": (processor_seconds(pid) - before[name]) / row.received * 1000
+            for name, pid in others.items()
+        },
     }
 
 
@@ -124,8 +153,8 @@ def model_alone(count: int) -> float:
         return count / (time.perf_counter() - begun)
 
 
-def measure(origin: str, sizes: list[int]) -> dict[str, Any]:
-    read(account(SIDE_BY_SIDE * 2))  # everything is imported and every plan is made
+def measure(origin: str, sizes: list[int], others: Mapping[str, int]) -> dict[str, Any]:
+    read(account(SIDE_BY_SIDE * 2), others)  # everything is imported and every plan is made
     alone = model_alone(SIDE_BY_SIDE * 20)
     plain = one_by_one(ONE_BY_ONE)
     found: dict[str, Any] = {
@@ -137,7 +166,7 @@ def measure(origin: str, sizes: list[int]) -> dict[str, Any]:
     owner = None
     for size in sizes:
         owner = account(size)
-        first = read(owner)
+        first = read(owner, others)
         found["sizes"][size] = {
             **first,
             "of_bound": first["items_per_second"] / BOUND,
@@ -146,7 +175,7 @@ def measure(origin: str, sizes: list[int]) -> dict[str, Any]:
             "resident_mib": resident_mib(),
         }
     before = model_calls(origin)
-    again = read(owner)
+    again = read(owner, others)
     found["again"] = {
         **again,
         "model_calls": model_calls(origin) - before,
@@ -172,7 +201,8 @@ def main() -> int:
     other_side = subprocess.Popen([sys.executable, str(OTHER_SIDE), str(port)])
     try:
         with own_database():
-            found = measure(origin, sizes)
+            others = {"postgresql": database_process(), "other_side": other_side.pid}
+            found = measure(origin, sizes, others)
     finally:
         other_side.terminate()
         other_side.wait()
@@ -180,7 +210,9 @@ def main() -> int:
     for size, row in found["sizes"].items():
         print(
             f"{size:>6} items  {row['items_per_second']:6.1f}/s  {row['of_bound']:.2f} of the "
-            f"bound  {row['of_one_by_one']:.1f} times one by one  {row['resident_mib']:.0f} MiB"
+            f"bound  {row['of_one_by_one']:.1f} times one by one  {row['resident_mib']:.0f} MiB  "
+            f"{row['cpu_ms_per_item']:.1f} ms of a core, PostgreSQL "
+            f"{row['postgresql_cpu_ms_per_item']:.1f} ms"
         )
     print(json.dumps(found))
     return 0

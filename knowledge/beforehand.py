@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.utils import timezone
@@ -13,7 +13,7 @@ from integrations.contracts import AccountRef, AnyItem
 from knowledge import embedding_models, enrichment, occurrences
 from knowledge.enrichment import Passage
 from knowledge.models import Item
-from knowledge.parsing import FILES_CUT, parse
+from knowledge.parsing import FILES_CUT, Parsed, parse
 from knowledge.passages import Vectors
 
 log = logging.getLogger(__name__)
@@ -25,13 +25,21 @@ MAX_PASSAGES = 256  # of a page: their vectors wait in memory
 
 
 @dataclass(frozen=True, kw_only=True)
+class Absent:
+    """An item that was read, and its passages as far as they are not in files."""
+
+    parsed: Parsed
+    passages: Sequence[Passage]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Beforehand:
-    """`unchanged`: ids of items that are stored exactly as they are. `absent`: ids of those that
-    were not stored at all when it was looked. `vectors`: of passages of absent ones, by every
-    model that is written; not all, and none while the model does not answer."""
+    """`unchanged`: ids of items that are stored exactly as they are. `absent`: those that were not
+    stored at all when it was looked, by id. `vectors`: of their passages, by every model that is
+    written; not all, and none while the model does not answer."""
 
     unchanged: frozenset[str] = frozenset()
-    absent: frozenset[str] = frozenset()
+    absent: Mapping[str, Absent] = field(default_factory=dict)
     vectors: Vectors = field(default_factory=dict)
 
 
@@ -46,11 +54,15 @@ def find_out(*, account: AccountRef, items: Sequence[AnyItem]) -> Beforehand:
     """
     stored = _stored(account, items)
     times = Counter(item.id for item in items)
-    fresh = [item for item in items if item.id not in stored and times[item.id] == 1]
+    absent = {
+        item.id: found
+        for item in items
+        if item.id not in stored and times[item.id] == 1 and (found := _absent(item))
+    }
     return Beforehand(
         unchanged=_unchanged(stored, items),
-        absent=frozenset(item.id for item in fresh),
-        vectors=_vectors(enrichment.payer(account), fresh),
+        absent=absent,
+        vectors=_vectors(enrichment.payer(account), absent.values()),
     )
 
 
@@ -93,8 +105,24 @@ def _is_same(row: Item, item: AnyItem) -> bool:
     )
 
 
-def _vectors(payer: Payer, items: Sequence[AnyItem]) -> Vectors:
-    wanted = _first_passages(items)
+def _absent(item: AnyItem) -> Absent | None:
+    """None where that fails: it will fail again when the item is taken in, and is then its own
+    dead letter, not the end of the page."""
+    try:
+        parsed = parse(item, source_id=item.id)
+        # The title of what has no text but files need not be embedded.
+        known = parsed.text or not parsed.files
+        return Absent(parsed=parsed, passages=enrichment.passages(parsed) if known else ())
+    except Exception:
+        log.exception("ingest.not_read_beforehand")
+        return None
+
+
+def _vectors(payer: Payer, absent: Iterable[Absent]) -> Vectors:
+    wanted: list[Passage] = []
+    for item in absent:
+        if len(wanted) + len(item.passages) <= MAX_PASSAGES:
+            wanted += item.passages
     # Without a summary no item is stored, and what was embedded would be paid for nothing.
     if not wanted or metering.exhausted(payer, now=timezone.now()):
         return {}
@@ -106,14 +134,3 @@ def _vectors(payer: Payer, items: Sequence[AnyItem]) -> Vectors:
     except ModelError as error:
         log.warning("ingest.not_embedded_beforehand", extra={"code": error.code})
         return {}
-
-
-def _first_passages(items: Sequence[AnyItem]) -> list[Passage]:
-    """Of as many whole items as there is room for. What is in files is not known yet."""
-    found: list[Passage] = []
-    for item in items:
-        parsed = parse(item, source_id=item.id)
-        of_item = enrichment.passages(parsed) if parsed.text or not parsed.files else ()
-        if len(found) + len(of_item) <= MAX_PASSAGES:
-            found += of_item
-    return found

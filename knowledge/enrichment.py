@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from integrations import llm
 from integrations.completions import ModelError, Payer
@@ -42,7 +43,7 @@ class Passage:
     text: str
     embedded: str
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return hashlib.sha256(self.embedded.encode()).hexdigest()
 

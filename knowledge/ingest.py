@@ -65,24 +65,32 @@ def ingest(
     No transaction is open while a model or the provider is asked. Raises
     integrations.completions.ModelError; then nothing was stored.
     """
-    parsed = parse(item, source_id=source_id)
+    absent = beforehand.absent.get(source_id)
+    parsed = absent.parsed if absent else parse(item, source_id=source_id)
     target = _Target(
         account=account,
         source_id=source_id,
         version=Version(number=item.version, updated_at=item.updated_at),
         now=now,
     )
-    stored = None
-    if source_id not in beforehand.absent:
-        stored = target.rows().defer("text").first()
+    stored = None if absent else target.rows().defer("text").first()
     if stored and is_stale(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
     files = _files(target, parsed, stored)
-    if stored and files is None and (outcome := _touch(target, parsed)):
-        return outcome
-    content = _content(account, parsed, files or (), stored, beforehand)
+    if files is None:
+        if outcome := _touch(target, parsed):
+            return outcome
+        files = fetching.fetch(account, parsed.files, known={})
+    content = _content(
+        account,
+        parsed.with_files(files),
+        files,
+        stored=stored,
+        ready=beforehand.vectors,
+        wanted=absent.passages if absent and not files else None,
+    )
     if stored is None:
         try:
             return _write(target, content, seen=False)
@@ -108,18 +116,19 @@ def _content(
     account: AccountRef,
     parsed: Parsed,
     files: Sequence[FileText],
+    *,
     stored: Item | None,
-    beforehand: Beforehand,
+    ready: Vectors,
+    wanted: Sequence[Passage] | None,
 ) -> _Content:
-    parsed = parsed.with_files(files)
-    wanted = enrichment.passages(parsed)
+    wanted = enrichment.passages(parsed) if wanted is None else wanted
     payer = enrichment.payer(account)
     return _Content(
         parsed=parsed,
         files=files,
         reading=enrichment.read(parsed, payer=payer),
         passages=wanted,
-        vectors=passages.vectors(wanted, stored=stored, ready=beforehand.vectors, payer=payer),
+        vectors=passages.vectors(wanted, stored=stored, ready=ready, payer=payer),
     )
 
 

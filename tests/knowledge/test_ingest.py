@@ -9,7 +9,6 @@ from integrations import llm
 from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem
 from knowledge.contracts import IngestOutcome
-from knowledge.beforehand import unchanged
 from knowledge.ingest import forget, ingest
 from knowledge.models import Chunk, ChunkVector, Entity, Item, ItemFile, Mention
 from tests.knowledge.answers import READER, summarised
@@ -344,30 +343,6 @@ def test_a_restored_item_that_is_numbered_from_one_again_comes_back_and_stays(
     assert late.state == "stale"
     row = Item.objects.get()
     assert (row.source_version, row.deleted_at, row.last_deleted_at) == (1, None, NOW)
-
-
-def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) -> None:
-    owner = account()
-    stored = [email(id=f"m{n}", attachments=[{"name": "a.pdf", "size": 3}]) for n in range(3)]
-    for item in stored:
-        take(owner, item)
-    forget(account=owner, source_id="m2", at=NOW)
-
-    def same(*items: AnyItem) -> frozenset[str]:
-        return unchanged(account=owner, items=items)
-
-    assert same(*stored, email(id="m9")) == {"m0", "m1"}
-    for changed in (
-        {"body_text": "Other words."},
-        {"labels": ["INBOX"]},
-        {"version": 2},
-        {"updated_at": LATER},
-        {"date": LATER},
-        {"to": ["ann@client.com"]},
-    ):
-        assert same(email(id="m0", **changed)) == frozenset()
-    assert same(stored[0], email(id="m0", version=2)) == frozenset()
-    assert unchanged(account=account(), items=stored) == frozenset()
 
 
 def test_a_hostile_answer_is_stored_as_short_clean_lines_and_known_kinds(settings: Any) -> None:

@@ -11,9 +11,9 @@ from django.db import connection
 from integrations import http
 from integrations.contracts import AccountRef, AnyItem
 from knowledge import late_files, retrieval
+from knowledge.beforehand import unchanged
 from knowledge.contracts import IngestOutcome, SearchRequest
 from knowledge.files.contracts import MAX_BYTES, MAX_FILES
-from knowledge.beforehand import unchanged
 from knowledge.ingest import forget, ingest
 from knowledge.models import Chunk, Item, ItemFile
 from tests import office_files

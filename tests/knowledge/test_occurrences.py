@@ -7,8 +7,8 @@ from django.db import connections
 
 from integrations.contracts import AccountRef
 from knowledge import occurrences
-from knowledge.contracts import SearchRequest
 from knowledge.beforehand import unchanged
+from knowledge.contracts import SearchRequest
 from knowledge.ingest import forget, ingest
 from knowledge.models import Item, Occurrence
 from knowledge.retrieval import search

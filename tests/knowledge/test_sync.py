@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integrations import llm
 from integrations.contracts import Rejected
-from integrations.exceptions import CursorExpired, RateLimited, Unavailable
+from integrations.exceptions import CursorExpired, NotPermitted, RateLimited, Unavailable
 from knowledge import ingest as ingest_module
 from knowledge import sync, sync_claims, sync_runs, taking
 from knowledge.models import Item, SyncFailure, SyncSource
@@ -373,6 +373,40 @@ def test_a_few_items_are_taken_side_by_side(mailbox: Mailbox, settings: Any) -> 
         assert advance(row) == "finished"
 
     assert counts(row) == (5, 5, 0, 0)
+
+
+def test_the_next_page_begins_while_the_last_item_of_this_one_waits(
+    mailbox: Mailbox, settings: Any
+) -> None:
+    next_page_began = threading.Event()
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        shown = body["messages"][1]["content"]
+        if "Mail 2" in shown:
+            next_page_began.set()
+        if "Mail 1" in shown:
+            assert next_page_began.wait(timeout=10)
+        return summarised(body)
+
+    row = started(account())
+    with scripted_model(settings, {READER: reply}) as model:
+        assert advance(row) == "finished"
+
+    assert counts(row) == (5, 5, 0, 0)
+    assert len(model.requests) == 5 + 3  # and one call for the vectors of each page
+
+
+def test_what_was_begun_is_counted_before_a_bad_next_page_ends_the_sync(
+    mailbox: Mailbox, model: ScriptedModel
+) -> None:
+    def refuse(cursor: str | None) -> None:
+        if cursor == "4":
+            raise NotPermitted("no more")
+
+    mailbox.before = refuse
+    row = started(account())
+    assert advance(row) == "finished"
+    assert (row.state, row.cursor, counts(row)) == ("failed", "4", (4, 4, 0, 0))
 
 
 @pytest.fixture
