@@ -14,12 +14,10 @@ from django.utils import timezone
 from django.utils.text import Truncator
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action, display
-from unfold.paginator import InfinitePaginator
 
-from audit.admin_filters import BeforeFilter
 from integrations import llm
+from integrations.newest_first import NewestFirst
 from knowledge import embedding_models, sync_pages, sync_runs
-from knowledge.admin_paging import NewestFirst
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.indexing import words_query
 from knowledge.models import (
@@ -102,7 +100,7 @@ class ItemMentionInline(ViewOnly, TabularInline):  # type: ignore[misc]
 @admin.register(Item)
 class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["title_or_id", "account", "content_type", "sender", "occurred_at", "is_deleted"]
-    list_filter = [BeforeFilter, "source", "content_type"]
+    list_filter = ["source", "content_type"]
     list_select_related = ["account"]
     search_fields = ["search"]  # makes the box appear; see get_search_results
     search_help_text = "Words of title, summary and text, or an exact id or address."
@@ -140,7 +138,7 @@ class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 @admin.register(Entity)
 class EntityAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["__str__", "kind", "address", "external_user_id", "mention_count"]
-    list_filter = [BeforeFilter, "kind"]
+    list_filter = ["kind"]
     search_fields = ["name", "address"]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Entity]":
@@ -179,7 +177,7 @@ class MayChange:
 
 
 @admin.register(SyncRun)
-class SyncRunAdmin(MayChange, ViewOnly, ModelAdmin):  # type: ignore[misc]
+class SyncRunAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["__str__", "organisation", "kind", "created_at", "finished_at", "callback"]
     list_filter = ["only_changes", "callback", "organisation"]
     search_fields = ["external_user_id"]
@@ -188,8 +186,7 @@ class SyncRunAdmin(MayChange, ViewOnly, ModelAdmin):  # type: ignore[misc]
         *("organisation", "external_user_id", "kind", "created_at", "finished_at"),
         *("callback", "callback_attempts", "callback_due_at"),
     ]
-    show_full_result_count = False
-    paginator = InfinitePaginator
+    newest_by = "created_at"
     actions = ["cancel"]
     change_form_outer_after_template = "knowledge/run.html"
 
@@ -232,16 +229,14 @@ class SyncRunAdmin(MayChange, ViewOnly, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(SyncSource)
-class SyncSourceAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+class SyncSourceAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = [
         *("account", "progress", "received", "processed", "skipped", "failed"),
         *("started_at", "finished_at", "error"),
     ]
     list_filter = ["state", "only_changes"]
     list_select_related = ["account"]
-    ordering = ["-started_at"]
-    show_full_result_count = False
-    paginator = InfinitePaginator
+    newest_by = "created_at"
 
     @display(description="State", label=STATES, ordering="state")  # type: ignore[untyped-decorator]
     def progress(self, sync: SyncSource) -> tuple[str, str]:
@@ -249,14 +244,13 @@ class SyncSourceAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(SyncFailure)
-class SyncFailureAdmin(MayChange, ViewOnly, ModelAdmin):  # type: ignore[misc]
+class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["source_id", "account", "reason", "standing", "failed_at", "retried_at"]
     list_filter = ["state", "reason"]
     list_select_related = ["sync__account"]
     search_fields = ["=source_id"]
     search_help_text = "The whole id at the provider"
-    show_full_result_count = False
-    paginator = InfinitePaginator
+    newest_by = "failed_at"
     actions = ["retry"]
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:

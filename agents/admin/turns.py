@@ -22,6 +22,7 @@ from audit import timeline
 from integrations import metering
 from integrations.completions import dollars
 from integrations.models import Delivery
+from integrations.newest_first import NewestFirst
 from integrations.read_only_admin import ReadOnlyAdmin
 
 NEWEST = 200
@@ -37,7 +38,8 @@ TURN_COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Fai
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(ReadOnlyAdmin):
+class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
+    newest_by = "received_at"
     list_display = (
         "received_at",
         "kind",
@@ -96,7 +98,8 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Conversation)
-class ConversationAdmin(ReadOnlyAdmin):
+class ConversationAdmin(NewestFirst, ReadOnlyAdmin):
+    newest_by = "updated_at"
     list_display = ("title", "external_user_id", "organisation", "created_at", "updated_at")
     list_filter = ("organisation",)
     list_select_related = ("organisation",)
@@ -120,11 +123,11 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyAdmin):
+class MessageAdmin(NewestFirst, ReadOnlyAdmin):
+    newest_by = "created_at"
     list_display = ("created_at", "role", "beginning", "conversation")
     list_filter = ("role",)
     list_select_related = ("conversation",)
-    ordering = ("-created_at",)
     search_fields = ("id", "conversation", "turn")
     search_help_text = "The whole id of the message, its conversation or its turn"
     fields = ("created_at", "role", "conversation", "turn", "text")
@@ -139,7 +142,7 @@ class MessageAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Turn)
-class TurnAdmin(ReadOnlyAdmin):
+class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
     list_display = (
         "created_at",
         "kind",
@@ -151,7 +154,6 @@ class TurnAdmin(ReadOnlyAdmin):
         "finished_at",
     )
     list_filter = ("state", "ending", "kind", "organisation")
-    ordering = ("-id",)  # ids are in order of time, and their index is there
     search_fields = ("id", "conversation", "delivery")
     search_help_text = "The whole id of the turn, its conversation or its delivery"
     fields = (

@@ -59,6 +59,7 @@ class Message(models.Model):
         ]
         indexes = [
             models.Index(fields=["conversation", "-created_at"], name="message_recent"),
+            models.Index(fields=["-created_at"], name="message_newest"),
         ]
 
     def __str__(self) -> str:

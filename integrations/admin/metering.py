@@ -6,6 +6,7 @@ from unfold.decorators import display
 
 from integrations.completions import dollars
 from integrations.models import Budget, ModelCall
+from integrations.newest_first import NewestFirst
 from integrations.read_only_admin import ReadOnlyAdmin
 
 STANDING = {"answered": "success", "failed": "danger"}
@@ -27,7 +28,8 @@ class BudgetAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
 
 
 @admin.register(ModelCall)
-class ModelCallAdmin(ReadOnlyAdmin):
+class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
+    newest_by = "at"
     list_display = ("at", "purpose", "external_user_id", "model", "tokens", "dollars", "standing")
     list_filter = ("organisation", "model", "purpose")
     search_fields = ("external_user_id", "run_id")

@@ -38,6 +38,7 @@ class SyncRun(models.Model):
     class Meta:
         ordering = ["-created_at"]
         indexes = [
+            models.Index(fields=["-created_at"], name="sync_run_newest"),
             models.Index(
                 fields=["organisation", "external_user_id", "-created_at"], name="sync_run_recent"
             ),
@@ -113,7 +114,10 @@ class SyncSource(models.Model):
                 condition=models.Q(state__in=["queued", "running"]),
             )
         ]
-        indexes = [models.Index(fields=["account", "-finished_at"], name="sync_source_last")]
+        indexes = [
+            models.Index(fields=["account", "-finished_at"], name="sync_source_last"),
+            models.Index(fields=["-created_at"], name="sync_source_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.account_id} {self.get_state_display().lower()}"
@@ -140,7 +144,10 @@ class SyncFailure(models.Model):
         verbose_name = "dead letter of a sync"
         verbose_name_plural = "dead letters of syncs"
         ordering = ["-failed_at"]
-        indexes = [models.Index(fields=["state", "-failed_at"], name="sync_failure_newest")]
+        indexes = [
+            models.Index(fields=["state", "-failed_at"], name="sync_failure_newest"),
+            models.Index(fields=["-failed_at"], name="sync_failure_all_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.source_id}: {self.reason}"

@@ -3,6 +3,7 @@ of the one before, so that page 20,000 costs what the first one does."""
 
 from typing import Any
 
+from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -12,17 +13,37 @@ from unfold import paginator
 class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # the theme is untyped
     """The theme tells by this very name that there is no count to show."""
 
-    template_name = "knowledge/older.html"
+    template_name = "integrations/older.html"
+
+
+class BeforeFilter(admin.ListFilter):
+    """Takes where a list goes on out of its other filters. It isn't shown."""
+
+    title, parameter_name = "before", "before"
+
+    def __init__(
+        self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        params.pop(self.parameter_name, None)
+
+    def has_output(self) -> bool:
+        return False
+
+    def expected_parameters(self) -> list[str | None]:
+        return [self.parameter_name]
 
 
 class NewestFirst:
-    """A list in one order, the newest first by an indexed field and then by key. Put
-    audit.admin_filters.BeforeFilter into its filters."""
+    """A list in one order, the newest first by an indexed field and then by key."""
 
     newest_by = "pk"
     paginator = InfinitePaginator
     show_full_result_count = False
     sortable_by = ()
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        return [BeforeFilter, *super().get_list_filter(request)]  # type: ignore[misc]
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return list(dict.fromkeys([f"-{self.newest_by}", "-pk"]))
