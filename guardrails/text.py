@@ -13,6 +13,9 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # Control, format (zero-width, bidirectional), surrogate, line and paragraph separators.
 HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 LINE = frozenset("\n\r\t")
+EMOJI_STYLE, KEYCAP, JOINER = "\ufe0f", "\u20e3", "\u200d"
+# What scripts and emoji are written with: both joiners, and how a sign is to be drawn.
+IN_WRITING = frozenset({"\u200c", JOINER, "\ufe0e", EMOJI_STYLE})
 
 
 def is_plain(text: str) -> bool:
@@ -60,6 +63,25 @@ def one_line(text: str) -> str:
     return text
 
 
+def written_line(text: str) -> str:
+    """One line as people write it: as `one_line`, but Persian words keep their joiners, and
+    emoji what they are made of. Each stands right behind a sign that can be seen and is not
+    ASCII (or makes a keycap), so nothing is hidden in a row of them or in plain words."""
+    if is_plain(text):
+        return text
+    for before, character, after in zip(" " + text, text, text[1:] + " ", strict=False):
+        if not (character in IN_WRITING and _belongs(character, before, after)):
+            one_line(character)
+    return text
+
+
+def _belongs(character: str, before: str, after: str) -> bool:
+    if character == EMOJI_STYLE and after == KEYCAP:
+        return True
+    in_emoji = character == JOINER and before == EMOJI_STYLE
+    return not before.isascii() and (in_emoji or not is_hidden(before))
+
+
 def storable(text: str) -> str:
     """Refuses control characters other than line breaks and tabs, and broken surrogates.
     Other hidden characters may stand in a body; cards show them."""
@@ -98,6 +120,6 @@ def identifier(text: str) -> str:
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(identifier)]
 ObjectId = Annotated[Identifier, Is("object")]
 TargetId = Annotated[Identifier, Is("target")]
-Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(one_line), Is("text")]
+Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(written_line), Is("text")]
 Body = Annotated[str, Field(max_length=50_000), AfterValidator(storable), Is("text")]
 Unmentioning = Annotated[str, Field(max_length=50_000), AfterValidator(unmentioning), Is("text")]

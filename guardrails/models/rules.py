@@ -234,9 +234,12 @@ class AllowedActionOption(ValidatedModel):
             raise ValidationError({"kind": f"“{action.title}” takes: {kinds}."})
         try:
             self.external_id = CANONICAL.get(self.kind, text.identifier)(self.external_id)
-            text.one_line(self.name)
         except ValueError as error:
             raise ValidationError({"external_id": f"“{self.external_id}” {error}."}) from error
+        try:
+            text.written_line(self.name)
+        except ValueError as error:
+            raise ValidationError({"name": f"The name {error}."}) from error
         if self.group is not None and self.group.account_id != self.account_id:
             raise ValidationError({"group": "This group belongs to another account."})
 

@@ -103,7 +103,7 @@ ROWS = (
     Row("send_email", "to", [BOB], [BOB, EVE], UNLISTED),
     Row("send_email", "cc", [BOB], [EVE], UNLISTED),
     Row("send_email", "bcc", [BOB], ["omar@company.com"], UNLISTED),
-    Row("send_email", "subject", "Hello", LINE_BREAK, INVALID),
+    Row("send_email", "subject", "Hello \u2764\ufe0f", LINE_BREAK, INVALID),
     Row("send_email", "body", "Hello\n", CONTROL, INVALID),
     Row("send_email", "reply_to_id", "mail-1", "mail-of-somebody-else", UNKNOWN),
     Row("forward_email", "email_id", "mail-1", "mail-of-somebody-else", UNKNOWN),

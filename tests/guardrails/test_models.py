@@ -172,6 +172,14 @@ def test_an_option_that_could_never_match_is_refused(
         listed(mailbox, **changes).save()
 
 
+def test_a_name_may_have_emoji_and_a_wrong_one_is_called_wrong_itself(mailbox: Account) -> None:
+    listed(mailbox, name="\u2764\ufe0f Family").save()
+    with pytest.raises(ValidationError) as refused:
+        listed(mailbox, external_id="label_x", name="F\u202eYI").save()
+    told = ["The name contains the hidden character U+202E."]
+    assert refused.value.message_dict == {"name": told}
+
+
 def test_an_option_is_stored_in_the_form_that_is_compared(mailbox: Account) -> None:
     option = listed(
         mailbox, action_type="send_email", kind="recipient_domain", external_id="Company.COM"
