@@ -60,7 +60,9 @@ class Account(models.Model):
     display_name = models.CharField(max_length=200, blank=True)
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     paused = models.BooleanField(
-        default=False, help_text="Stops every action of this account at once."
+        default=False,
+        help_text="Stops every action of this account at once, and takes its address out of the "
+        "directory of colleagues.",
     )
     features = ArrayField(
         models.CharField(max_length=50, validators=[FEATURE]),
