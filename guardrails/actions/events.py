@@ -28,6 +28,11 @@ def in_order(start: str, end: str) -> bool:
     return datetime.fromisoformat(start) < datetime.fromisoformat(end)
 
 
+def in_zone_of(before: datetime, after: str) -> str:
+    """A moment in the zone in which another is given, so that people can compare the two."""
+    return before.astimezone(datetime.fromisoformat(after).tzinfo).isoformat()
+
+
 Moment = Annotated[str, Field(max_length=40), AfterValidator(moment), Is("time")]
 
 

@@ -14,7 +14,7 @@ from guardrails.actions.base import (
     Outcome,
     in_words,
 )
-from guardrails.actions.events import Moment, in_order, people_of, titled
+from guardrails.actions.events import Moment, in_order, in_zone_of, people_of, titled
 from guardrails.actions.messages import receivers
 from guardrails.effects import Effect, reaching
 from guardrails.facts import Facts
@@ -90,8 +90,13 @@ class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
     def differences(
         self, arguments: UpdateCalendarEventArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
-        before = facts.event.model_dump(mode="json") if facts.event else {}
-        before["attendees"] = [one.email for one in facts.event.attendees] if facts.event else []
+        if facts.event is None:
+            return ()
+        before = facts.event.model_dump(mode="json")
+        before["attendees"] = [one.email for one in facts.event.attendees]
+        if arguments.start and arguments.end:
+            before["start"] = in_zone_of(facts.event.start, arguments.start)
+            before["end"] = in_zone_of(facts.event.end, arguments.end)
         return tuple(
             (name, in_words(before.get(name)), in_words(value))
             for name, value in arguments.changes().items()
