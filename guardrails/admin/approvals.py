@@ -125,6 +125,12 @@ class ApprovalAdmin(ReadOnlyAdmin):
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return may_decide(request)
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        waiting = Approval.objects.filter(state=Approval.State.PENDING).count()
+        return super().changelist_view(request, {**(extra_context or {}), "waiting": waiting})
+
     def get_urls(self) -> list[URLPattern]:
         return [*approval_views.urls(self), *super().get_urls()]
 

@@ -91,7 +91,7 @@ function described(pairs) {
   return el("dl", {}, ...pairs.flatMap(([name, ...content]) => [el("dt", {}, visible(name)), el("dd", {}, ...content)]));
 }
 
-const value = (text) => el("span", { className: "value" }, text);
+const value = (text) => el("span", { className: "value", dir: "auto" }, text);
 
 function told(values) {
   return described(values.map((one) => [
