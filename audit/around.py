@@ -50,12 +50,17 @@ def questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
                 "approval_id": approval_id,
                 "asked": moment(asked.recorded_at) if asked else "",
                 "answer": ANSWERS[answer.decision_reason] if answer else "",
-                "by": reveal(answer.actor_id) if answer else "",
+                "by": _by(answer.actor_id, answer.payload.get("as_user")) if answer else "",
                 "at": moment(answer.recorded_at) if answer else "",
                 "took": took(asked.recorded_at, answer.recorded_at) if asked and answer else "",
             }
         )
     return found
+
+
+def _by(who: object, as_user: object) -> str:
+    """Who gave their word; a token gives it for a user."""
+    return reveal(f"{who} as {as_user}" if as_user else str(who))
 
 
 def took(since: datetime, until: datetime) -> str:
@@ -74,7 +79,7 @@ def edits(phases: Sequence[Recorded]) -> dict[str, Any] | None:
     if not isinstance(before, dict) or not isinstance(after, dict):
         return None
     return {
-        "by": reveal(str(row.payload["edited_by"])),
+        "by": _by(row.payload["edited_by"], row.payload.get("edited_as")),
         "fields": [
             {"name": reveal(name), "before": text(before.get(name)), "after": text(after.get(name))}
             for name in sorted({*before, *after})

@@ -120,6 +120,7 @@ def _record(row: Approval) -> None:
         "description": row.description,
         "digest": row.digest,
         "seconds_to_decide": round(row.seconds_to_decide, 3),
+        **_as_user(row.decided_as),
     }
     if row.state == State.REJECTED:
         payload["person_said"] = row.decision_reason
@@ -130,9 +131,22 @@ def _record(row: Approval) -> None:
         _append(row, status=status, reason=reason, by=row.decided_by, payload=payload)
 
 
-def remark(row: Approval, *, reason: str, by: str, payload: Mapping[str, Any]) -> None:
+def remark(
+    row: Approval,
+    *,
+    reason: str,
+    by: str,
+    external_user_id: str | None,
+    payload: Mapping[str, Any],
+) -> None:
     """A row of the ledger about an approval that goes on waiting."""
-    _append(row, status="recorded", reason=reason, by=by, payload=payload)
+    said = {**payload, **_as_user(external_user_id)}
+    _append(row, status="recorded", reason=reason, by=by, payload=said)
+
+
+def _as_user(external_user_id: str | None) -> dict[str, str]:
+    """For whom the word was given: the row itself names who gave it, which may be a token."""
+    return {"as_user": external_user_id} if external_user_id else {}
 
 
 DECISIONS: Mapping[State, tuple[Status, str]] = {

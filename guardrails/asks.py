@@ -21,7 +21,14 @@ REASON_OF = {
 
 
 # What a change of an approval leaves as it was.
-INHERITED = ("delegated_to", "delegated_by", "delegated_at", "escalated_at", "escalated_by")
+INHERITED = (
+    "delegated_to",
+    "delegated_by",
+    "delegated_as",
+    "delegated_at",
+    "escalated_at",
+    "escalated_by",
+)
 
 
 class TooManyAsks(Exception):

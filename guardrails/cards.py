@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from guardrails import registry
 from guardrails.contracts import ApprovalCard, CardValue
+from guardrails.edits import typed_paths
 from guardrails.models import Approval
 from guardrails.provenance import IN_WORDS, values
 from guardrails.text import visible
@@ -19,7 +20,8 @@ WORDS = {
     State.SUPERSEDED: "Changed",
     State.EXPIRED: "Expired",
 }
-UNKNOWN = "NEW: nobody typed or listed this; the agent brought it up"
+UNKNOWN = "NEW: nobody typed or listed the address itself; the agent brought it up"
+IN_CHANGE = "typed by the person who changed what the agent proposed"
 THERE_ALREADY = "there already, in no argument; nobody typed or listed the address itself"
 
 
@@ -66,8 +68,8 @@ def delegated(row: Approval) -> str:
     if not row.delegated_to or row.delegated_at is None:
         return ""
     return (
-        f"Delegated to {named(row.delegated_to)} by {named(row.delegated_by)} "
-        f"at {moment(row.delegated_at)}"
+        f"Delegated to {named(row.delegated_to)} "
+        f"by {named(row.delegated_by, row.delegated_as)} at {moment(row.delegated_at)}"
     )
 
 
@@ -93,6 +95,8 @@ def _values(row: Approval) -> Iterator[CardValue]:
     action = registry.BY_NAME.get(row.action_type)
     order = list(action.arguments.model_fields) if action else []
     deciding = _target_paths(row)
+    proposed = row.origin.get("proposed", {})
+    changed = typed_paths(row.arguments, proposed=proposed) if proposed else frozenset()
     # The database keeps the keys in an order of its own; unknown ones come last.
     for name in sorted(row.arguments, key=[*order, *row.arguments].index):
         given = row.arguments[name]
@@ -105,6 +109,7 @@ def _values(row: Approval) -> Iterator[CardValue]:
             is_target = path in deciding
             new = code == "X" and is_target
             words = row.first_seen.get(path) or (UNKNOWN if new else IN_WORDS.get(code))
+            words = IN_CHANGE if path in changed else words
             yield CardValue(
                 path=path,
                 label=(path if isinstance(given, dict) else name).replace("_", " "),

@@ -185,6 +185,7 @@ class ApprovalCard:
     shown_at: datetime | None
     decided_at: datetime | None
     decided_by: str
+    decision_reason: str  # what the person said to it
     handled: str
     seconds_to_decide: float | None
     delegated_to: str

@@ -51,13 +51,20 @@ def delegate(
     moved = Approval.objects.filter(id=row.id, state=State.PENDING, delegated_to=before).update(
         delegated_to="" if home else to,
         delegated_by="" if home else by,
+        delegated_as="" if home else external_user_id or "",
         delegated_at=None if home else now,
         shown_at=None,  # whoever holds it now has not seen it
     )
     row.refresh_from_db()
     if not moved:
         raise no_longer_waiting(row)
-    remark(row, reason="delegated", by=by, payload={"from": before, "to": to, "note": note})
+    remark(
+        row,
+        reason="delegated",
+        by=by,
+        external_user_id=external_user_id,
+        payload={"from": before, "to": to, "note": note},
+    )
     return row
 
 
@@ -72,14 +79,17 @@ def escalate(
     """Mark a waiting approval for the operators. Once is enough: the first mark stays. Raises
     ApprovalNotFound, ApprovalConflict."""
     row = find(organisation_id, approval_id, external_user_id)
-    if not escalate_row(row, by=by, reason=reason, now=timezone.now()):
+    now = timezone.now()
+    if not escalate_row(row, by=by, external_user_id=external_user_id, reason=reason, now=now):
         row.refresh_from_db()
         if row.state != State.PENDING:
             raise no_longer_waiting(row)
     return row
 
 
-def escalate_row(row: Approval, *, by: str, reason: str, now: datetime) -> bool:
+def escalate_row(
+    row: Approval, *, by: str, reason: str, now: datetime, external_user_id: str | None = None
+) -> bool:
     """False when it no longer waits or is marked already."""
     marked = Approval.objects.filter(id=row.id, state=State.PENDING, escalated_at=None).update(
         escalated_at=now, escalated_by=by
@@ -87,7 +97,13 @@ def escalate_row(row: Approval, *, by: str, reason: str, now: datetime) -> bool:
     if not marked:
         return False
     row.refresh_from_db(fields=["escalated_at", "escalated_by"])
-    remark(row, reason="escalated", by=by, payload={"person_said": reason})
+    remark(
+        row,
+        reason="escalated",
+        by=by,
+        external_user_id=external_user_id,
+        payload={"person_said": reason},
+    )
     return True
 
 

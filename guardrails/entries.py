@@ -244,7 +244,11 @@ def _revision(origin: Origin) -> dict[str, Any]:
     """What ran is recorded with what was proposed beside it."""
     if not origin.revises:
         return {}
-    return {"proposed_by_agent": dict(origin.proposed), "edited_by": origin.edited_by}
+    found: dict[str, Any] = {
+        "proposed_by_agent": dict(origin.proposed),
+        "edited_by": origin.edited_by,
+    }
+    return found | ({"edited_as": origin.edited_as} if origin.edited_as else {})
 
 
 def _what(request: ActionRequest) -> tuple[dict[str, str], dict[str, Any]]:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from guardrails import approvals, cards
 from guardrails.actions import base
 from guardrails.models import Approval
+from guardrails.provenance import values
 from guardrails.text import visible
 
 
@@ -24,14 +25,21 @@ def context(approval: Approval) -> dict[str, Any]:
         "rest": [value for value in card.values if not value.is_target],
         "side_effects": [visible(text) for text in card.side_effects],
         "why": visible(approval.reason),
-        "proposed": [
-            (name.replace("_", " "), visible(base.in_words(old))) for name, old in changed.items()
-        ],
+        "proposed": list(_in_words(changed)),
         "times": list(_times(approval)),
         "person_said": visible(approval.decision_reason),
         "outcome": visible(str(approval.executed.get("sentence", ""))),
         "is_open": approval.state == Approval.State.PENDING,
     }
+
+
+def _in_words(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Arguments for people, with the fields of a nested one each for itself."""
+    for name, value in arguments.items():
+        if isinstance(value, Mapping):
+            yield from ((path, visible(text)) for path, text in values({name: value}))
+        else:
+            yield name.replace("_", " "), visible(base.in_words(value))
 
 
 def note_shown(rows: Iterable[Approval]) -> None:

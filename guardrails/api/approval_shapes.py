@@ -57,6 +57,7 @@ class Card(serializers.Serializer[Any]):
     delegated = serializers.CharField(help_text="To whom and by whom, in words.")
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField()
+    decision_reason = serializers.CharField(help_text="What the person said to it.")
     handled = serializers.CharField(help_text="Who decided and when, in words.")
     seconds_to_decide = serializers.FloatField(allow_null=True)
 

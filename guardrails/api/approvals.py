@@ -221,7 +221,8 @@ def _outcome(answer: batch.Answer) -> dict[str, Any]:
 
 
 def _card(card: ApprovalCard) -> dict[str, Any]:
-    provenance = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
+    by_code = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
+    provenance = by_code | {value.path: value.provenance for value in card.values}
     shown = {
         "user_id": card.external_user_id,
         "type": card.action_type,

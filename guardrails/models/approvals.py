@@ -97,6 +97,9 @@ class Approval(models.Model):
         max_length=200, blank=True, help_text="user:…, operator:… or group:…: who decides now."
     )
     delegated_by = models.CharField(max_length=200, blank=True)
+    delegated_as = models.CharField(
+        max_length=200, blank=True, help_text="The user for whom it was handed on."
+    )
     delegated_at = models.DateTimeField(null=True, blank=True)
     escalated_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was brought to the operators' attention."

@@ -43,7 +43,9 @@ class ValidatedQuerySet(models.QuerySet[M]):
 
 
 class ValidatedManager(models.Manager[M]):
-    """Rows come from a queryset that validates what is written in bulk."""
+    """Rows come from a queryset that validates what is written in bulk, in migrations too."""
+
+    use_in_migrations = True
 
     def get_queryset(self) -> ValidatedQuerySet[M]:
         return ValidatedQuerySet(self.model, using=self._db)
@@ -65,7 +67,8 @@ class ValidatedModel(models.Model):
 class ConditionsField(models.JSONField):
     """A list of conditions. Parsed on the way into the database by every path of the ORM,
     fixtures, `update()` and migrations included, because each of them asks the field. Whether
-    they fit the row's action is asked wherever the row is at hand: not by fixtures."""
+    they fit the row's action is asked with the row: by `save()`, by the queryset, and by
+    `loaddata` (guardrails.management), because a fixture's rows come without either."""
 
     empty_values = [[]]  # nothing else stands for “no conditions”
 

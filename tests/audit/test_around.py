@@ -66,6 +66,13 @@ def test_who_was_asked_who_answered_and_after_how_long(client: Client) -> None:
     assert "Approved by operator:olga" in text
 
 
+def test_a_word_through_a_token_is_told_with_its_user(client: Client) -> None:
+    action_id = asked(uuid4(), reason="rejected", as_user="omar")
+    (one,) = around.questions(selectors.recorded(action_id))
+    assert one["by"] == "operator:olga as omar"
+    assert "Word of" in page(client, action_id)
+
+
 def test_a_question_without_an_answer_says_so(client: Client) -> None:
     assert "Nobody answered yet." in page(client, asked(uuid4()))
 
@@ -92,16 +99,17 @@ def test_what_a_person_edited_is_shown_field_by_field(client: Client) -> None:
         payload={
             "arguments": {"to": ["a@b.example"], "body": "Kind <b>regards"},
             "proposed_by_agent": {"to": ["a@b.example"], "body": "Hi\u202e"},
-            "edited_by": "operator:olga",
+            "edited_by": "token:web",
+            "edited_as": "omar",
         },
     )
     found = around.edits(selectors.recorded(action_id))
     assert found == {
-        "by": "operator:olga",
+        "by": "token:web as omar",
         "fields": [{"name": "body", "before": "Hi⟨U+202E⟩", "after": "Kind <b>regards"}],
     }
     text = page(client, action_id)
-    assert "operator:olga changed what the agent had proposed" in text
+    assert "token:web as omar changed what the agent had proposed" in text
     assert "Kind &lt;b&gt;regards" in text
 
 

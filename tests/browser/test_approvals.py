@@ -46,7 +46,7 @@ def test_a_task_is_changed_in_the_console_and_another_is_decided_elsewhere(
         cards = page.get_by_role("region", name="Pending action")
         expect(cards.get_by_role("heading", name="Create: Single sign-on")).to_be_visible()
         expect(cards.filter(has_text="Single sign-on")).to_contain_text(
-            "typed by the user in this request"
+            "typed by the person who changed what the agent proposed"
         )
 
         other = Approval.objects.get(description="Create: Setup CI/CD", state="pending")

@@ -135,7 +135,9 @@ def test_an_edit_waits_under_an_id_of_its_own(office: Office, api: Api, waiting:
     assert (card["revises"], card["state"]) == (str(waiting.id), "pending")
     assert card["params"]["summary"] == "Payments"
     assert card["proposed"]["summary"] == "Payment Integration"
-    assert card["provenance"]["summary"] == "typed by the user in this request"
+    assert card["provenance"]["summary"] == (
+        "typed by the person who changed what the agent proposed"
+    )
     body = {"user_id": office.user_id, "decision": "confirm", "digest": card["digest"]}
     assert error(api.decide(waiting.id, **body)) == (409, "conflict")
     assert api.decide(card["id"], **body).json()["status"] == "succeeded"

@@ -54,7 +54,7 @@ def test_receivers_come_first_and_new_ones_say_where_they_came_up(office: Office
         "NEW: first seen in a mail from ada@client.com of 2026-03-02 (“Please⟨U+200B⟩ pay”)"
     )
     assert card.values[1].provenance == (
-        "NEW: nobody typed or listed this; the agent brought it up"
+        "NEW: nobody typed or listed the address itself; the agent brought it up"
     )
 
 
@@ -101,16 +101,19 @@ def test_a_changed_event_shows_before_and_after(office: Office) -> None:
         {
             "event_id": "event-1",
             "title": "Stand\u202eup",
-            "start": "2026-03-02T11:00:00+00:00",
-            "end": "2026-03-02T11:15:00+00:00",
+            "start": "2026-03-02T11:00:00+01:00",
+            "end": "2026-03-02T11:30:00+01:00",
         }
         | {"title": "Weekly"},
     )
 
     assert card.differences[0] == ("title", "Stand-up", "Weekly")
     assert [what for what, _, _ in card.differences] == ["title", "start", "end"]
-    assert card.differences[1][1].startswith("2026-03-02T10:00")
-    assert card.differences[1][2].startswith("2026-03-02T11:00")
+    # In one zone, so that nobody takes another zone for another time.
+    assert card.differences[1:] == (
+        ("start", "2026-03-02T11:00:00+01:00", "2026-03-02T11:00:00+01:00"),
+        ("end", "2026-03-02T11:15:00+01:00", "2026-03-02T11:30:00+01:00"),
+    )
 
 
 def test_whom_no_argument_names_come_first_too(office: Office) -> None:

@@ -60,7 +60,7 @@ def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague:
     row = hand(waiting, f"user:{colleague}", note="I am away.")
 
     assert cards.card(row).delegated.startswith(
-        f"Delegated to {colleague} by a user of the API at "
+        f"Delegated to {colleague} by {waiting.external_user_id} at "
     )
     with pytest.raises(ApprovalConflict, match="This was delegated"):
         confirm(waiting, waiting.external_user_id)
@@ -70,7 +70,9 @@ def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague:
     assert (rows.decision, rows.decision_reason, rows.approved_by) == ("none", "delegated", "")
     assert rows.payload["to"] == f"user:{colleague}"
     assert rows.payload["note"] == "I am away."
-    assert last.decision_reason == "approved"
+    assert rows.payload["as_user"] == waiting.external_user_id
+    assert (last.decision_reason, last.actor_id) == ("approved", "token:web")
+    assert last.payload["as_user"] == colleague  # on whose word, not in whose account
     decided = Approval.objects.get(pk=waiting.pk)
     assert decided.decided_as == colleague
     assert cards.handled(decided).startswith(f"Confirmed by {colleague} at ")

@@ -1,8 +1,8 @@
 """No condition is stored that is not understood or fits no action, whichever door it takes."""
 
 import json
+import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +12,12 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import transaction
 from django.db.migrations.state import ProjectState
-from django.db.models import Value
+from django.db.models import Model, Value
 from django.http import QueryDict
 
 from guardrails import policy_files
 from guardrails.admin.permissions import AllowedActionForm
-from guardrails.models import AllowedAction, CeilingRule
+from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
 from guardrails.policy_files import PolicyFileError
 from integrations.models import Account, Organisation
 
@@ -46,6 +46,19 @@ def kept(mailbox: Account, raw: Any = None) -> AllowedAction:
     found.save()
     found.conditions = raw or []
     return found
+
+
+def record(row: Model, **fields: Any) -> dict[str, Any]:
+    """The row as a fixture has it, with other fields."""
+    (found,) = json.loads(serializers.serialize("json", [row]))
+    return {**found, "fields": found["fields"] | fields}
+
+
+def load(records: list[dict[str, Any]]) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(records, file)
+        file.flush()
+        call_command("loaddata", file.name, verbosity=0)
 
 
 def historical() -> Any:
@@ -101,6 +114,22 @@ def by_historical_bulk_create(mailbox: Account, raw: Any) -> None:
     model.objects.bulk_create([model(account_id=mailbox.pk, action_type="archive", conditions=raw)])
 
 
+def by_historical_update(mailbox: Account, raw: Any) -> None:
+    kept(mailbox)
+    historical().objects.update(conditions=raw)
+
+
+def by_historical_bulk_update(mailbox: Account, raw: Any) -> None:
+    kept(mailbox)
+    old = historical().objects.get()
+    old.conditions = raw
+    historical().objects.bulk_update([old], ["conditions"])
+
+
+def by_loaddata(mailbox: Account, raw: Any) -> None:
+    load([record(kept(mailbox), conditions=raw)])
+
+
 DOORS = [
     by_save,
     by_create,
@@ -113,6 +142,9 @@ DOORS = [
     by_related_update,
     by_historical_create,
     by_historical_bulk_create,
+    by_historical_update,
+    by_historical_bulk_update,
+    by_loaddata,
 ]
 
 
@@ -137,30 +169,45 @@ def test_every_door_lets_a_sound_one_through(
 
 @pytest.mark.parametrize("raw", [UNKNOWN, WRONG])
 def test_where_no_row_is_at_hand_it_is_still_understood(mailbox: Account, raw: Any) -> None:
-    """Fixtures, and data migrations that update in bulk. What does not fit never holds."""
-    stored = kept(mailbox)
-    (record,) = json.loads(serializers.serialize("json", [stored]))
-    record["fields"]["conditions"] = raw
-    (loaded,) = serializers.deserialize("json", json.dumps([record]))
+    """Expressions, and code of one's own that stores a fixture without `loaddata`."""
+    row = kept(mailbox)
+    (loaded,) = serializers.deserialize("json", json.dumps([record(row, conditions=raw)]))
     with pytest.raises(ValidationError, match=SAYS), transaction.atomic():
         loaded.save()
     with pytest.raises(ValidationError, match=SAYS), transaction.atomic():
-        historical().objects.update(conditions=raw)
-    with pytest.raises(ValidationError, match=SAYS), transaction.atomic():
-        AllowedAction.objects.update(conditions=Value(raw, stored._meta.get_field("conditions")))
-    old = historical().objects.get()
-    old.conditions = raw
-    with pytest.raises(ValidationError, match=SAYS), transaction.atomic():
-        historical().objects.bulk_update([old], ["conditions"])
+        AllowedAction.objects.update(conditions=Value(raw, row._meta.get_field("conditions")))
 
 
-def test_loaddata_refuses_it(mailbox: Account, tmp_path: Path) -> None:
-    (record,) = json.loads(serializers.serialize("json", [kept(mailbox)]))
-    record["fields"]["conditions"] = UNKNOWN
-    file = tmp_path / "policy.json"
-    file.write_text(json.dumps([record]))
-    with pytest.raises(ValidationError, match="invented"):
-        call_command("loaddata", str(file), verbosity=0)
+def test_loaddata_takes_rows_that_refer_to_later_ones(mailbox: Account) -> None:
+    row = kept(mailbox)
+    records = [record(row), record(mailbox)]
+    Account.objects.all().delete()
+    load(records)
+    assert AllowedAction.objects.get().account_id == row.account_id
+
+
+def test_loaddata_loads_all_or_nothing_in_the_form_that_is_compared(mailbox: Account) -> None:
+    company = AllowedActionOption(
+        account=mailbox,
+        action_type="send_email",
+        source="gmail",
+        kind="recipient_domain",
+        external_id="Company.COM",
+        name="Us",
+    )
+    every = AllowedActionOption(
+        account=mailbox,
+        action_type="send_email",
+        source="gmail",
+        kind="recipient_domain",
+        external_id="*.company.com",
+        name="All of us",
+    )
+    with pytest.raises(ValidationError, match="company"):
+        load([record(company), record(every)])
+    assert not AllowedActionOption.objects.exists()
+    load([record(company)])
+    assert AllowedActionOption.objects.get().external_id == "company.com"
 
 
 def test_another_action_that_a_condition_does_not_fit_is_refused(mailbox: Account) -> None:

@@ -73,6 +73,24 @@ def test_the_selection_becomes_a_page_of_cards(
     assert Approval.objects.filter(shown_at=None).count() == 0
 
 
+def test_the_inbox_says_how_many_wait(client: Client, waiting: Approval) -> None:
+    assert "1 waits for a person" in text(client.get(at("changelist")))
+    Approval.objects.update(state="rejected", decided_at=timezone.now())
+    assert "Nothing waits for a person" in text(client.get(at("changelist")))
+
+
+def test_receivers_of_one_kind_stand_under_one_label(office: Office, client: Client) -> None:
+    office.permit("send_email", "ask")
+    for name in ("bob@client.com", "eve@client.com"):
+        office.list_target("send_email", "recipient", name, name)
+    wish = {"to": ["bob@client.com", "eve@client.com"], "cc": [], "subject": "Hi", "body": "שלום."}
+    row = Approval.objects.get(action_id=execute(office.request("send_email", wish)).action_id)
+    shown = text(client.get(at("change", row.pk)))
+    assert shown.count(">to (2)</dt>") == 1
+    assert shown.count("bob@client.com</span>") == 1
+    assert 'dir="auto">שלום.</dd>' in shown
+
+
 def test_one_bad_item_does_not_spoil_the_others(
     office: Office, client: Client, waiting: Approval
 ) -> None:
@@ -139,6 +157,22 @@ def test_an_operator_changes_an_action_in_a_form(
     assert "Changed by operator olga at" in old
     assert str(revision.pk) in old
     assert office.calls() == []
+
+
+def test_what_was_proposed_for_a_tool_is_told_field_by_field(
+    client: Client, waiting: Approval
+) -> None:
+    proposed = {"tool": "tracker:create", "arguments": {"title": "Old\u200b", "labels": ["a"]}}
+    Approval.objects.filter(pk=waiting.pk).update(
+        action_type="call_mcp_tool",
+        arguments={"tool": "tracker:create", "arguments": {"title": "Mine"}},
+        origin=waiting.origin | {"proposed": proposed},
+    )
+    shown = text(client.get(at("change", waiting.pk)))
+    assert "<del>Old⟨U+200B⟩</del>" in shown
+    assert "arguments.labels[0]</dt>" in shown
+    assert "typed by the person who changed what the agent proposed" in shown
+    assert "{&#x27;" not in shown
 
 
 def test_a_change_that_cannot_be_says_why_beside_the_form(
