@@ -9,6 +9,7 @@ from guardrails.actions.base import Action
 from guardrails.conditions import Condition, Context, Unreadable
 from guardrails.contracts import Verdict
 from guardrails.facts import Facts
+from guardrails.findings import impossible
 from guardrails.provenance import Relation
 from guardrails.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.targets import Role, Target
@@ -111,8 +112,8 @@ def _strictest(
         return "refuse", "The organisation's ceiling permits drafts only."
     if missing := _ungranted(action, rule, options):
         return "refuse", missing
-    if any(isinstance(one, Unreadable) for one in _conditions(rule, limits)):
-        return "refuse", "A condition cannot be read."
+    if why := impossible(_conditions(rule, limits), action):
+        return "refuse", why
     if any(limit.mode == "ask" for limit in limits):
         return "ask", "The organisation's ceiling asks."
     if rule is not None and rule.mode == "ask":

@@ -90,6 +90,12 @@ def _of_rules(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
             yield _about(rule, severity, sentence)
 
 
+def impossible(conditions: Conditions, action: Action[Any]) -> str:
+    """Why these conditions can never hold together for this action; empty if they can."""
+    found = _in_conditions(conditions, action)
+    return next((sentence for severity, sentence in found if severity == "error"), "")
+
+
 def _in_conditions(
     conditions: Conditions, action: Action[Any], *, in_ceiling: bool = False
 ) -> Iterator[tuple[Severity, str]]:

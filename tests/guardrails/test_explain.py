@@ -89,7 +89,22 @@ def test_whom_it_may_never_mail_it_never_mails(
         (
             policy_of(rule("archive", "auto", {"kind": "invented"})),
             "refuse",
-            "A condition cannot be read.",
+            "A condition cannot be read, so it refuses everything.",
+        ),
+        (
+            policy_of(rule("archive", "auto", {"kind": "notice", "min_hours": 2})),
+            "refuse",
+            "“the event starts at least 2 hours from now” can never hold: it is about when an "
+            "event starts.",
+        ),
+        (
+            replace(
+                policy_of(rule("archive", "auto", {"kind": "sender", "domains": ["a.com"]})),
+                ceiling=(limit("auto", {"kind": "sender", "domains": ["b.com"]}),),
+            ),
+            "refuse",
+            "“the mail is from somebody at a.com” and “the mail is from somebody at b.com” "
+            "exclude each other, so it refuses everything.",
         ),
     ],
 )
