@@ -22,20 +22,11 @@ IN_WORDS: dict[EffectKind, str] = {
     "destructive": "Cannot be undone",
     "concealing": "Hides something",
 }
-# Who tells people about their accounts, by the part before the @.
-ALERTING = frozenset(
-    {
-        "abuse",
-        "account-security",
-        "alert",
-        "alerts",
-        "mailer-daemon",
-        "postmaster",
-        "security",
-        "security-alert",
-        "security-noreply",
-    }
-)
+# Who tells people about their accounts, in any language: by the part before the @, whole or
+# one word of it, and by the domain.
+ALERTING = frozenset({"abuse", "alert", "alerts", "mailer-daemon", "postmaster"})
+SECURITY = frozenset({"security", "accountsecurity"})
+ALERTING_DOMAINS = frozenset({"accounts.google.com", "accountprotection.microsoft.com"})
 ALERT = re.compile(
     r"security (?:alert|notice|warning|code)|sign-?in|log-?in|new device|unusual activity"
     r"|suspicious|unauthori[sz]ed|breach|password|passcode|verification code|one-time"
@@ -72,12 +63,15 @@ def hiding(facts: Facts) -> tuple[Effect, ...]:
 
 
 def is_alert(sender: str, subject: str) -> bool:
-    """Whether a mail reads like an alert by its sender's name or its subject: neither hidden
+    """Whether a mail reads like an alert by its sender or its subject: neither hidden
     characters nor other forms of letters change that."""
-    mailbox = sender.rpartition("@")[0].casefold()
+    mailbox, _, domain = sender.casefold().rpartition("@")
+    words = mailbox.replace("-", ".").replace("_", ".").replace("+", ".").split(".")
+    if mailbox in ALERTING or domain in ALERTING_DOMAINS or not SECURITY.isdisjoint(words):
+        return True
     shown = subject
     if not is_plain(subject):
         seen = "".join(character for character in subject if not is_hidden(character))
         shown = unicodedata.normalize("NFKC", seen)
     folded = shown.casefold()
-    return mailbox in ALERTING or ALERT.search(" ".join(folded.split())) is not None
+    return ALERT.search(" ".join(folded.split())) is not None

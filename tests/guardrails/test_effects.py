@@ -96,6 +96,25 @@ def test_what_is_no_alert_is_private(origin: Origin) -> None:
         assert (decision.verdict, decision.effects) == ("allow", ())
 
 
+@pytest.mark.parametrize(
+    ("sender", "alerts"),
+    [
+        ("account-security-noreply@mail.example", True),
+        ("No_Reply.Security@bank.example", True),
+        ("no-reply@accounts.google.com", True),
+        ("x@AccountProtection.Microsoft.com", True),
+        ("mailer-daemon@mail.example", True),
+        ("no-reply@accounts.google.com.evil.example", False),
+        ("no-reply@google.com", False),
+        ("securityweekly@news.example", False),
+        ("job-alerts@work.example", False),
+        ("", False),
+    ],
+)
+def test_who_alerts_is_known_in_any_language(sender: str, alerts: bool) -> None:
+    assert is_alert(sender, "Neue Anmeldung auf deinem Konto") is alerts
+
+
 def test_hidden_html_makes_no_alert() -> None:
     html = "<div style='display:none'>Security alert</div><!-- new sign-in -->"
     decision = decided("archive", {"email_id": "mail-1"}, found=facts(email(body_html=html)))
