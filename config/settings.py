@@ -161,8 +161,18 @@ DATABASES["ledger"]["OPTIONS"]["prepare_threshold"] = 0
 DATABASE_ROUTERS = ["audit.routing.LedgerRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# What stands in a cache can be found out again: one that does not answer is not waited for.
+CACHE_SECONDS = 1.0
 CACHES = (
-    {"default": env.cache_url("REDIS_URL")}
+    {
+        "default": env.cache_url("REDIS_URL")
+        | {
+            "OPTIONS": {
+                "socket_connect_timeout": CACHE_SECONDS,
+                "socket_timeout": CACHE_SECONDS,
+            }
+        }
+    }
     if env.str("REDIS_URL", default="")
     else {
         "default": {

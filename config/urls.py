@@ -78,6 +78,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/policy/effective", guardrails.EffectiveView.as_view(), name="policy-effective"),
     path("api/v1/policy/replay", guardrails.ReplayView.as_view(), name="policy-replay"),
     path("api/v1/policy/simulate", guardrails.SimulateView.as_view(), name="policy-simulate"),
+    path("api/v1/search", knowledge.SearchView.as_view(), name="search"),
     path("api/v1/sync", knowledge.SyncsView.as_view(), name="syncs"),
     path("api/v1/sync/<uuid:sync_id>", knowledge.SyncView.as_view(), name="sync"),
     path(

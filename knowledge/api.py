@@ -1,6 +1,7 @@
-"""Syncs over HTTP: start one, see how far it is, cancel it."""
+"""Over HTTP: start a sync, see how far it is, cancel it; search what was read."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 from uuid import UUID
 
 from django.utils import timezone
@@ -12,10 +13,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from integrations.authentication import Caller, HasScope
+from integrations.completions import Payer
+from integrations.contracts import Source
+from integrations.models import Account
 from integrations.registry import PROVIDED
 from integrations.serializers import StrictCharField, StrictSerializer
-from knowledge import sync_runs
-from knowledge.contracts import SyncProgress
+from knowledge import retrieval, sync_runs
+from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
+from knowledge.queries import MAX_LIMIT, MAX_QUERY
 from knowledge.tasks import start_sync
 
 PERMISSIONS = [HasScope("sync")]
@@ -67,6 +72,117 @@ class SyncFields(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     sources = SourceFields(many=True)
+
+
+class SearchFields(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    query = StrictCharField(
+        max_length=MAX_QUERY, allow_blank=True, help_text="Empty: the newest inside the filters."
+    )
+    sources = serializers.ListField(
+        child=serializers.ChoiceField(choices=get_args(Source)), default=list, max_length=50
+    )
+    time_filter = serializers.ChoiceField(choices=get_args(TimeFilter), required=False)
+    since = serializers.DateTimeField(
+        required=False, help_text="Of the time filter `custom`: from then on."
+    )
+    until = serializers.DateTimeField(required=False, help_text="Of `custom`: before then.")
+    entity = StrictCharField(
+        max_length=320, default="", allow_blank=True, help_text="A person, project or address."
+    )
+    excluded_ids = serializers.ListField(
+        child=serializers.UUIDField(), default=list, max_length=1_000
+    )
+    limit = serializers.IntegerField(default=10, min_value=1, max_value=MAX_LIMIT)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        is_custom = attrs.get("time_filter") == "custom"
+        if is_custom is not ("since" in attrs or "until" in attrs):
+            message = "`custom` goes with since or until, and these with it alone."
+            raise serializers.ValidationError({"time_filter": message})
+        return attrs
+
+
+class PartFields(serializers.Serializer[Any]):
+    text = serializers.CharField(help_text="Plain text that others wrote: escape it.")
+    found = serializers.BooleanField(help_text="Words that were looked for: <mark> them.")
+
+
+class FoundFields(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    source_id = serializers.CharField(help_text="The provider's id.")
+    type = serializers.CharField(source="content_type")
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    snippet = PartFields(many=True, help_text="At most 240 characters of the best passage.")
+    sender_name = serializers.CharField()
+    sender_address = serializers.CharField()
+    occurred_at = serializers.DateTimeField()
+    relevance = serializers.FloatField(help_text="0 to 1, comparable inside one answer only.")
+
+
+class FoundEntityFields(serializers.Serializer[Any]):
+    type = serializers.CharField(source="kind")
+    name = serializers.CharField()
+    address = serializers.CharField()
+    mentions = serializers.IntegerField()
+
+
+class FoundPage(serializers.Serializer[Any]):
+    items = FoundFields(many=True)
+    entities = FoundEntityFields(many=True)
+
+
+class SearchView(APIView):
+    permission_classes = [HasScope("chat")]  # whoever may chat may ask for all of it anyway
+
+    @extend_schema(
+        operation_id="search",
+        request=SearchFields,
+        responses=FoundPage,
+        description="What was read of this user's accounts, the best first.",
+    )
+    def post(self, request: Request) -> Response:
+        asked = SearchFields(data=request.data)
+        asked.is_valid(raise_exception=True)
+        wanted = dict(asked.validated_data)
+        user_id = wanted.pop("user_id")
+        caller = _caller(request)
+        if not caller.allows_user(user_id):
+            raise NotFound("There is no such user.", code="unknown_user")
+        accounts = list(
+            Account.objects.filter(
+                organisation_id=caller.organisation_id, external_user_id=user_id
+            ).order_by("source")
+        )
+        if not accounts:
+            raise NotFound("This user has connected no account.", code="unknown_account")
+        for name in ("sources", "excluded_ids"):
+            wanted[name] = tuple(wanted[name])
+        found = retrieval.search(
+            SearchRequest(
+                account_ids=tuple(account.pk for account in accounts),
+                time_zone=accounts[0].time_zone,
+                **wanted,
+            ),
+            now=timezone.now(),
+            payer=Payer(organisation_id=caller.organisation_id, external_user_id=user_id),
+        )
+        items = [{**vars(item), "snippet": list(_parts(item))} for item in found.items]
+        return Response(FoundPage({"items": items, "entities": found.entities}).data)
+
+
+def _parts(item: FoundItem) -> Iterator[dict[str, Any]]:
+    """The snippet cut at its highlights: nobody has to agree on what a character is."""
+    place = 0
+    for start, end in item.highlights:
+        if start > place:
+            yield {"text": item.snippet[place:start], "found": False}
+        yield {"text": item.snippet[start:end], "found": True}
+        place = end
+    if place < len(item.snippet):
+        yield {"text": item.snippet[place:], "found": False}
 
 
 class SyncsView(APIView):

@@ -8,13 +8,16 @@ from rest_framework.test import APIClient
 
 from integrations.contracts import AccountRef
 from integrations.models import Organisation, ServiceToken
-from knowledge.api import CancelSyncView, SyncsView, SyncView
+from knowledge.api import CancelSyncView, SearchView, SyncsView, SyncView
+from knowledge.ingest import ingest
 from knowledge.models import SyncSource
-from tests.knowledge.office import account
+from tests.knowledge.office import NOW, account, email
+from tests.model_server import ScriptedModel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
 
 urlpatterns = [
+    path("api/v1/search", SearchView.as_view()),
     path("api/v1/sync", SyncsView.as_view()),
     path("api/v1/sync/<uuid:sync_id>", SyncView.as_view()),
     path("api/v1/sync/<uuid:sync_id>/cancel", CancelSyncView.as_view()),
@@ -141,3 +144,89 @@ def test_a_sync_of_another_organisation_is_not_there(owner: AccountRef) -> None:
     assert stranger.get(f"/api/v1/sync/{sync_id}").status_code == 404
     assert stranger.post(f"/api/v1/sync/{sync_id}/cancel").status_code == 404
     assert SyncSource.objects.get().state == "queued"
+
+
+def found(client: APIClient, **body: Any) -> Any:
+    return client.post("/api/v1/search", {"user_id": "maya", **body}, format="json")
+
+
+def take(owner: AccountRef, **fields: Any) -> None:
+    mail = email(**fields)
+    ingest(account=owner, source_id=mail.id, item=mail, now=NOW)
+
+
+def test_what_was_looked_for_is_marked_in_text_that_stays_text(
+    owner: AccountRef, model: ScriptedModel
+) -> None:
+    take(owner, id="m1", subject="Lunch", body_text="🍜🍜 <b>Noodles</b> & more noodles on Friday.")
+    take(owner, id="m2", subject="Budget", body_text="Figures.")
+
+    answer = found(caller(owner.organisation_id, scope="chat"), query="noodles", limit=1)
+
+    assert answer.status_code == 200
+    [item] = answer.json()["items"]
+    assert (item["source"], item["source_id"], item["type"]) == ("gmail", "m1", "email")
+    assert item["snippet"] == [
+        {"text": "🍜🍜 <b>", "found": False},
+        {"text": "Noodles", "found": True},
+        {"text": "</b> & more ", "found": False},
+        {"text": "noodles", "found": True},
+        {"text": " on Friday.", "found": False},
+    ]
+
+
+def test_filters_narrow_a_search(owner: AccountRef, model: ScriptedModel) -> None:
+    take(owner, id="m1", body_text="Noodles.", date="2026-03-01T09:00:00Z")
+    take(owner, id="m2", body_text="Noodles.", date="2026-03-08T09:00:00Z")
+    client = caller(owner.organisation_id, scope="chat")
+
+    def ids(**body: Any) -> list[str]:
+        answer = found(client, query="noodles", **body).json()
+        return sorted(item["source_id"] for item in answer["items"])
+
+    assert ids() == ["m1", "m2"]
+    assert ids(time_filter="custom", since="2026-03-05T00:00:00Z") == ["m2"]
+    assert ids(sources=["jira"]) == []
+    assert ids(entity="nobody@x.example") == []
+    first = found(client, query="noodles", limit=1).json()["items"][0]
+    assert first["source_id"] not in ids(excluded_ids=[first["id"]])
+
+
+def test_nobody_finds_what_is_anothers(owner: AccountRef, model: ScriptedModel) -> None:
+    take(owner, body_text="Noodles.")
+    other = account(user="omar")  # of another organisation
+    asked = len(model.requests)
+
+    for client, user, status, code in (
+        (caller(owner.organisation_id), "maya", 403, "permission_denied"),
+        (caller(owner.organisation_id, scope="chat", users=("omar",)), "maya", 404, "unknown_user"),
+        (APIClient(), "maya", 401, "not_authenticated"),
+    ):
+        refused = found(client, user_id=user, query="noodles")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)
+    theirs = caller(other.organisation_id, scope="chat")
+    assert found(theirs, user_id="omar", query="noodles").json() == {"items": [], "entities": []}
+    for user in ("maya", "nobody"):
+        refused = found(theirs, user_id=user, query="noodles")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (404, "unknown_account")
+    # Omar's question got a vector; nobody else's was even asked.
+    assert len(model.requests) - asked == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"query": 7},
+        {"query": "x", "limit": 51},
+        {"query": "x", "limit": 0},
+        {"query": "x", "sources": ["nowhere"]},
+        {"query": "x", "time_filter": "someday"},
+        {"query": "x", "time_filter": "custom"},
+        {"query": "x", "since": "2026-03-05T00:00:00Z"},
+        {"query": "x", "excluded_ids": ["m1"]},
+        {"query": "x", "other": 1},
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(owner: AccountRef, body: dict[str, Any]) -> None:
+    assert found(caller(owner.organisation_id, scope="chat"), **body).status_code == 400

@@ -1,5 +1,6 @@
 """What is found again without being looked for, and what never is."""
 
+import socket
 from datetime import timedelta
 from typing import Any
 
@@ -201,6 +202,19 @@ def test_a_cache_that_fails_is_done_without(
     monkeypatch.setattr(cache, "set", broken)
 
     result, looked = find(owner)
+    assert (set(ids(result)), looked) == ({"a", "b"}, True)
+
+
+def test_a_redis_that_is_not_there_is_done_without(owner: AccountRef, settings: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # nobody answers there
+        port = taken.getsockname()[1]
+        redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
+        options = {"OPTIONS": {"socket_connect_timeout": 0.05, "socket_timeout": 0.05}}
+        location = {"LOCATION": f"redis://127.0.0.1:{port}/0"}
+        settings.CACHES = {"default": {**redis, **location, **options}}
+
+        result, looked = find(owner)
+
     assert (set(ids(result)), looked) == ({"a", "b"}, True)
 
 
