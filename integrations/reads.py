@@ -1,6 +1,7 @@
 """Reads of one account's data at its provider."""
 
 from datetime import date, datetime
+from functools import cached_property
 from typing import IO, Any, TypeVar
 
 from integrations import http, mcp_tools
@@ -26,6 +27,7 @@ from integrations.contracts import (
 )
 from integrations.data_service import M, gate, listed, page, parse, segment, upstream
 from integrations.exceptions import Malformed, NotFound, Rejected, Unavailable
+from integrations.gate import Gate
 from integrations.mcp.contracts import Tool
 from integrations.ports import Reader
 from integrations.registry import BY_SOURCE
@@ -49,8 +51,16 @@ class DataServiceReader:
     """Reads through the data service. Satisfies `integrations.ports.Reader`."""
 
     def __init__(self, account: AccountRef) -> None:
-        self._upstream, self._gate = upstream(account), gate(account)
+        self._account = account
         self._user = f"/users/{segment(account.external_user_id)}"
+
+    @cached_property
+    def _upstream(self) -> http.Upstream:
+        return upstream(self._account)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return gate(self._account)
 
     def _get(self, path: str, **params: Any) -> Any:
         present = {name: value for name, value in params.items() if value is not None}
@@ -192,13 +202,6 @@ class DataServiceReader:
 class McpReader(DataServiceReader):
     """Reads of an account through which the organisation's MCP servers are called. Everything
     else it reads of the same user's data service, where there is one."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self._account = account
-
-    def _get(self, path: str, **params: Any) -> Any:
-        super().__init__(self._account)
-        return super()._get(path, **params)
 
     def tool(self, tool_id: str) -> Tool:
         return mcp_tools.tool(self._account, tool_id)

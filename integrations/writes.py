@@ -2,12 +2,14 @@
 (import-linter holds it), so that no write happens without a decision and a ledger row."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from integrations import http, mcp_tools
 from integrations.contracts import AccountRef, OutgoingMail
 from integrations.data_service import gate, segment, upstream
 from integrations.exceptions import Changed, Malformed, Rejected
+from integrations.gate import Gate
 from integrations.mcp import calls
 from integrations.ports import Writer
 
@@ -20,8 +22,16 @@ class DataServiceWriter:
     """Writes through the data service. Satisfies `integrations.ports.Writer`."""
 
     def __init__(self, account: AccountRef) -> None:
-        self._upstream, self._gate = upstream(account), gate(account)
+        self._account = account
         self._user = f"/users/{segment(account.external_user_id)}"
+
+    @cached_property
+    def _upstream(self) -> http.Upstream:
+        return upstream(self._account)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return gate(self._account)
 
     def _post(self, path: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
         return self._call("POST", path, key, body)
@@ -166,9 +176,6 @@ class DataServiceWriter:
 
 class McpWriter(DataServiceWriter):
     """Calls tools of the organisation's MCP servers."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self._account = account
 
     def call_tool(
         self, tool_id: str, arguments: Mapping[str, Any], *, version: int | None, key: str
