@@ -57,14 +57,14 @@ class ToolResult:
 
     def wire(self) -> dict[str, Any]:
         """The JSON a model is shown and the row keeps."""
+        flags = {"untrusted": self.untrusted, "suspends": self.suspends}
+        told = {name: True for name, is_set in flags.items() if is_set}
         if self.success:
-            flags = {"untrusted": self.untrusted, "suspends": self.suspends}
-            return {"success": True, "data": dict(self.data)} | {
-                name: True for name, is_set in flags.items() if is_set
-            }
+            return {"success": True, "data": dict(self.data), **told}
         return {
             "success": False,
-            **({"suspends": True} if self.suspends else {}),
+            **told,
+            **({"data": dict(self.data)} if self.data else {}),
             "error": {
                 "code": self.code,
                 "message": self.message,

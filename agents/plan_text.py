@@ -1,8 +1,8 @@
 """A plan as models, people and the API are shown it. Pure."""
 
-import json
 from typing import Any
 
+from agents import results
 from agents.plans import Plan, ready
 
 SHOWN_BYTES = 8_000  # of a plan in a prompt
@@ -35,7 +35,7 @@ def line(plan: Plan) -> str:
         "progress": progress(plan),
         "ready": ready(plan),
     }
-    text = _json(head | {"goals": goals})
+    text = results.text(head | {"goals": goals})
     if len(text.encode()) <= SHOWN_BYTES:
         return text
     for value in goals:
@@ -45,7 +45,7 @@ def line(plan: Plan) -> str:
             else step | {"result": step.get("result", "")[:60]}
             for step in value["steps"]
         ]
-    text = _json(head | {"goals": goals})
+    text = results.text(head | {"goals": goals})
     if len(text.encode()) <= SHOWN_BYTES:
         return text
     described = {step.id: step.description for step in plan.steps}
@@ -53,11 +53,7 @@ def line(plan: Plan) -> str:
     head["note"] = "The rest was left out, because it is too long."
     for id in ready(plan):
         longer = listed | {id: described[id]}
-        if len(_json(head | {"ready_steps": longer}).encode()) > SHOWN_BYTES:
+        if len(results.text(head | {"ready_steps": longer}).encode()) > SHOWN_BYTES:
             break
         listed = longer
-    return _json(head | {"ready_steps": listed})
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return results.text(head | {"ready_steps": listed})

@@ -144,11 +144,12 @@ def mail_reader(*, capabilities: Sequence[Capability], skills: Sequence[SkillRef
 def _skills_lines(skills: Sequence[SkillRef]) -> list[str]:
     """What can be read with load_skill when its description fits: the texts come on demand."""
     listed = [{"name": skill.name, "description": skill.description} for skill in skills]
-    return [f"[skills] Read one with load_skill when it fits. {_json(listed)}"] if skills else []
+    told = f"[skills] Read one with load_skill when it fits. {results.text(listed)}"
+    return [told] if skills else []
 
 
 def capabilities_line(capabilities: Sequence[Capability]) -> str:
-    return "[capabilities] " + _json(
+    return "[capabilities] " + results.text(
         [
             {
                 "action_type": capability.action_type,
@@ -167,8 +168,9 @@ def capabilities_line(capabilities: Sequence[Capability]) -> str:
 
 
 def item_arrived(mail: InboundMail) -> str:
-    return "An item arrived.\n[item] " + _json(
+    return "An item arrived.\n[item] " + results.text(
         {
+            "untrusted": True,
             "email_id": mail.email_id,
             "thread_id": mail.thread_id,
             "from": {"name": mail.sender_name, "address": mail.sender},
@@ -195,7 +197,7 @@ def delegated_task(*, task: str, blocks: Sequence[str]) -> str:
 
 
 def decisions_line(decisions: Sequence[Mapping[str, Any]]) -> str:
-    return "[decisions] " + _json(list(decisions))
+    return "[decisions] " + results.text(list(decisions))
 
 
 def resting(tools: Iterable[str]) -> Wire:
@@ -251,7 +253,8 @@ def _turn(turn: TurnRecord) -> Iterable[Wire]:
     if turn.reply is not None:
         yield {"role": "assistant", "content": turn.reply}
     if turn.person:
-        yield {"role": "system", "content": f"[a person answered the user] {_json(turn.person)}"}
+        said = results.text(turn.person)
+        yield {"role": "system", "content": f"[a person answered the user] {said}"}
 
 
 def _assistant(step: StepRecord) -> Wire:
@@ -288,13 +291,9 @@ def _wire_arguments(call: CallRecord) -> str:
         readable = isinstance(json.loads(call.arguments), dict)
     except (ValueError, RecursionError):
         readable = False
-    return call.arguments if readable else _json({"unreadable": call.arguments})
+    return call.arguments if readable else results.text({"unreadable": call.arguments})
 
 
 def wire_id(call: CallRecord) -> str:
     """Our own id of the call: the model's may repeat, ours are unique for ever."""
     return f"call_{call.id.hex}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)

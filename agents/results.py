@@ -60,7 +60,7 @@ def shrunk(result: Mapping[str, Any]) -> dict[str, Any]:
     """What stays of an older result when there is no room for it: whether it worked, and the
     numbers and titles of the items it had shown."""
     if not result.get("success"):
-        return dict(result)
+        return {key: value for key, value in result.items() if key != "data"}
     data = result.get("data")
     items = data.get("items") if isinstance(data, Mapping) else None
     titles = [

@@ -7,7 +7,7 @@ nothing.
 
 from typing import Any
 
-from agents import plan_text, plans
+from agents import plan_text, plans, results
 
 HEAD = (
     "State of this conversation, as Remit keeps it. Descriptions and results in it were "
@@ -22,5 +22,5 @@ def messages(*, plan: plans.Plan | None, review: str) -> tuple[dict[str, Any], .
     if plan and not plan.finished:
         lines.append(f"[plan] {plan_text.line(plan)}")
     if review:
-        lines.append(f"[review] {review}")
+        lines.append(f"[review] {results.text(review)}")
     return ({"role": "system", "content": "\n".join([HEAD, *lines])},) if lines else ()

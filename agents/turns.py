@@ -43,8 +43,6 @@ WORDS: Mapping[str, approvals.Word] = {
     "rejected": "reject",
     "edited": "edit",
 }
-# What the model is told of a decision: what ran, and what it had proposed instead.
-TOLD = ("type", "description", "params", "proposed", "status", "result", "sentence")
 
 ERROR_SENTENCE = (
     "I could not finish this because the model did not answer. Nothing more was done. "
@@ -191,7 +189,7 @@ def _decide(lease: Lease, turn: Turn) -> None:
         # A changed action is another one: it waits under an id of its own.
         edited = decision["decision"] == "edited" and result.status == "pending"
         action = acting.shown(result) | ({} if edited else {"id": decision["id"]})
-        turn.decisions[index] = decision | {key: action[key] for key in TOLD if key in action}
+        turn.decisions[index] = decision | acting.told(action)
         with lease.held():
             Turn.objects.filter(id=turn.id).update(decisions=journal.storable(turn.decisions))
         journal.add_action(lease, action)

@@ -89,6 +89,11 @@ def failure(error: ProviderError | None) -> str:
     return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
 
 
+def explained(error: ProviderError | None) -> dict[str, Any]:
+    """What the provider itself says about a call that came to nothing, as its result."""
+    return {"result": {"said": error.said}} if error and error.said else {}
+
+
 def version_of(answer: Any) -> dict[str, int]:
     """The version the object has now, where the provider says so."""
     version = answer.get("version") if isinstance(answer, Mapping) else None

@@ -75,7 +75,13 @@ def settle(
     if uncertain and attempt.attempt_no < MAX_ATTEMPTS:
         close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
         return None
-    return close(attempt, status="failed", reason=results.failure(error), error_code=code)
+    return close(
+        attempt,
+        status="failed",
+        reason=results.failure(error),
+        error_code=code,
+        payload=results.explained(error),
+    )
 
 
 def _operation(account: AccountRef, key: str) -> Operation | None:

@@ -7,16 +7,20 @@ class ProviderError(Exception):
     `code` is from a closed list and safe to show and store; the message may hold details
     and belongs in logs. `retryable` says whether the same call may succeed later.
     `outcome_unknown` says that the call may have had its effect all the same, `retry_after`
-    how many seconds to wait before the next try where that is known.
+    how many seconds to wait before the next try where that is known. `said` is what the other
+    side itself says about it, short: a stranger's words, to be fenced wherever they are shown.
     """
 
     code = "provider_error"
     retryable = False
     outcome_unknown = False
 
-    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str = "", *, retry_after: float | None = None, said: str = ""
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.said = said
 
 
 class NotFound(ProviderError):

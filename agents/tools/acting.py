@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from agents import journal
+from django.conf import settings
+
+from agents import journal, results
 from agents.contracts import ToolResult, failure
 from agents.tools.base import ToolContext
 from guardrails import executor
@@ -13,6 +15,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.registry import BY_NAME
 from guardrails.text import visible
 
+TOLD = ("type", "description", "params", "proposed", "status", "result", "sentence")
 STATUS_WORDS = {
     "pending": "pending_confirmation",
     "held": "held",
@@ -115,6 +118,21 @@ def shown(result: ActionResult) -> dict[str, Any]:
     }
 
 
+def told(action: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model is told of an action that a person has decided about: what ran, and what it
+    had proposed instead. Marked where strangers wrote of it, and cut to size."""
+    kept = {key: action[key] for key in TOLD if key in action}
+    result = results.bounded(kept["result"], max_bytes=settings.RESULT_MAX_BYTES)
+    mark = {"untrusted": True} if tells(action["type"]) and result else {}
+    return {**mark, **kept, "result": result}
+
+
+def tells(action_type: str) -> bool:
+    """Whether the result of such an action is text that strangers wrote."""
+    action = BY_NAME.get(action_type)
+    return action is not None and action.tells
+
+
 def title_of(action_type: str) -> str:
     """What an action is called where nothing more is known of it."""
     action = BY_NAME.get(action_type)
@@ -128,7 +146,8 @@ def observed(result: ActionResult) -> ToolResult:
     if result.status == "refused":
         return failure("PERMISSION_DENIED", result.sentence)
     if result.status in ("failed", "unknown"):
-        return failure("EXECUTION_FAILED", result.sentence)
+        failed = failure("EXECUTION_FAILED", result.sentence)
+        return replace(failed, data=result.result, untrusted=True) if result.result else failed
     action = shown(result)
     return ToolResult(
         success=True,
@@ -138,5 +157,5 @@ def observed(result: ActionResult) -> ToolResult:
             "result": action["result"],
         }
         | ({"sentence": result.sentence} if result.status == "held" else {}),
-        untrusted=BY_NAME[result.action_type].tells,
+        untrusted=tells(result.action_type),
     )

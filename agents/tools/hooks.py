@@ -19,6 +19,7 @@ from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations.completions import UNREADABLE
 
 log = logging.getLogger(__name__)
+MESSAGE_CHARS = 1000
 Toolbox = Mapping[str, Tool[Arguments]]
 Guard = Callable[[Made, Sequence[Made], datetime], ToolResult | None]
 Finish = Callable[[ToolResult], ToolResult]
@@ -31,9 +32,14 @@ def show_new_items_only(context: ToolContext, steps: Sequence[StepRecord]) -> To
 
 
 def within_bytes(result: ToolResult) -> ToolResult:
-    """No result takes more than RESULT_MAX_BYTES of a prompt."""
+    """No result takes more than RESULT_MAX_BYTES of a prompt, and what went wrong is said
+    shortly."""
     data = journal.storable(result.data)
-    return replace(result, data=results.bounded(data, max_bytes=settings.RESULT_MAX_BYTES))
+    return replace(
+        result,
+        data=results.bounded(data, max_bytes=settings.RESULT_MAX_BYTES),
+        message=result.message[:MESSAGE_CHARS],
+    )
 
 
 GUARDS: tuple[Guard, ...] = (guards.duplicate, guards.resting, guards.circling)

@@ -11,7 +11,7 @@ from integrations.exceptions import Changed
 from integrations.mcp.contracts import storable
 from integrations.mcp.conversation import Address, Sent
 from integrations.mcp.listing import listed
-from integrations.mcp.session import Failed, converse
+from integrations.mcp.session import Failed, converse, short
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -64,7 +64,7 @@ def call(
         if isinstance(answer, InputRequiredResult):
             raise Failed("the tool asks for more, which nobody here may answer")
         if answer.is_error:
-            raise Failed(_texts(answer)[:300])
+            raise Failed("the tool says that it failed", said=short(_texts(answer)))
         return _kept(answer)
 
     return converse(address, work)

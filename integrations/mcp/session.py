@@ -15,6 +15,7 @@ import tenacity
 from django.conf import settings
 
 from integrations import exceptions, outgoing
+from integrations.mcp.contracts import storable
 from integrations.mcp.conversation import Address, Sent
 from integrations.pools import release_connections
 
@@ -27,6 +28,7 @@ RETRY_SECONDS = 20.0  # no try begins later
 # What a server answers before it does anything (JSON-RPC): no such method, bad arguments.
 UNDONE = frozenset({-32601, -32602})
 SILENT = frozenset({-32000, -32001})  # the connection closed, or nothing came in time
+MAX_SAID = 500  # characters of what a server says went wrong
 
 
 class NotInstalled(exceptions.ProviderError):
@@ -130,12 +132,19 @@ def _meaning(error: BaseException) -> exceptions.ProviderError:
         return exceptions.Unavailable("time-out")
     answered = next((one for one in leaves if isinstance(one, MCPError)), None)
     if answered is not None:
-        told = f"{answered.code}: {str(answered)[:300]}"
+        said = short(str(answered))
+        told = f"{answered.code}: {said}"
         if answered.code in SILENT:
             return exceptions.Unavailable(told)
-        return Undone(told) if answered.code in UNDONE else exceptions.Malformed(told)
+        return (Undone if answered.code in UNDONE else exceptions.Malformed)(told, said=said)
     log.warning("mcp.conversation_broke", exc_info=error)
     return exceptions.Malformed(type(leaves[0]).__name__)
+
+
+def short(text: str) -> str:
+    """What a server says went wrong, as much of it as is kept."""
+    text = storable(text)
+    return text if len(text) <= MAX_SAID else f"{text[:MAX_SAID]} […]"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from django.utils import timezone
+from mcp.shared.exceptions import MCPError
 from pytest_django.fixtures import Settings
 
 from audit.ids import uuid7
@@ -335,8 +336,26 @@ def test_an_answer_that_says_it_failed_is_no_success(desk: Desk) -> None:
     result = execute(desk.request())
 
     assert (result.status, result.reason) == ("failed", "provider_refused")
+    assert result.result == {"said": "no such project"}
     assert recorded(result.action_id)[-1].error_code == "tool_failed"
     assert len(desk.tracker.calls) == 1
+
+
+def test_what_a_tool_says_went_wrong_is_cut_to_size(desk: Desk) -> None:
+    desk.tracker.answer = lambda *_: said("x" * 100_000, is_error=True)
+
+    assert execute(desk.request()).result == {"said": f"{'x' * 500} […]"}
+
+
+def test_what_a_server_says_about_a_call_it_did_not_take_is_kept(desk: Desk) -> None:
+    def refuse(*_: Any) -> Any:
+        raise MCPError(code=-32602, message="title: too short\x00")
+
+    desk.tracker.answer = refuse
+
+    result = execute(desk.request())
+
+    assert (result.status, result.result) == ("failed", {"said": "title: too short\ufffd"})
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
