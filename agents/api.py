@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agents import opening, stopping, turns
+from agents import escalations, opening, stopping, turns
 from agents.answers import answer
 from agents.models import Conversation, Turn
 from agents.roster import AGENTS
@@ -154,7 +154,8 @@ class ConversationsView(APIView):
         auth = caller(request, user_id)
         rows = Conversation.objects.filter(
             organisation_id=auth.organisation_id, external_user_id=user_id
-        ).order_by("-updated_at")[:PAGE]
+        ).annotate(waits_for_person=escalations.of_conversation())
+        rows = rows.order_by("-updated_at")[:PAGE]
         return Response(ConversationRow(rows, many=True).data)
 
 

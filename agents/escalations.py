@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django_q.tasks import async_task
 
@@ -94,6 +94,11 @@ def finish(escalation_id: UUID, *, by: str, answer: str, note: str, now: datetim
 def open_rows(organisation_id: UUID) -> QuerySet[Escalation]:
     """What nobody has finished."""
     return Escalation.objects.filter(organisation_id=organisation_id, state__in=UNFINISHED)
+
+
+def of_conversation() -> Exists:
+    """Whether a conversation, the outer query's row, waits for a person."""
+    return Exists(Escalation.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED))
 
 
 def tell(escalation_id: str) -> None:

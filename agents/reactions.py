@@ -5,11 +5,15 @@ Running one twice changes nothing: the delivery is claimed, its turn is the same
 """
 
 import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db import connections, transaction
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -29,6 +33,8 @@ from knowledge.contracts import IngestOutcome
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
 TAKEN_BACK = 500  # a sweep
+BEGUN_WITHIN = 5  # so that what is begun ends in the time of the task
+LOOK_SECONDS = 0.5  # for what came meanwhile
 RETRY_WAIT = timedelta(seconds=5)  # times the square of the attempts so far
 
 
@@ -42,9 +48,41 @@ def react(delivery_id: UUID) -> bool:
     What fails but may pass later goes back to the queue with a growing wait, and becomes a
     dead letter after MAX_ATTEMPTS.
     """
-    delivery = _claim(delivery_id)
-    if delivery is None:
-        return False
+    return _claim(Delivery.objects.filter(id=delivery_id)) and _react(delivery_id)
+
+
+def react_side_by_side(delivery_id: UUID) -> None:
+    """Work through one delivery and, because a delivery mostly waits for its model, through others
+    of the queue beside it, up to DELIVERY_THREADS at once. None is begun after the first fifth of
+    a task's time.
+
+    Raises what broke first, when all of them have ended.
+    """
+    until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
+    ended: set[Future[object]] = set()
+    with ThreadPoolExecutor(settings.DELIVERY_THREADS, thread_name_prefix="delivery") as pool:
+        at_work: set[Future[object]] = {pool.submit(_in_thread, react, delivery_id)}
+        while at_work:
+            free = settings.DELIVERY_THREADS - len(at_work)
+            others = _claim_queued(free) if time.monotonic() < until else []
+            at_work |= {pool.submit(_in_thread, _react, id) for id in others}
+            done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
+            ended |= done
+    for future in ended:
+        future.result()
+
+
+def _in_thread(work: Callable[[UUID], object], delivery_id: UUID) -> None:
+    try:
+        work(delivery_id)
+    finally:
+        connections.close_all()
+
+
+def _react(delivery_id: UUID) -> bool:
+    delivery = Delivery.objects.select_related("account__organisation", "organisation").get(
+        id=delivery_id
+    )
     if delivery.attempts > MAX_ATTEMPTS:
         _finish(delivery, Delivery.State.DEAD, "too_many_attempts")
         return True
@@ -62,25 +100,31 @@ def react(delivery_id: UUID) -> bool:
     return True
 
 
-def _claim(delivery_id: UUID) -> Delivery | None:
+def _claim(deliveries: QuerySet[Delivery]) -> bool:
     now = timezone.now()
-    taken = (
-        Delivery.objects.filter(id=delivery_id)
-        .filter(
-            Q(state=Delivery.State.QUEUED)
-            | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
-        )
-        .update(
+    free = deliveries.filter(
+        Q(state=Delivery.State.QUEUED) | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
+    )
+    return bool(
+        free.update(
             state=Delivery.State.RUNNING,
             lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_SECONDS),
             attempts=F("attempts") + 1,
         )
     )
-    if not taken:
-        return None
-    return Delivery.objects.select_related("account__organisation", "organisation").get(
-        id=delivery_id
-    )
+
+
+def _claim_queued(most: int) -> list[UUID]:
+    """Take deliveries whose tasks wait in the queue, oldest first, at most so many. One that was
+    postponed is none of them: it is queued again when its wait is over."""
+    if most < 1:
+        return []
+    with transaction.atomic():
+        rows = Delivery.objects.filter(state=Delivery.State.QUEUED, reason="")
+        rows = rows.select_for_update(skip_locked=True).order_by("received_at")
+        ids = list(rows.values_list("id", flat=True)[:most])
+        _claim(Delivery.objects.filter(id__in=ids))
+    return ids
 
 
 def _release(delivery: Delivery, reason: str) -> None:
@@ -194,6 +238,6 @@ def take_back(*, now: datetime) -> list[UUID]:
     )
     ids = list(rows.order_by("received_at").values_list("id", flat=True)[:TAKEN_BACK])
     Delivery.objects.filter(id__in=ids).update(
-        state=Delivery.State.QUEUED, lease_expires_at=now + QUEUE_PATIENCE
+        state=Delivery.State.QUEUED, reason="", lease_expires_at=now + QUEUE_PATIENCE
     )
     return ids

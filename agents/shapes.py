@@ -245,9 +245,13 @@ class StreamStarted(serializers.Serializer[Any]):
 
 
 class ConversationRow(serializers.ModelSerializer[Conversation]):
+    waits_for_person = serializers.BooleanField(
+        help_text="It was handed to a person, who has not finished it."
+    )
+
     class Meta:
         model = Conversation
-        fields = ["id", "title", "created_at", "updated_at"]
+        fields = ["id", "title", "waits_for_person", "created_at", "updated_at"]
 
 
 class MessageRow(serializers.ModelSerializer[Message]):

@@ -26,7 +26,7 @@ def queue_delivery(delivery_id: UUID) -> None:
 
 
 def react(delivery_id: str) -> None:
-    reactions.react(UUID(delivery_id))
+    reactions.react_side_by_side(UUID(delivery_id))
 
 
 def learn() -> None:

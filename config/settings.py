@@ -290,6 +290,8 @@ TURN_MAX_SECONDS = env.float("TURN_MAX_SECONDS", default=180.0)
 TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
 # Turns that one process of `manage.py run_turns` works on side by side, a thread each.
 TURN_THREADS = env.int("TURN_THREADS", default=1000)
+# Deliveries that one process of the task cluster works on side by side, a thread each.
+DELIVERY_THREADS = env.int("DELIVERY_THREADS", default=8)
 # How long they may go on when the process is told to stop; then others take them over.
 TURN_STOP_SECONDS = env.float("TURN_STOP_SECONDS", default=8.0)
 TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)

@@ -308,7 +308,8 @@ def test_a_session_can_be_listed_read_and_deleted(token: str, model: ScriptedMod
     messages = client.get(f"/api/v1/conversations/{session}").json()
     deleted = client.delete(f"/api/v1/conversations/{session}")
 
-    assert [(row["id"], row["title"]) for row in listed] == [(session, "Hello")]
+    (row,) = listed
+    assert (row["id"], row["title"], row["waits_for_person"]) == (session, "Hello", False)
     assert [(m["role"], m["content"]) for m in messages] == [
         ("user", "Hello"),
         ("assistant", "Hello."),

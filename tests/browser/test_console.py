@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from agents.models import Conversation, Message, Turn
+from agents import escalations
+from agents.models import Conversation, Escalation, Message, Turn
 from integrations.models import Delivery
 from tests.office import Office
 
@@ -177,6 +179,41 @@ def test_a_refused_action_says_why(office: Office, page: Page) -> None:
             "A target is not among those an operator listed. “OPS” (project_key)"
         )
     assert office.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("You get it back.", "A person has answered."),
+        ("", "A person has seen to it, without an answer."),
+    ],
+)
+def test_a_persons_answer_appears_while_the_session_is_open(
+    office: Office, page: Page, problems: list[str], answer: str, told: str
+) -> None:
+    looks = "() => window.dispatchEvent(new Event('focus'))"
+    with office.worker():
+        page.goto("/console/")
+        say(page, "I want to talk to a person about my refund")
+        status(page, "Finished.")
+        page.evaluate(looks)
+        expect(page.get_by_role("button", name="waits for a person")).to_be_visible()
+        say(page, "What is on today?")  # the user need not sit there and wait
+        status(page, "Finished.")
+    page.reload()  # nor does it matter where the answer is waited for
+    expect(page.locator(".message.user")).to_have_count(2)
+    row = Escalation.objects.get()
+    escalations.finish(row.id, by="ada", answer=answer, note="Called her.", now=timezone.now())
+    page.evaluate(looks)
+
+    status(page, told)
+    page.evaluate(looks)
+    expect(page.locator(".message.person .text")).to_have_text([answer] if answer else [])
+    expect(page.get_by_role("button", name="waits for a person")).to_have_count(0)
+    page.reload()
+    expect(page.locator(".message.assistant .record")).to_have_count(1)
+    expect(page.locator(".message.person .record")).to_have_count(0)
+    assert problems == []
 
 
 def test_errors_are_sentences(office: Office, page: Page) -> None:

@@ -1,7 +1,9 @@
 // What the console shows, built from values. Text only ever becomes a text node.
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
-const SOURCES = { gmail: "Gmail", gdrive: "Google Drive", calendar: "Calendar", jira: "Jira" };
+const SOURCES = {
+  gmail: "Gmail", outlook: "Outlook", slack: "Slack", gdrive: "Google Drive", calendar: "Calendar", jira: "Jira", github: "GitHub",
+};
 
 /** Text with every invisible character shown, as in ⟨U+200B⟩. */
 export function visible(value) {

@@ -11,6 +11,7 @@ const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 let session = null; // the id of the open session; null until its first message
 let busy = false;
 let lastTurn = null; // whose cards are open
+let handedOver = false; // to a person, whose answer may come at any time
 let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
 
 class Refused extends Error {}
@@ -133,7 +134,7 @@ function follow({ stream_url, turn_id }) {
 /** The end of a turn: answer, context, question, actions done, refused and pending. */
 function show(answer, { withText = true } = {}) {
   const ledger = root.dataset.ledger;
-  const item = withText ? add(message("assistant", answer.response, answer.citations)) : log.lastElementChild ?? add(message("assistant", ""));
+  const item = withText ? add(message("assistant", answer.response, answer.citations)) : document.getElementById(answer.message_id) ?? add(message("assistant", ""));
   const parts = [
     el("p", { className: "record" }, answer.record),
     reviewed(answer.review),
@@ -149,6 +150,7 @@ function show(answer, { withText = true } = {}) {
   showPlan(plan, answer.plan);
   lastTurn = answer.turn_id;
   item.scrollIntoView({ block: "start" });
+  handedOver ||= Boolean(answer.escalation) && answer.escalation.state !== "done";
   const waiting = answer.pending_actions.length;
   if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
   else if (answer.needs_clarification) say("The agent asks a question.");
@@ -177,6 +179,24 @@ async function lookAgain() {
     say(left ? `Somebody else has decided. ${left} ${left === 1 ? "action waits" : "actions wait"}.` : "Somebody else has decided. Nothing waits.");
   } catch {
     // Looking again is a courtesy: the next word says what is wrong.
+  }
+}
+
+/** Shows what the person has answered whom the open session was handed to. */
+async function lookForPerson() {
+  if (busy || document.hidden || !handedOver) return;
+  const mine = shown;
+  try {
+    const row = listed(await sessionRows());
+    if (mine !== shown || busy || row?.waits_for_person) return;
+    const said = await call(`${root.dataset.conversations}/${session}`);
+    if (mine !== shown || busy) return;
+    handedOver = false;
+    const answers = said.filter((one) => one.role === "person" && !document.getElementById(one.id));
+    answers.forEach((one) => add(spoken(one)));
+    say(answers.length ? "A person has answered." : "A person has seen to it, without an answer.");
+  } catch {
+    // As above.
   }
 }
 
@@ -226,6 +246,7 @@ function open(id) {
 
 function startSession() {
   shown += 1;
+  handedOver = false;
   log.replaceChildren();
   title.textContent = "New session";
   showPlan(plan, null);
@@ -234,22 +255,38 @@ function startSession() {
   box.focus();
 }
 
+const sessionRows = () => call(`${root.dataset.conversations}?user_id=${encodeURIComponent(user.value)}`);
+
+/** Lists these sessions. Gives the current one. */
+function listed(rows, current = session) {
+  const focused = sessions.contains(document.activeElement) ? document.activeElement.dataset.id : null;
+  sessions.replaceChildren(...rows.map((row) => {
+    const button = el("button", { type: "button", onclick: () => openSession(row) },
+      visible(row.title) || "Untitled",
+      row.waits_for_person ? el("small", {}, "waits for a person") : null);
+    button.dataset.id = row.id;
+    button.ariaCurrent = String(row.id === current);
+    return el("li", {}, button);
+  }));
+  if (!rows.length) sessions.replaceChildren(el("li", {}, "No session yet."));
+  if (focused) sessions.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+  const row = rows.find((one) => one.id === current);
+  if (row) title.textContent = visible(row.title) || "Untitled";
+  return row;
+}
+
 async function loadSessions(current = session) {
   try {
-    const rows = await call(`${root.dataset.conversations}?user_id=${encodeURIComponent(user.value)}`);
-    sessions.replaceChildren(...rows.map((row) => {
-      const button = el("button", { type: "button", onclick: () => openSession(row) }, visible(row.title) || "Untitled");
-      button.dataset.id = row.id;
-      button.ariaCurrent = String(row.id === current);
-      return el("li", {}, button);
-    }));
-    if (!rows.length) sessions.replaceChildren(el("li", {}, "No session yet."));
-    const row = rows.find((one) => one.id === current);
-    if (row) title.textContent = visible(row.title) || "Untitled";
-    return row;
+    return listed(await sessionRows(), current);
   } catch (error) {
     complain(error);
   }
+}
+
+function spoken(one) {
+  const item = message(one.role, one.content, one.citations);
+  item.id = one.id;
+  return item;
 }
 
 /** A session as it stands: its messages, and what its last answer left open. */
@@ -258,11 +295,12 @@ async function openSession(row) {
   startSession();
   open(row.id);
   title.textContent = visible(row.title) || "Untitled";
+  handedOver = row.waits_for_person;
   const mine = shown;
   try {
     const said = await call(`${root.dataset.conversations}/${row.id}`);
     if (mine !== shown) return;
-    log.append(...said.filter((one) => one.content).map((one) => message(one.role, one.content, one.citations)));
+    log.append(...said.filter((one) => one.content).map(spoken));
     const last = said.findLast((one) => one.role !== "person");
     if (!last) return;
     const answer = await call(`${root.dataset.turns}/${last.turn_id}`);
@@ -321,9 +359,10 @@ if (root) {
       send.click();
     }
   });
-  setInterval(lookAgain, LOOK_AGAIN_MS);
-  document.addEventListener("visibilitychange", lookAgain);
-  window.addEventListener("focus", lookAgain);
+  const look = () => { lookAgain(); lookForPerson(); };
+  setInterval(look, LOOK_AGAIN_MS);
+  document.addEventListener("visibilitychange", look);
+  window.addEventListener("focus", look);
   user.addEventListener("change", () => { startSession(); loadSessions(); });
   document.getElementById("new-session").addEventListener("click", startSession);
   for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));
