@@ -216,10 +216,12 @@ def pretty_text(text: str) -> str:
 
 
 def actions(turn: Turn) -> list[dict[str, Any]]:
-    """What the ledger says of this turn's actions, with the words the user was told."""
+    """What the ledger says of this turn's actions, with the words the user was told; then those
+    of earlier turns that were decided about in this one."""
     told = {action.get("action_id"): action for action in turn.actions}
     found = []
-    for row in actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id)):
+    rows = actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id))
+    for row in rows:
         words = told.get(str(row.action_id), {})
         found.append(
             {
@@ -234,7 +236,21 @@ def actions(turn: Turn) -> list[dict[str, Any]]:
                 else "",
             }
         )
-    return found
+    known = {str(row.action_id) for row in rows}
+    return [*found, *(_decided_here(told[id]) for id in told if id not in known)]
+
+
+def _decided_here(action: Mapping[str, Any]) -> dict[str, Any]:
+    done = action["status"] == "succeeded"
+    return {
+        "description": timeline.reveal(action["description"]),
+        "sentence": timeline.reveal(action.get("sentence") or ""),
+        "status": action["status"],
+        "colour": timeline.COLOURS.get(action["status"], ""),
+        "verdict": timeline.reveal(action.get("handled") or "Decided about in this turn."),
+        "link": ledger_link(action["action_id"]),
+        "undo": reverse("admin:guardrails_undo_of", args=[action["action_id"]]) if done else "",
+    }
 
 
 def ledger_link(action_id: UUID | str) -> str:

@@ -1,8 +1,10 @@
 """A mail arrives: signed webhook, ingest, pattern or mail reader, guardrails, ledger."""
 
 import json
+import threading
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connections
@@ -10,20 +12,20 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from agents import reactions, tasks
+from agents import inbound, reactions, tasks
 from agents.models import Turn
 from agents.tasks import queue_delivery
 from audit.models import ExecutedAgentAction
 from audit.selectors import recorded
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
 from guardrails.reasons import SENTENCES
-from integrations.contracts import ItemEvent
+from integrations.contracts import AccountRef, Email, ItemEvent
 from integrations.models import Account, Delivery
 from integrations.reads import reader
 from integrations.webhooks import accept_delivery
 from knowledge.models import Item
 from tests.model_server import Failure, Message, calls
-from tests.office import Office
+from tests.office import Office, run_next_task
 from tests.stories.steps import classify, scripted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -310,6 +312,47 @@ def test_the_number_of_queries_of_a_mail_does_not_grow_with_the_account(office: 
     office.sync("gmail")
 
     assert queries() <= few <= 85  # the first one makes the organisation's data key too
+
+
+def test_one_process_works_on_many_mails_side_by_side(office: Office) -> None:
+    together = threading.Barrier(3)
+
+    def summary(_: Any) -> dict[str, Any]:
+        together.wait(timeout=60)  # each waits for its model while the others are begun
+        return SUMMARY
+
+    for name in ("fyi", "question", "cold"):
+        office.deliver(name)
+    postponed = Delivery.objects.latest("received_at")
+    Delivery.objects.filter(pk=postponed.pk).update(reason="status_503", attempts=1)
+    office.deliver("invoice")
+    with scripted({INGEST: summary, READER: lambda _: "Nothing is to be done."}):
+        assert run_next_task()
+
+    found = Delivery.objects.order_by("received_at").values_list("state", "attempts")
+    assert list(found) == [("processed", 1), ("processed", 1), ("queued", 1), ("processed", 1)]
+    office.drain()  # the tasks of what is done already change nothing
+    assert Turn.objects.count() == Delivery.objects.filter(kind="created").count() == 4
+    assert set(Turn.objects.values_list("attempts", flat=True)) == {1}
+
+
+def test_a_mail_that_breaks_its_thread_does_not_lose_the_others(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, whole = office.deliver("fyi"), office.deliver("question")
+    work = inbound.run
+
+    def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
+        if email.id == broken["id"]:
+            raise ZeroDivisionError
+        return work(turn_id, account=account, email=email)
+
+    monkeypatch.setattr(inbound, "run", run)
+    with pytest.raises(ZeroDivisionError):
+        run_next_task()
+
+    states = dict(Delivery.objects.values_list("source_id", "state"))
+    assert (states[broken["id"]], states[whole["id"]]) == ("running", "processed")
 
 
 def test_a_model_that_is_down_postpones_the_mail_and_loses_nothing(office: Office) -> None:
