@@ -101,14 +101,17 @@ def _ask(run: Run) -> StepRecord:
     last = [prompts.resting(rested)] if rested else []
     room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.tokens(last)
     messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
+    speech = Speech(run.lease) if run.stream else None
     completion = llm.complete(
         messages=[*messages, *last],
         tools=[tool.schema for tool in tools],
         payer=run.payer,
         purpose=run.agent,
         model=run.model,
-        listener=_listener(run.lease) if run.stream else None,
+        listener=speech.listener if speech else None,
     )
+    if speech:
+        speech.flush()
     return add_step(run, completion, latency_ms=int((time.monotonic() - started) * 1000))
 
 
@@ -152,23 +155,40 @@ def _observe(run: Run, done: Mapping[UUID, CallRecord]) -> None:
     )
 
 
-def _listener(lease: Lease) -> Listener:
-    """Collects text and passes it on as `text.delta` events, several words at a time. A
-    `text.restarted` event takes back what was passed on of this step."""
-    waiting: list[str] = []
-    last = time.monotonic()
+class Speech:
+    """What a model says and thinks, passed on as `text.delta` and `reasoning.delta` events, several
+    words at a time. A `text.restarted` event takes back what was passed on of this step."""
 
-    def on_text(text: str) -> None:
-        nonlocal last
-        waiting.append(text)
-        if time.monotonic() - last >= TEXT_EVENT_SECONDS:
-            journal.emit(lease, "text.delta", {"text": "".join(waiting)})
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._waiting: list[str] = []
+        self._type = ""
+        self._last = time.monotonic()
+
+    @property
+    def listener(self) -> Listener:
+        return Listener(
+            on_text=lambda text: self._hear("text.delta", text),
+            on_restart=self._restart,
+            on_reasoning=lambda text: self._hear("reasoning.delta", text),
+        )
+
+    def flush(self) -> None:
+        """Pass on what is left."""
+        if self._waiting:
+            journal.emit(self._lease, self._type, {"text": "".join(self._waiting)})
+            self._waiting.clear()
+
+    def _hear(self, type: str, text: str) -> None:
+        if type != self._type:
+            self.flush()
+        self._type = type
+        self._waiting.append(text)
+        if time.monotonic() - self._last >= TEXT_EVENT_SECONDS:
+            self.flush()
             release_connections()  # the rest of the answer is still to come
-            waiting.clear()
-            last = time.monotonic()
+            self._last = time.monotonic()
 
-    def on_restart() -> None:
-        waiting.clear()
-        journal.emit(lease, "text.restarted", {})
-
-    return Listener(on_text=on_text, on_restart=on_restart)
+    def _restart(self) -> None:
+        self._waiting.clear()
+        journal.emit(self._lease, "text.restarted", {})

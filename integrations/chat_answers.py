@@ -44,6 +44,15 @@ class _Message(BaseModel):
 class _Delta(BaseModel):
     content: str | None = None
     tool_calls: list[_CallPart] | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+    @property
+    def thought(self) -> str:
+        """What a model thinks aloud, under the names that endpoints give it: no part of its
+        answer."""
+        said = self.reasoning_content or self.reasoning
+        return said if isinstance(said, str) else ""
 
 
 class _Choice(BaseModel):
@@ -142,6 +151,8 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
             finish = choice.finish_reason or finish
             if choice.delta is None:
                 continue
+            if thought := choice.delta.thought:
+                listener.think(thought)
             if choice.delta.content:
                 text.append(choice.delta.content)
                 listener.hear(choice.delta.content)

@@ -70,16 +70,21 @@ class Completion:
 
 @dataclass
 class Listener:
-    """Who hears a streamed answer: its text as it comes, and that it begins anew when it broke
-    off half-way and is asked for again."""
+    """Who hears a streamed answer: its text as it comes, what a model that thinks aloud says
+    before it, and that it begins anew when it broke off half-way and is asked for again."""
 
     on_text: Callable[[str], None]
     on_restart: Callable[[], None]
+    on_reasoning: Callable[[str], None] = lambda _: None
     heard: bool = False
 
     def hear(self, text: str) -> None:
         self.heard = True
         self.on_text(text)
+
+    def think(self, text: str) -> None:
+        self.heard = True
+        self.on_reasoning(text)
 
     def restart(self) -> None:
         if self.heard:

@@ -210,7 +210,7 @@ def _speech(listener: Listener) -> Listener:
         if said := speech.feed(text):
             listener.hear(said)
 
-    return Listener(on_text=on_text, on_restart=listener.restart)
+    return Listener(on_text=on_text, on_restart=listener.restart, on_reasoning=listener.think)
 
 
 def _decision(completion: Completion, listener: Listener | None) -> Completion:

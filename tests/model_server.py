@@ -36,6 +36,7 @@ class Message:
     """An assistant message, as the model would send it."""
 
     text: str | None = None
+    thoughts: str = ""  # said aloud before the answer, in a stream
     calls: tuple[tuple[str, str, str], ...] = ()  # id, name, arguments as sent
 
 
@@ -279,6 +280,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, body: dict[str, Any], message: Message) -> None:
         head = _head(body, "chat.completion.chunk")
         deltas: list[dict[str, Any]] = [{"role": "assistant"}]
+        deltas += [{"reasoning_content": part} for part in message.thoughts.split("|") if part]
         deltas += [{"content": part} for part in re.findall(r"\S+\s*|\s+", message.text or "")]
         for index, call in enumerate(_wire(message).get("tool_calls", ())):
             deltas.append({"tool_calls": [{"index": index, **call}]})

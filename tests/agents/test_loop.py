@@ -237,7 +237,47 @@ def test_a_model_without_tools_works_as_one_with_tools(
     assert second["messages"][-1]["content"].count("[result] retrieve_context {") == 2
     shown = TurnEvent.objects.filter(turn=turn, type="text.delta").order_by("sequence")
     heard = "".join(event.data["text"] for event in shown)
-    assert 'It is "there".\nCite [1]?'.startswith(heard)
+    assert heard == 'It is "there".\nCite [1]?'
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        [
+            Said(
+                text="I will look for it.",
+                thoughts="He means| the roof.",
+                calls=(("call_1", "retrieve_context", '{"query": "a"}'),),
+            ),
+            Said(text="It is there.", thoughts="Found."),
+        ]
+    ],
+    indirect=True,
+)
+def test_everything_a_model_says_and_thinks_is_streamed_and_kept_and_thoughts_are_no_answer(
+    turn: Turn, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers(monkeypatch)
+
+    turns.run_turn(turn.id, stream=True)
+
+    events = TurnEvent.objects.filter(turn=turn).order_by("sequence")
+    kinds = [event.type for event in events]
+    heard = {
+        kind: "".join(event.data["text"] for event in events if event.type == kind)
+        for kind in ("reasoning.delta", "text.delta")
+    }
+    assert heard == {
+        "reasoning.delta": "He means the roof.Found.",
+        "text.delta": "I will look for it.It is there.",
+    }
+    assert kinds.index("reasoning.delta") < kinds.index("text.delta") < kinds.index("tool.started")
+    assert reply(turn) == ("reply", "It is there.")
+    assert [step.text for step in turn.steps.order_by("number")] == [
+        "I will look for it.",
+        "It is there.",
+    ]
+    assert "He means" not in json.dumps(model.chats())
 
 
 @pytest.mark.parametrize(

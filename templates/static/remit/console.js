@@ -94,13 +94,16 @@ function follow({ stream_url, turn_id }) {
   item.ariaBusy = "true";
   const text = item.querySelector(".text");
   const calls = el("ul", { className: "plain calls" });
+  const thoughts = el("p", { className: "text" });
+  const thinking = el("details", { className: "context", hidden: true }, el("summary", {}, "Thinking"), thoughts);
+  let before = ""; // what was said before this step
   const stop = el("button", { type: "button", className: "stop" }, "Stop");
   stop.addEventListener("click", () => {
     stop.disabled = true;
     say("Stopping");
     call(`${root.dataset.turns}/${turn_id}/stop`, {}).catch(complain);
   });
-  item.append(calls, stop);
+  item.append(thinking, calls, stop);
   say("The agent works");
   return new Promise((resolve, reject) => {
     const source = new EventSource(stream_url);
@@ -111,8 +114,14 @@ function follow({ stream_url, turn_id }) {
       settle(value);
     };
     on("text.delta", (data) => { text.textContent += visible(data.text); });
-    on("text.restarted", () => { text.textContent = ""; });
+    on("text.restarted", () => { text.textContent = before; });
+    on("reasoning.delta", (data) => {
+      thinking.hidden = false;
+      thoughts.textContent += visible(data.text);
+    });
     on("tool.started", (data) => {
+      before = text.textContent && `${text.textContent.trimEnd()}\n\n`;
+      text.textContent = before;
       const line = el("li", {}, `${visible(data.tool)} (${visible(data.agent)})`);
       line.dataset.call = data.call_id;
       calls.append(line);
