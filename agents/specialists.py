@@ -10,10 +10,10 @@ from agents.leases import Lease
 from agents.models import Turn
 from agents.roster import Agent
 from agents.steps import Ending
-from agents.tools import load_skill
+from agents.tools import execute_action, load_skill, plan_mcp_tools
 from agents.tools.base import ToolContext
 
-LOAD_SKILL = load_skill.TOOL.name
+ACT, LOAD_SKILL = execute_action.TOOL.name, load_skill.TOOL.name
 Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 
 
@@ -26,9 +26,11 @@ def delegate_for(
 
     def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
         agent, theirs = _agent(name, person)
+        capabilities = people.capabilities(theirs)
+        servers = plan_mcp_tools.toolbox(capabilities) if ACT in agent.toolbox else {}
         system = prompts.specialist(
             agent.prompt,
-            capabilities=people.capabilities(theirs),
+            capabilities=capabilities,
             today=timezone.now().date().isoformat(),
             skills=people.skills(theirs) if LOAD_SKILL in agent.toolbox else (),
         )
@@ -37,7 +39,7 @@ def delegate_for(
             lease=lease,
             agent=agent.name,
             parent_call=parent.id,
-            tools=agent.toolbox,
+            tools=agent.toolbox | servers,
             limits=agent.limits(),
             messages=lambda steps, room: prompts.run_messages(
                 system=system, request=request, steps=steps, max_tokens=room
