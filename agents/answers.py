@@ -1,11 +1,11 @@
 """What the API says of a chat turn, read from its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
 from agents import claims, plan_text, planning
-from agents.models import Escalation, Message, Turn
+from agents.models import Escalation, Message, Step, ToolCall, Turn
 from agents.steps import ASK_USER
 from agents.turns import clarification
 from guardrails import approvals, holds, selectors
@@ -73,6 +73,26 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         "citations": reply.metadata.get("citations", []) if reply else [],
         "review": reply.metadata.get("review") if reply else None,
         "record": claims.record(_decided_since(actions, decided)),
+    }
+
+
+def work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+    """What went into the answers of these turns. Three queries, whatever the amount."""
+    calls: dict[UUID, list[dict[str, Any]]] = {}
+    for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
+        done = call.result.get("success", False) if call.result is not None else None
+        calls.setdefault(call.turn_id, []).append(
+            {"id": str(call.id), "name": call.name, "success": done}
+        )
+    own = Step.objects.filter(turn_id__in=turn_ids, parent_call=None).order_by("number")
+    models = dict(own.values_list("turn_id", "model"))  # the last one answered
+    return {
+        turn.id: {
+            "tool_calls": calls.get(turn.id, []),
+            "token_count": turn.prompt_tokens + turn.completion_tokens,
+            "model": models.get(turn.id, ""),
+        }
+        for turn in Turn.objects.filter(id__in=turn_ids).only("prompt_tokens", "completion_tokens")
     }
 
 

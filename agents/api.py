@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agents import escalations, opening, stopping, turns
-from agents.answers import answer
+from agents.answers import answer, work
 from agents.models import Conversation, Turn
 from agents.roster import AGENTS
 from agents.shapes import (
@@ -174,8 +174,9 @@ class ConversationView(APIView):
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The newest messages of a session, oldest first."""
         row = self.conversation(request, conversation_id)
-        newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])
-        return Response(MessageRow(newest[::-1], many=True).data)
+        newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])[::-1]
+        context = {"work": work({message.turn_id for message in newest})}
+        return Response(MessageRow(newest, many=True, context=context).data)
 
     @extend_schema(responses={204: None}, operation_id="conversation_delete")
     def delete(self, request: Request, conversation_id: UUID) -> Response:

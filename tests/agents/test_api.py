@@ -300,7 +300,9 @@ def test_the_number_of_queries_does_not_grow_with_the_conversation(
 
 
 @pytest.mark.parametrize("model", [["Hello."]], indirect=True)
-def test_a_session_can_be_listed_read_and_deleted(token: str, model: ScriptedModel) -> None:
+def test_a_session_can_be_listed_read_and_deleted(
+    token: str, model: ScriptedModel, settings: Any
+) -> None:
     session = say(token, "Hello")["session_id"]
     client = Client(headers={"Authorization": f"Bearer {token}"})
 
@@ -314,6 +316,9 @@ def test_a_session_can_be_listed_read_and_deleted(token: str, model: ScriptedMod
         ("user", "Hello"),
         ("assistant", "Hello."),
     ]
+    asked, said = (m["metadata"] for m in messages)
+    assert asked is None
+    assert said == {"tool_calls": [], "token_count": 15, "model": settings.CHAT_MODEL}
     assert deleted.status_code == 204
     assert client.get(f"/api/v1/conversations/{session}").status_code == 404
 
