@@ -45,8 +45,18 @@ def check_form(url: str) -> None:
         raise Forbidden("Use a web address that begins with https://.")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise Forbidden("Use a web address without user, password and #.")
+    if not settings.OUTGOING_TO_PRIVATE and not _may_be_public(parts.hostname):
+        raise Forbidden("This address is not public.")
     if not url.isascii() or any(sign <= " " or sign == "\\" for sign in url):
         raise Forbidden("Use a web address of plain characters; write an IDN as punycode.")
+
+
+def _may_be_public(host: str) -> bool:
+    """Whether it is a public address, or a name, whose addresses are looked up when it is used."""
+    try:
+        return is_public(ipaddress.ip_address(host))
+    except ValueError:
+        return True
 
 
 def public_address(url: str) -> str:

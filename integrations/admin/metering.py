@@ -30,7 +30,16 @@ class BudgetAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
 @admin.register(ModelCall)
 class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
     newest_by = "at"
-    list_display = ("at", "purpose", "external_user_id", "model", "tokens", "dollars", "standing")
+    list_display = (
+        "at",
+        "purpose",
+        "external_user_id",
+        "model",
+        "tokens",
+        "dollars",
+        "took",
+        "standing",
+    )
     list_filter = ("organisation", "model", "purpose")
     search_fields = ("external_user_id", "run_id")
     search_help_text = "The whole id of the user or the turn"
@@ -58,6 +67,10 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
     @display(description="Cost", ordering="cost")  # type: ignore[untyped-decorator]
     def dollars(self, call: ModelCall) -> str:
         return dollars(call.cost)
+
+    @display(description="Took", ordering="latency_ms")  # type: ignore[untyped-decorator]
+    def took(self, call: ModelCall) -> str:
+        return f"{call.latency_ms:,} ms"
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, call: ModelCall) -> str:

@@ -19,7 +19,7 @@ from tests.conftest import NetworkRefused
         *("https://user@a.example", "https://:pw@a.example", "https://a.example/#b"),
         *("https://a.example:0", "https://a.example:99999", "https://[::1", "//a.example"),
         *("https://a.example/\r\nX: y", "https://a.exa\u200bmple", "https:\\\\a.example"),
-        "https://münchen.example",
+        *("https://münchen.example", "https://169.254.169.254/mcp", "https://[::1]/"),
     ],
 )
 def test_what_is_no_public_https_address_is_refused(url: str) -> None:
