@@ -14,13 +14,12 @@ from rest_framework.views import APIView
 
 from agents import escalations, opening, stopping, turns
 from agents.answers import answer, work
+from agents.conversation_shapes import ConversationRow, MessageRow
 from agents.models import Conversation, Turn
 from agents.roster import AGENTS
 from agents.shapes import (
     ChatRequest,
     ChatResponse,
-    ConversationRow,
-    MessageRow,
     StatusResponse,
     StreamStarted,
     decisions_in,

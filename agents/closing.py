@@ -13,6 +13,8 @@ from agents.models import Turn
 from audit import selectors
 
 log = logging.getLogger(__name__)
+EMPTY_SENTENCE = "The model gave no answer. Please ask again, or in other words."
+CUT_SENTENCE = "The answer was cut off here, at the longest that the model may give."
 EARLIER_TURNS = 20  # of the conversation: what an answer may still speak of
 
 
@@ -32,10 +34,12 @@ def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
     context = journal.context_of(turn_id) if citations.cites(text) else ()
     bound = citations.bind(text, citations.known(context, citations.shown_in(steps)))
     contradicts = _contradicts(turn, bound.text)
-    said = bound.text
+    said = bound.text.strip() or EMPTY_SENTENCE
+    if steps and steps[-1].finish_reason == "length" and steps[-1].text == text:
+        said = f"{said}\n\n{CUT_SENTENCE}"
     if contradicts or claims.untold(bound.text, turn.actions):
         corrected = claims.correction(turn.actions, contradicts=contradicts)
-        said = f"{bound.text}\n\n{corrected}".lstrip()
+        said = f"{said}\n\n{corrected}"
     if contradicts or bound.removed:
         log.warning(
             "answer.corrected",

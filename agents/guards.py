@@ -98,6 +98,11 @@ def resting(call: Made, before: Sequence[Made], now: datetime) -> ToolResult | N
     )
 
 
+def beyond_limit() -> ToolResult:
+    """Of a call in a step of more calls than the turn has left."""
+    return failure("TOO_MANY_CALLS", "The turn has no tool calls left, so it was not run.")
+
+
 def tools_at_rest(made: Sequence[Made], now: datetime) -> frozenset[str]:
     """Tools whose last REST_FAILURES rounds broke, the last of them within REST."""
     found = set()

@@ -43,6 +43,7 @@ class Run:
     stream: bool = False
     steps: list[StepRecord] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)  # of the turn, for a specialist too
+    made: int = 0  # calls of the turn when its last step was asked for
 
 
 def run(run: Run) -> Ending:
@@ -87,11 +88,17 @@ def _spent(run: Run) -> Spent:
     """Asked of the rows only where a model may be asked next, and something was spent before."""
     if not run.steps:
         if run.parent_call:
-            return journal.spent(run.lease)
+            return _noted(run)
         return Spent(stopped=journal.stop_asked(run.lease))
     calls = run.steps[-1].calls
     is_asked_next = bool(calls) and all(call.result is not None for call in calls)
-    return journal.spent(run.lease) if is_asked_next else NOTHING
+    return _noted(run) if is_asked_next else NOTHING
+
+
+def _noted(run: Run) -> Spent:
+    spent = journal.spent(run.lease)
+    run.made = spent.tool_calls
+    return spent
 
 
 def _ask(run: Run) -> StepRecord:
@@ -134,7 +141,14 @@ def finish_open_calls(run: Run) -> None:
 
 def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
     rested = _at_rest(run)
-    done = run_calls(calls, tools=run.tools, context_for=run.context_for, steps=run.steps)
+    made = max(run.made, sum(len(step.calls) for step in run.steps[:-1]))
+    done = run_calls(
+        calls,
+        tools=run.tools,
+        context_for=run.context_for,
+        steps=run.steps,
+        most=max(0, run.limits.max_tool_calls - made),
+    )
     _observe(run, done)
     for tool in sorted(_at_rest(run) - rested):
         journal.emit(run.lease, "decision", {"decision": "tool_rests", "tool": tool})

@@ -7,7 +7,7 @@ nothing anyway: that is enforced by the guardrails, outside the model.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -196,10 +196,6 @@ def delegated_task(*, task: str, blocks: Sequence[str]) -> str:
     return f"Task: {task}\n\nAvailable context:\n" + ("\n".join(blocks) or "(none)")
 
 
-def decisions_line(decisions: Sequence[Mapping[str, Any]]) -> str:
-    return "[decisions] " + results.text(list(decisions))
-
-
 def resting(tools: Iterable[str]) -> Wire:
     """Comes last: what stands before it keeps its place in a provider's cache."""
     names = ", ".join(sorted(tools))
@@ -246,7 +242,8 @@ def _turn(turn: TurnRecord) -> Iterable[Wire]:
     if turn.user_text is not None:
         yield {"role": "user", "content": turn.user_text}
     if turn.decisions:
-        yield {"role": "system", "content": decisions_line(turn.decisions)}
+        decided = results.text(list(turn.decisions))
+        yield {"role": "system", "content": f"[decisions] {decided}"}
     for step in turn.steps:
         yield _assistant(step)
         yield from (_result(call) for call in step.calls)

@@ -38,11 +38,13 @@ class _CallPart(_Call):
 
 class _Message(BaseModel):
     content: str | None = None
+    refusal: str | None = None  # the model's own words in place of an answer
     tool_calls: list[_Call] | None = None
 
 
 class _Delta(BaseModel):
     content: str | None = None
+    refusal: str | None = None
     tool_calls: list[_CallPart] | None = None
     reasoning_content: object = None
     reasoning: object = None
@@ -107,7 +109,7 @@ def whole(client: "OpenAI", request: dict[str, Any]) -> Completion:
         for call in choice.message.tool_calls or ()
         if call.function and call.type in ("function", None)
     )
-    text = choice.message.content or ""
+    text = choice.message.content or choice.message.refusal or ""
     return Completion(
         text=text,
         calls=calls,
@@ -153,9 +155,9 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
                 continue
             if thought := choice.delta.thought:
                 listener.think(thought)
-            if choice.delta.content:
-                text.append(choice.delta.content)
-                listener.hear(choice.delta.content)
+            if said := choice.delta.content or choice.delta.refusal:
+                text.append(said)
+                listener.hear(said)
             for part in choice.delta.tool_calls or ():
                 call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
                 call["id"] = part.id or call["id"]

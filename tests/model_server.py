@@ -37,6 +37,7 @@ class Message:
 
     text: str | None = None
     thoughts: str = ""  # said aloud before the answer, in a stream
+    finish: str = ""  # why it ends, where not because it is done
     calls: tuple[tuple[str, str, str], ...] = ()  # id, name, arguments as sent
 
 
@@ -337,7 +338,7 @@ def _text(reply: str | dict[str, Any]) -> str:
 
 
 def _finish(message: Message) -> str:
-    return "tool_calls" if message.calls else "stop"
+    return message.finish or ("tool_calls" if message.calls else "stop")
 
 
 def _wire(message: Message) -> dict[str, Any]:

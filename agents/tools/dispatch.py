@@ -62,8 +62,10 @@ def run_calls(
     tools: Mapping[str, Tool[Arguments]],
     context_for: Callable[[CallRecord], ToolContext],
     steps: Sequence[StepRecord],
+    most: int | None = None,
 ) -> dict[UUID, CallRecord]:
-    """Each call with its result, by id. `calls` are open ones of the last of the run's `steps`.
+    """Each call with its result, by id. `calls` are open ones of the last of the run's `steps`;
+    at most so many are run.
     Calls that only read run side by side; calls that act run in the order the model gave them.
     One that fails, or that a hook refuses, does not lose the others. Nobody waits for a call that
     reads longer than its time; one that acts is never left half-way: what it waits for has a
@@ -71,7 +73,7 @@ def run_calls(
 
     Raises LeaseLost when another process has taken the turn over.
     """
-    refused = hooks.refusals(calls, steps=steps, tools=tools, now=timezone.now())
+    refused = hooks.refusals(calls, steps=steps, tools=tools, now=timezone.now(), most=most)
     contexts = {call.id: context_for(call) for call in calls}
     reading = [call for call in calls if not _acts(call, tools)]
     writing = [call for call in calls if _acts(call, tools)]

@@ -48,10 +48,15 @@ FINISHES: tuple[Finish, ...] = (within_bytes,)
 
 
 def refusals(
-    calls: Sequence[CallRecord], *, steps: Sequence[StepRecord], tools: Toolbox, now: datetime
+    calls: Sequence[CallRecord],
+    *,
+    steps: Sequence[StepRecord],
+    tools: Toolbox,
+    now: datetime,
+    most: int | None = None,
 ) -> dict[UUID, ToolResult]:
     """Which of the last step's open `calls` are not to be run, and why. Decided for all of
-    them before any is run, so that calls side by side are seen too."""
+    them before any is run, so that calls side by side are seen too. At most so many are run."""
     asked = {call.id for call in calls}
     try:
         before = made(steps[:-1], tools, now=now)
@@ -60,7 +65,7 @@ def refusals(
     except Exception:
         log.exception("hook.failed", extra={"hook": "history"})
         return {call.id: _broken() for call in calls}
-    found = {}
+    found, accepted = {}, 0
     for call in calls:
         if call.name == UNREADABLE:
             continue  # nothing was asked for: it is only told
@@ -70,9 +75,12 @@ def refusals(
         except Exception:
             log.exception("hook.failed", extra={"tool": call.name, "call": str(call.id)})
             refused = _broken()
+        if refused is None and accepted == most:
+            refused = guards.beyond_limit()
         if refused is not None:
             found[call.id] = refused
         else:
+            accepted += 1
             before.append(judged)
     return found
 

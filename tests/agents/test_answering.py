@@ -157,7 +157,7 @@ def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, sett
 
     state = asked[1]["messages"][-1]
     assert state["role"] == "system"
-    assert "[review] gather_more. Gather what is missing" in state["content"]
+    assert '[review] "gather_more. Gather what is missing' in state["content"]
     assert "The drive was not searched." in state["content"]
     assert state == asked[2]["messages"][-1], "one review lasts until the next is due"
     assert json.loads(reviewed[0]["messages"][1]["content"])["answer"] is None

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from agents.closing import CUT_SENTENCE, EMPTY_SENTENCE
 from agents.models import Message, Step
 from integrations.models import Account, ServiceToken
 from knowledge.ingest import ingest
 from tests.agents.test_api import ORCHESTRATOR, say
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, email
+from tests.model_server import Message as Said
 from tests.model_server import Reply, calls, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -49,6 +51,23 @@ def test_citations_are_bound_kept_and_told(token: str, settings: Any) -> None:
     assert message.metadata["citations"] == answer["citations"]
     assert message.metadata["unknown_citations"] == [7]
     assert Step.objects.last().text.endswith("gold [7].")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("", EMPTY_SENTENCE),
+        (" \n", EMPTY_SENTENCE),
+        (Said(text=None, finish="content_filter"), EMPTY_SENTENCE),
+        (Said(text="He wants", finish="length"), f"He wants\n\n{CUT_SENTENCE}"),
+    ],
+    ids=["empty", "blank", "filtered", "cut"],
+)
+def test_an_answer_that_is_none_or_was_cut_off_says_so(
+    token: str, settings: Any, said: Reply, told: str
+) -> None:
+    with scripted_model(settings, {ORCHESTRATOR: [said]}):
+        assert say(token, "What does John want?")["response"] == told
 
 
 def test_an_item_keeps_its_number_through_the_session_and_is_cited_later(

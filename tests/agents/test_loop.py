@@ -240,6 +240,23 @@ def test_a_model_without_tools_works_as_one_with_tools(
     assert heard == 'It is "there".\nCite [1]?'
 
 
+@pytest.mark.parametrize("model", [[looks("a"), looks(*"bcdefgh")]], indirect=True)
+def test_one_step_cannot_ask_for_more_calls_than_the_turn_has_left(
+    turn: Turn, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.TURN_MAX_TOOL_CALLS = 4
+    answers(monkeypatch)
+
+    turns.run_turn(turn.id)
+
+    codes = [
+        (call.result or {}).get("error", {}).get("code")
+        for call in turn.calls.order_by("step__number", "position")
+    ]
+    assert codes == [None] * 4 + ["TOO_MANY_CALLS"] * 4
+    assert reply(turn) == ("limit", LIMIT_SENTENCES["tool_calls"])
+
+
 @pytest.mark.parametrize(
     "model",
     [

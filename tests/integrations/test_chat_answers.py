@@ -150,3 +150,15 @@ def test_a_stream_is_put_together_as_it_is_heard() -> None:
 def test_a_stream_that_cannot_be_read_is_an_error_with_a_code(chunk: Any, code: str) -> None:
     with pytest.raises(ModelError, match=code):
         streamed(chunk)
+
+
+def test_what_a_model_says_when_it_refuses_is_its_answer() -> None:
+    said = {"content": None, "refusal": "I cannot."}
+    answer = whole({"choices": [{"message": said, "finish_reason": "stop"}], "model": "m"})
+    parts = [{"delta": {"refusal": part}} for part in ("I ", "cannot.")]
+    heard = streamed(
+        *({"choices": [part]} for part in [*parts, {"delta": {}, "finish_reason": "stop"}])
+    )
+
+    assert answer.text == heard[0].text == "I cannot."
+    assert heard[1] == ["I ", "cannot."]
