@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents import people, results
 from agents.contracts import Person
-from agents.tools.acting import shown
+from agents.tools.acting import shown, tells
 from audit.ids import uuid7
 from guardrails import executor, selectors
 from guardrails.contracts import ActionRequest, ActionResult, Capability, Origin
@@ -178,6 +178,7 @@ def told(result: ActionResult) -> dict[str, Any]:
     """One action as the caller is told of it."""
     action = shown(result)
     found: dict[str, Any] = {
+        **({"untrusted": True} if result.result and tells(result.action_type) else {}),
         "status": result.status,
         "action_id": str(result.action_id),
         "action": result.action_type,
