@@ -27,6 +27,7 @@ from audit import (
     admin_filters,
     around,
     ids,
+    policies,
     provider_side,
     saved_filter_pages,
     saved_filters,
@@ -103,7 +104,13 @@ class PolicyVersionAdmin(LookOnly):
 
     @display(description="policy")  # type: ignore[untyped-decorator]
     def policy(self, row: LedgerPolicy) -> str:
-        return format_html(PRE, timeline.pretty(json.loads(row.body)))
+        try:
+            body = policies.opened(row.tenant_id, row.digest, row.body, row.box)
+        except policies.Altered:
+            return "What is kept here is not the policy with this digest. Verify the ledger."
+        if body is None:
+            return "It cannot be read: the organisation's data key is gone."
+        return format_html(PRE, timeline.pretty(json.loads(body)))
 
 
 @admin.register(ExecutedAgentAction)

@@ -26,6 +26,12 @@ ACTION_TYPE = "ledger.redaction"
 HOLD = "ledger.hold"
 BATCH = 1000
 REDACT = "SELECT audit_redact(%s, %s, %s)"
+LOCK = """
+SELECT pg_advisory_lock_shared(x'A0D17'::int), pg_advisory_lock(hashtextextended(%s, 0))
+"""
+UNLOCK = """
+SELECT pg_advisory_unlock_shared(x'A0D17'::int), pg_advisory_unlock(hashtextextended(%s, 0))
+"""
 
 
 class Held(Exception):
@@ -129,10 +135,11 @@ def redaction(
 
 def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> UUID:
     """Keep everything of an organisation, or of one user in it, from erasure until the hold
-    is released. Returns the hold's id. An organisation that is about to end is waited for.
+    is released. Returns the hold's id. What is being erased, and an organisation that is about
+    to end, is waited for.
 
     Raises audit.ledger.Ended when it has ended, and other LedgerErrors."""
-    with before_or_after_the_end(tenant_id):
+    with before_or_after_an_erasure(tenant_id):
         return events.record(
             HOLD,
             tenant_id=tenant_id,
@@ -145,18 +152,18 @@ def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> U
 
 
 @contextmanager
-def before_or_after_the_end(tenant_id: UUID) -> Iterator[None]:
-    """The database takes this lock when it destroys the organisation's key: so a hold is seen
-    by then, or it is refused because the key is gone."""
+def before_or_after_an_erasure(tenant_id: UUID) -> Iterator[None]:
+    """The database takes the first lock when it drops months, and the second one when it erases
+    contents or destroys the organisation's key: so a hold is seen by then, or comes afterwards."""
     lock = f"audit_hold {tenant_id}"
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [lock])
+        cursor.execute(LOCK, [lock])
     try:
         yield
     finally:
-        # Where the connection broke off, the server has released it.
+        # Where the connection broke off, the server has released them.
         with suppress(DatabaseError), connections[LEDGER].cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [lock])
+            cursor.execute(UNLOCK, [lock])
 
 
 def holds(tenant_id: UUID) -> list[ExecutedAgentAction]:

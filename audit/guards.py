@@ -21,6 +21,9 @@ SOURCES = {
     "audit_refuse_unless_redacted": (
         "ab8e54ca493820f1ff28db15a9915a6214f348ebdd630cb3f3a6090a1ccb3fd8"
     ),
+    "audit_refuse_until_the_end": (
+        "8ee7f01b9d62f1ec1fa156c6b62ce3552de34aef4715b4663f29c62c14cfd25d"
+    ),
     "audit_refuse_unless_recorded": (
         "3be0b0f6691f6b665f4d2b9daeaef34d73179cf3f47979df17a257872c963530"
     ),
@@ -83,12 +86,13 @@ def problem(
 
 
 def wanted_function(trigger: str) -> str:
-    """Payloads and artifacts may be erased, and data keys destroyed or wrapped anew, together
-    with the row that says so."""
+    """Payloads and artifacts may be erased, data keys destroyed or wrapped anew, and policies go
+    with their organisation's key, together with the row that says so."""
     return {
         "audit_payload_keep": "audit_refuse_unless_redacted",
         "audit_artifact_keep": "audit_refuse_unless_redacted",
         "audit_data_key_keep": "audit_refuse_unless_recorded",
+        "audit_policy_keep": "audit_refuse_until_the_end",
     }.get(trigger, "audit_refuse")
 
 

@@ -258,12 +258,14 @@ class AnchorToken(AppendOnlyModel):
 
 
 class LedgerPolicy(AppendOnlyModel):
-    """One account's whole policy as it was when it decided; the digest is that of `body`,
-    which is canonical JSON. Written once by `audit.policies`."""
+    """One account's whole policy as it was when it decided; the digest is that of its canonical
+    JSON, which is in `box`, or in `body` where it is from before policies were encrypted.
+    Written once and read by `audit.policies`."""
 
     digest = models.TextField(primary_key=True)
     tenant_id = models.UUIDField()
-    body = models.TextField()
+    body = models.TextField(null=True)  # noqa: DJ001  # none: in the box
+    box = models.BinaryField(null=True)
     recorded_at = models.DateTimeField()
 
     class Meta:

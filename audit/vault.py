@@ -5,13 +5,15 @@ AES-256-GCM. The data key is random and kept wrapped (AES key wrap, RFC 3394) in
 organisation another. Destroying the data key makes every copy of the payloads unreadable,
 those in backups too. Commitments are over salt and plain body, so proofs need no key.
 
-An encrypted payload is bound to its row: put under another one it does not open.
+An encrypted payload is bound to its row: put under another one it does not open. The policies
+that decided lie under the same lock, each bound to its digest.
 """
 
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
+from typing import SupportsBytes
 from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
@@ -36,6 +38,7 @@ WRAPPING = b"remit ledger data key 1\0"
 # They hold ids, counts and the reason given, and can't be erased.
 PLAIN_PHASE = "redaction"
 PLAIN_ACTIONS = ("ledger.hold", "ledger.end", "ledger.retention", "ledger.rewrap")
+NOT_ITS_OWN = "The content is not the one that was stored here."
 
 MAKE = """
 INSERT INTO audit_data_key (tenant_id, wrapped) VALUES (%s, %s) ON CONFLICT DO NOTHING
@@ -182,8 +185,7 @@ def is_plain(*, phase: str, action_type: str) -> bool:
 
 def encrypt(salt: bytes, body: bytes, *, place: Place) -> bytes:
     """The box that holds a payload's salt and body. Raises KeyDestroyed, WrongVaultKey."""
-    nonce = secrets.token_bytes(NONCE_BYTES)
-    return nonce + keys.writing(place.tenant_id).encrypt(nonce, salt + body, bytes(place))
+    return locked(salt + body, tenant_id=place.tenant_id, place=place)
 
 
 def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
@@ -191,11 +193,24 @@ def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
 
     Raises Unreadable for what was not stored with this row, and WrongVaultKey.
     """
-    key = keys.reading(place.tenant_id)
-    if key is None:
-        return None
+    plain = unlocked(box, tenant_id=place.tenant_id, place=place)
     try:
-        plain = key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], bytes(place))
-        return plain[:SALT_BYTES], plain[SALT_BYTES:].decode()
+        return plain and (plain[:SALT_BYTES], plain[SALT_BYTES:].decode())
+    except ValueError as error:
+        raise Unreadable(NOT_ITS_OWN) from error
+
+
+def locked(plain: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes:
+    """The box that opens at this place alone. Raises KeyDestroyed, WrongVaultKey."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    return nonce + keys.writing(tenant_id).encrypt(nonce, plain, bytes(place))
+
+
+def unlocked(box: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes | None:
+    """What is in the box; None when the organisation's key is destroyed or missing. Raises
+    Unreadable for one that was not stored at this place, and WrongVaultKey."""
+    key = keys.reading(tenant_id)
+    try:
+        return key and key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], bytes(place))
     except (InvalidTag, ValueError) as error:
-        raise Unreadable("The payload is not the one that was stored with its row.") from error
+        raise Unreadable(NOT_ITS_OWN) from error

@@ -1,7 +1,7 @@
 """Does the ledger still say what was appended to it?
 
-Finds rows, payloads and artifacts that were altered, and parts that are missing: first by
-what the rows say about themselves, then by the seals, which also know of rows that are gone.
+Finds rows, payloads, artifacts and policies that were altered, and parts that are missing: first
+by what the rows say about themselves, then by the seals, which also know of rows that are gone.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, prefetch_related_objects
 
-from audit import chain, end, guards, ids, seal_checks, selectors, vault
+from audit import chain, end, guards, ids, policies, seal_checks, selectors, vault
 from audit.keys import tenant_key
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload, envelope
 
@@ -46,6 +46,7 @@ class Verification:
     since: datetime | None = None  # only actions asked for since then, and what was sealed since
     erased: set[int] = field(default_factory=set)
     ended: set[UUID] = field(default_factory=set)
+    policies: dict[tuple[UUID, str], bool] = field(default_factory=dict)  # whether it is kept
     rows: int = 0
     actions: int = 0
     open_attempts: list[tuple[int, UUID, datetime]] = field(default_factory=list)
@@ -84,6 +85,8 @@ class Verification:
             ]
             if row.content is None and row.id not in self.erased:
                 sentences.append("Its payload is missing and no redaction says why.")
+            if row.policy_digest and not self.keeps(row.tenant_id, row.policy_digest):
+                sentences.append("The policy that decided it is missing or altered.")
             if row.phase == "outcome" and attempts.pop(row.attempt_no, None) is None:
                 sentences.append("This outcome has no attempt before it.")
             if row.phase == "attempt":
@@ -93,6 +96,12 @@ class Verification:
         self.open_attempts += [
             (row.id, row.action_id, row.recorded_at) for row in attempts.values()
         ]
+
+    def keeps(self, tenant_id: UUID, digest: str) -> bool:
+        """Whether the policy is there as it was, or went with its organisation's end."""
+        if (tenant_id, digest) not in self.policies:
+            self.policies[tenant_id, digest] = tenant_id in self.ended or kept(tenant_id, digest)
+        return self.policies[tenant_id, digest]
 
     def orphans(self) -> Iterator[Finding]:
         """Payloads and artifacts whose row is gone, or is another tenant's now."""
@@ -108,6 +117,13 @@ class Verification:
                 yield Finding(
                     sentence=f"The row was removed: its {name} is still there.", row_id=row_id
                 )
+
+
+def kept(tenant_id: UUID, digest: str) -> bool:
+    try:
+        return policies.body(tenant_id=tenant_id, digest=digest) is not None
+    except policies.Altered:
+        return False
 
 
 def redacted(rows: selectors.Rows) -> set[int]:
@@ -157,13 +173,13 @@ def altered(row: ExecutedAgentAction) -> Iterator[str]:
                 number,
                 artifact.kind,
                 artifact.provider,
-                kept(artifact.external_id),
+                stored_as(artifact.external_id),
                 chain.keyed(key, artifact.url),
                 chain.artifact_digest(artifact),
             )
             for number, artifact in enumerate(named, start=1)
         ]
-        for kept in (partial(chain.keyed, key), str)  # as they are: before ids were keyed
+        for stored_as in (partial(chain.keyed, key), str)  # as they are: before ids were keyed
     ]
     stored = [
         (a.ordinal, a.kind, a.provider, a.external_id, a.url_key, a.digest) for a in artifacts

@@ -15,6 +15,9 @@ def keep(policy: PolicySnapshot, *, tenant_id: UUID) -> None:
 
 def policy(digest: str, *, tenant_id: UUID) -> PolicySnapshot | None:
     """The policy with this digest; None when it is not kept or is not what it was."""
-    body = policies.body(tenant_id=tenant_id, digest=digest)
+    try:
+        body = policies.body(tenant_id=tenant_id, digest=digest)
+    except policies.Altered:
+        return None
     found = snapshot.read(json.loads(body)) if body else None
     return found if found is not None and found.digest == digest else None

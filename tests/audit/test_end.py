@@ -144,23 +144,10 @@ def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
     with erasure.unless_held() as cursor:
         cursor.execute(end.END, ledger.in_the_clear(end_row(tenant_id)))
         holder.start()
-        sealed.until(lambda: waits_for_a_lock(tenant_id))
+        sealed.until(lambda: sealed.waits_for_holds(tenant_id))
     holder.join()
     assert refused == [ledger.Ended]
     assert erasure.holds(tenant_id) == []
-
-
-def waits_for_a_lock(tenant_id: UUID) -> bool:
-    lock = "hashtextextended('audit_hold ' || %s::uuid, 0)"
-    with connections["default"].cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory' "
-            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
-            f"AND (classid::bigint << 32 | objid::bigint) = {lock})",
-            [tenant_id],
-        )
-        (found,) = cursor.fetchone()
-    return bool(found)
 
 
 @pytest.mark.parametrize("held", ["", "maya"])

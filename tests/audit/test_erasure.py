@@ -1,6 +1,7 @@
 """What a row is about can be erased, the row and every proof stay."""
 
 import json
+import threading
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connections, transaction
 
-from audit import erasure, ids, selectors
+from audit import erasure, events, ids, selectors
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.erasure import Scope
@@ -261,3 +262,48 @@ def test_the_commands_set_list_obey_and_release_holds(tenant_id: UUID) -> None:
     assert run("hold_ledger", tenant_id, "--list") == ""
     with pytest.raises(CommandError, match="no such hold in force"):
         run("hold_ledger", tenant_id, f"--release={hold}", "--reason=over")
+
+
+def test_a_hold_that_is_set_while_contents_are_erased_comes_afterwards(tenant_id: UUID) -> None:
+    """The erasure has looked for holds already, and is not committed yet."""
+    append_action(tenant_id=tenant_id)
+    rows = list(erasure.rows(Scope(tenant_id=tenant_id)).values_list("id", flat=True))
+
+    def set_hold() -> None:
+        erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+        connections.close_all()
+
+    holder = threading.Thread(target=set_hold)
+    with erasure.unless_held() as cursor:
+        said = erasure.redaction(rows, tenant_id=tenant_id, action_id=ids.uuid7(), **WHY)
+        cursor.execute(erasure.REDACT, said)
+        holder.start()
+        sealed.until(lambda: sealed.waits_for_holds(tenant_id))
+    holder.join()
+    redaction = ExecutedAgentAction.objects.get(tenant_id=tenant_id, phase="redaction")
+    (held,) = erasure.holds(tenant_id)
+    assert redaction.id < held.id
+
+
+def test_an_erasure_waits_for_a_hold_that_is_being_set_and_is_refused(tenant_id: UUID) -> None:
+    append_action(tenant_id=tenant_id)
+    refused: list[str] = []
+
+    def erase() -> None:
+        try:
+            erasure.erase(Scope(tenant_id=tenant_id), **WHY)
+        except erasure.Held as error:
+            refused.append(str(error))
+        finally:
+            connections.close_all()
+
+    eraser = threading.Thread(target=erase)
+    with erasure.before_or_after_an_erasure(tenant_id):
+        eraser.start()
+        sealed.until(lambda: sealed.waits_for_holds(tenant_id))
+        events.record(
+            erasure.HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
+        )
+    eraser.join()
+    assert len(refused) == 1
+    assert contents(tenant_id) == 4
