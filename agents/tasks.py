@@ -55,9 +55,14 @@ def reconcile() -> None:
 
 
 def reconcile_organisation(organisation_id: str) -> None:
+    """The next accounts of the organisation; a task of their own goes on with those behind them,
+    so that no organisation is too large for the time that a task has."""
     row, now = Organisation.objects.filter(id=UUID(organisation_id)).first(), timezone.now()
-    if row is not None and reconciliation.is_due(row.id, now=now):
-        reconciliation.reconcile(row, now=now)
+    if row is None or not reconciliation.is_due(row.id, now=now):
+        return
+    found = reconciliation.step(row, reconciliation.begun(row.id, now=now), now=now)
+    if found.after:
+        async_task(reconcile_organisation, organisation_id)
 
 
 def sweep() -> None:

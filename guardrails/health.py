@@ -15,7 +15,7 @@ from audit.verifications import ACTION_TYPE as VERIFICATION
 from guardrails import registry
 from guardrails.changes import ACTION_TYPE as POLICY_CHANGE
 from guardrails.reasons import SENTENCES
-from guardrails.reconciliation import SUMMARY
+from guardrails.reconciliation_rows import SUMMARY
 
 MAX_CHANGES = 5000
 

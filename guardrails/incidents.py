@@ -11,7 +11,7 @@ from audit import ledger
 from audit.contracts import Entry, Filters, Recorded
 from audit.selectors import about_ledger, recorded_of_tenant
 from guardrails.reasons import sentence
-from guardrails.reconciliation import INCIDENT
+from guardrails.reconciliation_rows import INCIDENT
 from guardrails.text import visible
 
 LOOKED_INTO = "looked_into"

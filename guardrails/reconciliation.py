@@ -2,24 +2,27 @@
 
 What the ledger lacks cannot be found in the ledger: only the provider can tell of an effect
 that was never written down. Nothing is ever performed or repeated here.
+
+A run goes through the accounts step by step. Each step is recorded, so that one that breaks off
+is gone on with behind it.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 
-from audit import ledger, provider_side
-from audit.contracts import Attempted, Entry
+from audit import ids, ledger, provider_side
+from audit.contracts import Attempted
 from audit.end import ACTION_TYPE as END
-from audit.ids import uuid7
-from audit.selectors import about_ledger, recorded
-from guardrails import entries, reasons, reconciled
-from guardrails.reconciled import SKEW, Comparison, Disagreement, Resolution
+from audit.selectors import about_ledger
+from guardrails import reconciled, reconciliation_rows
+from guardrails.reconciled import SKEW
+from guardrails.reconciliation_rows import INCIDENT, SUMMARY, AccountResult, Reconciliation
 from integrations import reads
 from integrations.contracts import AccountRef, Change
 from integrations.exceptions import Malformed, NotFound, ProviderError
@@ -28,8 +31,8 @@ from integrations.pools import release_connections
 from integrations.registry import BY_SOURCE
 
 log = logging.getLogger(__name__)
-SUMMARY, INCIDENT = "ledger.reconciliation", "ledger.incident"
-PAGE, MAX_CHANGES, SHOWN = 500, 50_000, 500
+PAGE, MAX_CHANGES = 500, 50_000
+ACCOUNTS = 50  # of one step: a task has time for them
 # So that one run covers what the run before could not yet see, and a late one leaves no hole.
 OVERLAP = timedelta(days=2)
 NO_HISTORY = "This provider keeps no history: what was done cannot be compared."
@@ -39,82 +42,54 @@ class NoHistory(Exception):
     """The account's provider keeps no history, or does not show it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AccountResult:
-    """One account: compared, or why it could not be."""
-
-    account: AccountRef
-    comparison: Comparison | None
-    new_incidents: tuple[Disagreement, ...] = ()
-    problem: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reconciliation:
-    """What one run over an organisation found. `action_id` names its row in the ledger."""
-
-    action_id: UUID
-    since: datetime
-    results: tuple[AccountResult, ...]
-
-    @property
-    def incidents(self) -> int:
-        return sum(len(one.comparison.incidents) for one in self.results if one.comparison)
-
-    @property
-    def not_compared(self) -> int:
-        return sum(one.comparison is None for one in self.results)
-
-    @property
-    def sentence(self) -> str:
-        return sentence(self.totals())
-
-    def totals(self) -> dict[str, int]:
-        """The numbers of all accounts."""
-        found = [one.comparison for one in self.results if one.comparison]
-        return {
-            "accounts": len(self.results),
-            "not_compared": self.not_compared,
-            "effects": sum(one.effects for one in found),
-            "explained": sum(one.explained for one in found),
-            "open": sum(one.open for one in found),
-            "by_others": sum(one.by_others for one in found),
-            "incidents": self.incidents,
-            "resolved": sum(len(one.resolutions) for one in found),
-        }
-
-
-def sentence(totals: Mapping[str, int]) -> str:
-    """A run in one line."""
-    compared = totals["accounts"] - totals["not_compared"]
-    found = (
-        f"{totals['incidents']} where provider and ledger disagree"
-        if totals["incidents"]
-        else "provider and ledger agree"
-    )
-    told = f"{compared} of {totals['accounts']} accounts compared"
-    return f"{told}, {totals['effects']} effects: {found}." if compared else f"{told}."
-
-
 def reconcile(
     organisation: Organisation, *, now: datetime, days: int | None = None
 ) -> Reconciliation:
     """Compare every account of the organisation, and record what was found: each incident once,
     what became of unknown actions, and the run itself.
 
-    Without `days` it goes back to the last run, and a little further. An account that cannot be
-    compared is told as such and keeps no other from it. Raises audit.ledger.LedgerError.
+    Without `days` it goes on where a run of the last interval broke off, or back to the last run
+    and a little further. An account that cannot be compared is told as such and keeps no other
+    from it. Raises audit.ledger.LedgerError.
     """
-    since = now - timedelta(days=days) if days else _since(organisation.id, now)
-    told = _told(organisation.id, since)
+    run = _anew(now - timedelta(days=days), now) if days else begun(organisation.id, now=now)
+    found = step(organisation, run, now=now)
+    while found.after:
+        following = step(organisation, found, now=now)
+        found = replace(following, results=(*found.results, *following.results))
+    return found
+
+
+def begun(organisation_id: UUID, *, now: datetime) -> Reconciliation:
+    """The run of the last interval that broke off; a new one where none did."""
+    found = reconciliation_rows.unfinished(organisation_id)
+    if found and now - found.began_at < _interval():
+        return found
+    return _anew(_since(organisation_id, now), now)
+
+
+def step(organisation: Organisation, run: Reconciliation, *, now: datetime) -> Reconciliation:
+    """Compare the next accounts of the run, and record how far it came."""
     rows = Account.objects.select_related("organisation").filter(organisation=organisation)
-    accounts = [row.ref() for row in rows.order_by("external_user_id", "source")]
-    results = tuple(_account(account, since=since, told=told, now=now) for account in accounts)
-    found = Reconciliation(action_id=uuid7(), since=since, results=results)
-    ledger.append(_summary(organisation.id, found, now=now))
-    if found.incidents:
+    if run.after:
+        user, source = run.after
+        of_user = Q(external_user_id=user, source__gt=source)
+        rows = rows.filter(of_user | Q(external_user_id__gt=user))
+    rows = rows.order_by("external_user_id", "source")[: ACCOUNTS + 1]
+    accounts = [row.ref() for row in rows]
+    told = _told(organisation.id, run.since)
+    results = tuple(
+        _account(account, since=run.since, told=told, now=now) for account in accounts[:ACCOUNTS]
+    )
+    found = run.behind(results, is_last=len(accounts) <= ACCOUNTS)
+    ledger.append(reconciliation_rows.entry(organisation.id, found, now=now))
+    if not found.after and found.incidents:
         log.error("guardrails.reconciliation_disagrees incidents=%s", found.incidents)
     return found
+
+
+def _anew(since: datetime, now: datetime) -> Reconciliation:
+    return Reconciliation(action_id=ids.uuid7(), since=since, began_at=now)
 
 
 def is_due(organisation_id: UUID, *, now: datetime) -> bool:
@@ -187,11 +162,13 @@ def _account(
         covered_from=since + SKEW,
         now=now,
     )
-    new = tuple(one for one in found.incidents if _mark(account, one) not in told)
+    new = tuple(
+        one for one in found.incidents if reconciliation_rows.mark(account, one) not in told
+    )
     for incident in new:
-        ledger.append(_incident(account, incident, now=now))
+        ledger.append(reconciliation_rows.incident(account, incident, now=now))
     for resolution in found.resolutions:
-        ledger.append(_resolution(resolution, now=now))
+        ledger.append(reconciliation_rows.resolution(resolution, now=now))
     return AccountResult(account=account, comparison=found, new_incidents=new)
 
 
@@ -216,94 +193,15 @@ def _by_object(
 
 def _since(organisation_id: UUID, now: datetime) -> datetime:
     last = about_ledger(organisation_id, SUMMARY, limit=1)
-    days = timedelta(days=settings.RECONCILE_DAYS or 7)
-    began = min(last[0].occurred_at, now) if last else now - days
-    return max(began, now - 4 * days) - OVERLAP
+    began = min(ids.moment(last[0].action_id), now) if last else now - _interval()
+    return max(began, now - 4 * _interval()) - OVERLAP
+
+
+def _interval() -> timedelta:
+    return timedelta(days=settings.RECONCILE_DAYS or 7)
 
 
 def _told(organisation_id: UUID, since: datetime) -> set[str]:
     """The marks of incidents that are in the ledger already."""
     rows = about_ledger(organisation_id, INCIDENT, since=since - OVERLAP, limit=10_000)
     return {str(row.payload.get("mark", "")) for row in rows}
-
-
-def _mark(account: AccountRef, incident: Disagreement) -> str:
-    return f"{account.id} {incident.mark}"
-
-
-def _incident(account: AccountRef, incident: Disagreement, *, now: datetime) -> Entry:
-    change, action = incident.change, incident.action
-    return Entry(
-        tenant_id=account.organisation_id,
-        action_id=uuid7(),
-        phase="control",
-        status="failed",
-        action_type=INCIDENT,
-        occurred_at=now,
-        account_id=account.id,
-        actor_type="system",
-        on_behalf_of=account.external_user_id,
-        trigger="system",
-        provider=account.source,
-        resource_type=change.kind if change else "",
-        resource_id=change.object_id if change else "",
-        decision_reason=incident.reason,
-        error_code=incident.reason,
-        parent_action_id=action.action_id if action else None,
-        target_row=action.row_id if action else None,
-        payload={
-            "sentence": incident.sentence,
-            "mark": _mark(account, incident),
-            "account": account.external_user_id,
-            "change": change.model_dump(mode="json") if change else None,
-            "action_type": action.action_type if action else "",
-        },
-    )
-
-
-def _resolution(resolution: Resolution, *, now: datetime) -> Entry:
-    """A remark on the action: what the provider's history says became of it."""
-    action = resolution.action
-    outcome = next(row for row in recorded(action.action_id) if row.id == action.row_id)
-    reason = "found_done" if resolution.was_done else "found_not_done"
-    return replace(
-        entries.reopened(outcome, actor_type="recovery"),
-        phase="control",
-        status="recorded",
-        decision_reason=reason,
-        target_row=action.row_id,
-        occurred_at=now,
-        payload={"sentence": reasons.sentence(reason)},
-        artifacts=(),
-        latency_ms=None,
-    )
-
-
-def _summary(organisation_id: UUID, found: Reconciliation, *, now: datetime) -> Entry:
-    accounts: list[dict[str, Any]] = [
-        {
-            "account_id": str(one.account.id),
-            "user": one.account.external_user_id,
-            "source": one.account.source,
-            "problem": one.problem,
-            "effects": one.comparison.effects if one.comparison else 0,
-            "incidents": len(one.comparison.incidents) if one.comparison else 0,
-        }
-        for one in found.results
-    ]
-    return Entry(
-        tenant_id=organisation_id,
-        action_id=found.action_id,
-        phase="control",
-        status="recorded",
-        action_type=SUMMARY,
-        occurred_at=now,
-        actor_type="system",
-        trigger="system",
-        payload={
-            "sentence": found.sentence,
-            "since": found.since,
-            "totals": found.totals(),
-            "accounts": accounts[:SHOWN],
-        },
-    )

@@ -16,7 +16,7 @@ from django.utils import timezone
 from audit.contracts import Recorded
 from audit.selectors import about_ledger
 from audit.timeline import moment
-from guardrails import incidents, reconciliation, registry
+from guardrails import incidents, reconciliation_rows, registry
 from guardrails.admin.authors import operator
 from guardrails.admin.scope import choose_organisation, uuid_or_none
 from guardrails.text import visible
@@ -39,7 +39,11 @@ def reconciliation_page(request: HttpRequest, context: dict[str, Any]) -> HttpRe
     now = timezone.now()
     found = incidents.incidents(organisation.id, now=now) if organisation else ()
     rows = Paginator(sorted(found, key=lambda one: one.looked_into is not None), PAGE)
-    runs = about_ledger(organisation.id, reconciliation.SUMMARY, limit=RUNS) if organisation else ()
+    runs = (
+        about_ledger(organisation.id, reconciliation_rows.SUMMARY, limit=RUNS)
+        if organisation
+        else ()
+    )
     page = rows.get_page(request.GET.get("page"))
     context |= {
         "title": "Reconciliation",

@@ -17,7 +17,8 @@ from audit.selectors import about_ledger, recorded
 from guardrails import incidents, reconciliation, recovery
 from guardrails.contracts import ActionRequest
 from guardrails.executor import execute
-from guardrails.reconciliation import INCIDENT, SUMMARY, Reconciliation, reconcile
+from guardrails.reconciliation import reconcile
+from guardrails.reconciliation_rows import INCIDENT, STEP, SUMMARY, Reconciliation
 from integrations.contracts import Change, Page
 from integrations.exceptions import Unavailable
 from integrations.reads import DataServiceReader
@@ -87,8 +88,8 @@ def busy(office: Office) -> Office:
 def test_a_busy_and_clean_week_has_nothing_unexplained(busy: Office) -> None:
     result = run(busy)
 
-    assert (result.totals()["effects"], result.totals()["explained"], result.incidents) == (4, 4, 0)
-    assert result.totals()["by_others"] == 6  # five mails came, one was changed by hand
+    assert (result.totals["effects"], result.totals["explained"], result.incidents) == (4, 4, 0)
+    assert result.totals["by_others"] == 6  # five mails came, one was changed by hand
     assert found(busy) == []
     summary = about_ledger(busy.organisation.id, SUMMARY)
     assert [row.payload["sentence"] for row in summary] == [
@@ -112,7 +113,7 @@ def test_an_effect_behind_the_ledgers_back_is_listed_exactly(busy: Office, key: 
     result = run(busy)
 
     assert found(busy) == [("unexplained_effect", forged["key"])]
-    assert result.totals()["explained"] == 4
+    assert result.totals["explained"] == 4
     row = about_ledger(busy.organisation.id, INCIDENT)[0]
     assert (row.status, row.account_id, row.provider) == ("failed", busy.tracker.id, "jira")
     assert row.payload["change"]["key"] == key
@@ -152,7 +153,7 @@ def test_a_provider_that_knows_no_keys_is_compared_by_its_ids(
         )
 
     monkeypatch.setattr(DataServiceReader, "history", keyless)
-    assert (run(busy).incidents, run(busy).totals()["explained"]) == (0, 4)
+    assert (run(busy).incidents, run(busy).totals["explained"]) == (0, 4)
 
     forged = forge(busy, "/jira/issues", ISSUE)
     run(busy)
@@ -229,7 +230,7 @@ def test_what_became_of_an_unknown_action_is_recorded_once_and_never_repeated(
     request = unknown(office, monkeypatch, was_done=was_done)
     before, calls = recorded(request.action_id), len(office.calls())
 
-    assert [run(office).totals()["resolved"] for _ in range(2)] == [1, 0]
+    assert [run(office).totals["resolved"] for _ in range(2)] == [1, 0]
 
     rows = recorded(request.action_id)
     assert rows[:-1] == before
@@ -245,7 +246,7 @@ def test_what_became_of_an_unknown_action_is_recorded_once_and_never_repeated(
 def test_an_open_attempt_is_left_to_recovery(office: Office) -> None:
     interrupted(office)
     result = run(office)
-    assert (result.totals()["open"], result.incidents, result.totals()["resolved"]) == (1, 0, 0)
+    assert (result.totals["open"], result.incidents, result.totals["resolved"]) == (1, 0, 0)
 
 
 def test_an_effect_under_the_key_of_another_account_is_listed(
@@ -372,7 +373,10 @@ def test_a_history_that_breaks_the_contract_is_refused_and_said_so(
 
     assert jira(result).comparison is None
     assert jira(result).problem == "The provider's history could not be read (malformed answer)."
-    assert (result.not_compared, result.incidents) == (2, 0)  # tools have no history either
+    assert (result.totals["not_compared"], result.incidents) == (
+        2,
+        0,
+    )  # tools have no history either
     assert result.sentence == "3 of 5 accounts compared, 3 effects: provider and ledger agree."
     assert found(busy) == []
 
@@ -443,3 +447,74 @@ def test_nothing_of_another_organisation_is_compared(busy: Office) -> None:
     assert (result.results, result.sentence) == ((), "0 of 0 accounts compared.")
     rows: tuple[Recorded, ...] = about_ledger(other.id, INCIDENT, SUMMARY)
     assert [row.action_type for row in rows] == [SUMMARY]
+
+
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The accounts whose history is read from now on."""
+    names: list[str] = []
+    read = reconciliation.history_of
+
+    def noted(account: Any, **options: Any) -> Any:
+        names.append(account.source)
+        return read(account, **options)
+
+    monkeypatch.setattr(reconciliation, "history_of", noted)
+    return names
+
+
+def test_a_run_that_broke_off_goes_on_behind_the_accounts_that_it_compared(
+    busy: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
+    forged = forge(busy, "/jira/issues", ISSUE)
+    whole = run(busy, days=3).totals
+    names, now = asked(monkeypatch), timezone.now()
+    organisation = busy.organisation
+
+    begun = reconciliation.begun(organisation.id, now=now)
+    reconciliation.step(organisation, begun, now=now)
+    assert len(names) == 2
+    assert reconciliation.is_due(organisation.id, now=now + timedelta(days=7))
+    result = run(busy)
+
+    assert len(names) == 5
+    assert sorted(names) == sorted(set(names))
+    assert result.action_id == begun.action_id
+    assert (result.since, result.totals) == (begun.since, whole)
+    assert found(busy) == [("unexplained_effect", forged["key"])]
+    rows = about_ledger(organisation.id, SUMMARY, STEP)
+    told = [(row.action_type, row.payload["totals"]["accounts"]) for row in rows[:3]]
+    assert told == [(SUMMARY, 5), (STEP, 4), (STEP, 2)]
+    assert rows[0].payload["sentence"] == result.sentence
+    problems = [one["problem"] for one in rows[0].payload["accounts"] if one["problem"]]
+    assert problems == [reconciliation.NO_HISTORY]
+    run(busy)
+    assert len(names) == 10  # what is finished is not gone on with
+
+
+def test_a_run_that_broke_off_long_ago_is_not_gone_on_with(
+    busy: Office, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
+    settings.RECONCILE_DAYS = 7
+    now = timezone.now()
+    begun = reconciliation.begun(busy.organisation.id, now=now)
+    reconciliation.step(busy.organisation, begun, now=now)
+
+    def goes_on(days: int) -> bool:
+        later = now + timedelta(days=days)
+        return reconciliation.begun(busy.organisation.id, now=later).action_id == begun.action_id
+
+    assert [goes_on(days) for days in (0, 6, 7)] == [True, True, False]
+
+
+def test_a_run_over_days_by_hand_goes_through_all_accounts(
+    busy: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
+    now = timezone.now()
+    begun = reconciliation.begun(busy.organisation.id, now=now)
+    reconciliation.step(busy.organisation, begun, now=now)
+    result = run(busy, days=3)
+    assert result.action_id != begun.action_id
+    assert (len(result.results), result.totals["accounts"]) == (5, 5)

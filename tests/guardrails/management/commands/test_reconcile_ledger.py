@@ -7,7 +7,8 @@ from django_q.models import OrmQ
 
 from agents import tasks
 from audit.selectors import about_ledger
-from guardrails.reconciliation import SUMMARY
+from guardrails import reconciliation
+from guardrails.reconciliation_rows import STEP, SUMMARY
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -57,3 +58,18 @@ def test_the_schedule_runs_it_once_when_it_is_due(office: Office) -> None:
     assert len(about_ledger(office.organisation.id, SUMMARY)) == 1
     tasks.reconcile()
     assert OrmQ.objects.count() == 0
+
+
+def test_a_large_organisation_is_compared_in_tasks_that_follow_each_other(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
+    for waiting in (1, 1, 0):
+        OrmQ.objects.all().delete()
+        tasks.reconcile_organisation(str(office.organisation.id))
+        assert OrmQ.objects.count() == waiting
+    rows = about_ledger(office.organisation.id, SUMMARY, STEP)
+    assert [row.action_type for row in rows] == [SUMMARY, STEP, STEP]
+    assert len({row.action_id for row in rows}) == 1
+    tasks.reconcile_organisation(str(office.organisation.id))
+    assert len(about_ledger(office.organisation.id, SUMMARY, STEP)) == 3
