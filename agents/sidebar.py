@@ -135,7 +135,19 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         ]
         if items:
             groups.append({"title": title, "items": items})
+    here = _here(request.path, [item["link"] for group in groups for item in group["items"]])
+    for group in groups:
+        for item in group["items"]:
+            item["active"] = item["link"] == here
     return groups
+
+
+def _here(path: str, links: Iterable[str]) -> str:
+    """The entry that a page belongs to: the one that leads nearest to it. The theme would mark
+    every entry on the way."""
+    start = reverse("admin:index")
+    leading = (link for link in links if path.startswith(link) and link != start)
+    return max(leading, key=len, default=start if path == start else "")
 
 
 def _start(request: HttpRequest) -> Iterable[dict[str, str]]:

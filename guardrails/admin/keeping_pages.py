@@ -39,6 +39,7 @@ class KeepingPage:
     do_not_call_in_templates: ClassVar[bool] = True  # its name and address are shown
 
     name: str
+    route: str  # below that of the first one, to which the sidebar leads
     title: str
     right: str
     shown: Callable[[HttpRequest, Organisation], dict[str, Any]]
@@ -216,6 +217,7 @@ def finish(request: HttpRequest, organisation: Organisation) -> str:
 PAGES = (
     KeepingPage(
         name="erasure",
+        route="keeping/",
         title="Erase contents",
         right="audit.erase_contents",
         shown=show_erasure,
@@ -223,6 +225,7 @@ PAGES = (
     ),
     KeepingPage(
         name="legal_holds",
+        route="keeping/holds/",
         title="Legal holds",
         right="audit.hold_contents",
         shown=show_holds,
@@ -230,6 +233,7 @@ PAGES = (
     ),
     KeepingPage(
         name="retention",
+        route="keeping/months/",
         title="Old months",
         right="audit.drop_months",
         shown=show_retention,
@@ -237,6 +241,7 @@ PAGES = (
     ),
     KeepingPage(
         name="end",
+        route="keeping/end/",
         title="An organisation's end",
         right="audit.end_ledger",
         shown=show_end,

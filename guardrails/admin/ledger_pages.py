@@ -25,5 +25,5 @@ def urls(site: AdminSite) -> list[URLPattern]:
     return [
         page("reconciliation/", "reconciliation", reconciliation_page),
         page("health/", "health", health_page),
-        *(page(f"{one.name}/", one.name, one) for one in PAGES),
+        *(page(one.route, one.name, one) for one in PAGES),
     ]

@@ -173,6 +173,30 @@ def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> No
     assert titles == ["Dashboard", "Turns"]
 
 
+@pytest.mark.parametrize(
+    ("view", "title"),
+    [
+        ("admin:index", "Dashboard"),
+        ("admin:guardrails_allowedaction_changelist", "Allowed actions"),
+        ("admin:guardrails_policy_explain", "What may it do?"),
+        ("admin:guardrails_ledger_reconciliation", "Reconciliation"),
+        ("admin:guardrails_ledger_health", "Health report"),
+        ("admin:guardrails_ledger_erasure", "Keeping and erasing"),
+        ("admin:guardrails_ledger_legal_holds", "Keeping and erasing"),
+        ("admin:guardrails_ledger_end", "Keeping and erasing"),
+        ("admin:knowledge_accounting", "Accounting"),
+        ("admin:audit_ledgerpolicy_changelist", None),
+    ],
+)
+def test_a_page_shows_the_one_entry_that_it_belongs_to_and_the_products_name(
+    operator: Client, view: str, title: str | None
+) -> None:
+    answer = operator.get(reverse(view))
+    items = [item for group in answer.context["sidebar_navigation"] for item in group["items"]]
+    assert [item["title"] for item in items if item["active"]] == [title] * bool(title)
+    assert "unfold/helpers/site_branding.html" in {part.name for part in answer.templates}
+
+
 def test_every_registered_model_but_four_has_its_place_in_the_sidebar(operator: Client) -> None:
     placed = {(page.app, page.model) for _, pages in sidebar.SIDEBAR for page in pages}
     registered = {
