@@ -122,7 +122,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         for app in admin.site.get_app_list(request)
         for model in app["models"]
     }
-    groups = [{"title": "", "items": list(_start(request))}]
+    groups: list[dict[str, Any]] = [{"title": "", "items": list(_start(request))}]
     for title, pages in SIDEBAR:
         items = [
             {

@@ -65,7 +65,9 @@ def body(*, tenant_id: UUID, digest: str) -> str | None:
     return opened(tenant_id, digest, row.body, row.box) if row else None
 
 
-def opened(tenant_id: UUID, digest: str, body: str | None, box: bytes | None) -> str | None:
+def opened(
+    tenant_id: UUID, digest: str, body: str | None, box: bytes | memoryview | None
+) -> str | None:
     """The policy that is stored like this; None when the organisation's data key is gone.
     `body` are those from before policies were encrypted. Raises Altered, WrongVaultKey."""
     if box is not None:

@@ -194,8 +194,10 @@ def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
     Raises Unreadable for what was not stored with this row, and WrongVaultKey.
     """
     plain = unlocked(box, tenant_id=place.tenant_id, place=place)
+    if plain is None:
+        return None
     try:
-        return plain and (plain[:SALT_BYTES], plain[SALT_BYTES:].decode())
+        return plain[:SALT_BYTES], plain[SALT_BYTES:].decode()
     except ValueError as error:
         raise Unreadable(NOT_ITS_OWN) from error
 
@@ -210,7 +212,9 @@ def unlocked(box: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes | No
     """What is in the box; None when the organisation's key is destroyed or missing. Raises
     Unreadable for one that was not stored at this place, and WrongVaultKey."""
     key = keys.reading(tenant_id)
+    if key is None:
+        return None
     try:
-        return key and key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], bytes(place))
+        return key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], bytes(place))
     except (InvalidTag, ValueError) as error:
         raise Unreadable(NOT_ITS_OWN) from error

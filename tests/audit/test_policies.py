@@ -1,6 +1,7 @@
 """Policies that decided are kept under lock, under their own digest, and go with the end."""
 
 from hashlib import sha256
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -39,9 +40,7 @@ def findings(tenant_id: UUID) -> list[str]:
     return [finding.sentence for finding in Verification(tenant_id=tenant_id)]
 
 
-def write(
-    statement: str, *parameters: object, behind: tuple[str, tuple[object, ...]] = ("", ())
-) -> None:
+def write(statement: str, *parameters: Any, behind: tuple[str, tuple[Any, ...]] = ("", ())) -> None:
     """In one transaction, behind another statement."""
     with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
         for sql, values in (behind, (statement, parameters)):
@@ -52,7 +51,7 @@ def write(
 def test_a_policy_is_read_as_it_was_kept_and_lies_there_encrypted(tenant_id: UUID) -> None:
     row = LedgerPolicy.objects.get(tenant_id=tenant_id, digest=DIGEST)
     assert row.body is None
-    assert b"secret" not in bytes(row.box)
+    assert b"secret" not in bytes(row.box or b"")
     assert body(tenant_id) == BODY
     assert body(uuid4()) is None
     assert policies.body(tenant_id=tenant_id, digest="0" * 64) is None

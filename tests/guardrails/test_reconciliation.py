@@ -18,7 +18,13 @@ from guardrails import incidents, reconciliation, recovery
 from guardrails.contracts import ActionRequest
 from guardrails.executor import execute
 from guardrails.reconciliation import reconcile
-from guardrails.reconciliation_rows import INCIDENT, STEP, SUMMARY, Reconciliation
+from guardrails.reconciliation_rows import (
+    INCIDENT,
+    STEP,
+    SUMMARY,
+    AccountResult,
+    Reconciliation,
+)
 from integrations.contracts import Change, Page
 from integrations.exceptions import Unavailable
 from integrations.reads import DataServiceReader
@@ -359,7 +365,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: Callable[[], Any]) -> Non
     monkeypatch.setattr(DataServiceReader, "_get", get)
 
 
-def jira(result: Reconciliation) -> reconciliation.AccountResult:
+def jira(result: Reconciliation) -> AccountResult:
     return next(one for one in result.results if one.account.source == "jira")
 
 

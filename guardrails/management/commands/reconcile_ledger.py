@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from guardrails import reconciliation
+from guardrails.reconciliation_rows import Reconciliation
 from guardrails.text import visible
 from integrations.models import Organisation
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         if incidents:
             raise CommandError(f"Provider and ledger disagree: {incidents} incidents.")
 
-    def tell(self, organisation: Organisation, found: reconciliation.Reconciliation) -> None:
+    def tell(self, organisation: Organisation, found: Reconciliation) -> None:
         self.stdout.write(f"{organisation.slug}: {found.sentence}")
         for result in found.results:
             who = visible(f"{result.account.external_user_id} {result.account.source}")
