@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db import connections
 
 from audit import vault
-from audit.ledger import Ended, LedgerUnavailable
 from audit.models import LedgerPolicy
 from audit.routing import LEDGER
 
@@ -40,7 +39,8 @@ def keep(*, tenant_id: UUID, digest: str, body: str) -> None:
     """Store a policy under its digest, if it is not there. `body` is its canonical JSON and
     `digest` the SHA-256 of that, in hex. One query where it is there already.
 
-    Raises ValueError for another digest, audit.ledger.Ended and LedgerUnavailable.
+    Without a data key, as after the organisation's end, nothing is kept, and audit.ledger.append
+    refuses the row that would name it. Raises ValueError for another digest.
     """
     if LedgerPolicy.objects.filter(tenant_id=tenant_id, digest=digest).exists():
         return
@@ -48,10 +48,8 @@ def keep(*, tenant_id: UUID, digest: str, body: str) -> None:
         raise ValueError("That is not the digest of this policy.")
     try:
         box = vault.locked(body.encode(), tenant_id=tenant_id, place=Place(tenant_id, digest))
-    except vault.KeyDestroyed as error:
-        raise Ended(str(error)) from error
-    except vault.WrongVaultKey as error:
-        raise LedgerUnavailable(str(error)) from error
+    except (vault.KeyDestroyed, vault.WrongVaultKey):
+        return
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(KEEP, [tenant_id, digest, box, tenant_id])
 
