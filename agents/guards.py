@@ -160,3 +160,12 @@ def items_shown(calls: Sequence[CallRecord]) -> frozenset[UUID]:
             except (KeyError, TypeError, ValueError):
                 continue
     return frozenset(found)
+
+
+def skill_read(calls: Sequence[CallRecord]) -> str:
+    """The skill that the last successful one of these calls loaded, name@version."""
+    for call in reversed(calls):
+        data = (call.result or {}).get("data")
+        if call.name == "load_skill" and isinstance(data, dict) and "version" in data:
+            return f"{data.get('name')}@{data['version']}"
+    return ""

@@ -17,6 +17,7 @@ from guardrails import registry
 from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.judgement import Judgement
 from guardrails.reasons import sentence
+from integrations import telemetry
 
 PROPOSED_SHOWN = 4000
 # Why an attempt was closed although its action goes on.
@@ -225,6 +226,7 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "pattern_id": origin.pattern_id,
         "trigger": origin.trigger,
         "run_id": origin.turn_id,
+        "trace_id": telemetry.trace_id(),
         "parent_action_id": UUID(parent) if parent else None,
         "provider": account.source,
         "resource_type": action.resource_type if action else "",

@@ -79,6 +79,16 @@ def span(operation: Operation, name: str, **known: Any) -> Iterator[Note]:
             raise
 
 
+def trace_id() -> str:
+    """The trace that this runs in, in hex; empty where there is none."""
+    if not settings.TELEMETRY:
+        return ""
+    from opentelemetry.trace import format_trace_id, get_current_span  # noqa: PLC0415  # only where on
+
+    found = get_current_span().get_span_context()
+    return format_trace_id(found.trace_id) if found.is_valid else ""
+
+
 def written(value: Any) -> str:
     """Content as text; empty, and not even written, where content is off."""
     if not (settings.TELEMETRY and settings.TELEMETRY_CONTENT):

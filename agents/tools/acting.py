@@ -84,6 +84,7 @@ def _request(
             call_id=str(context.call.id),
             agent=context.agent,
             model=context.model,
+            skill=context.skill,
             pattern_id=context.pattern_id,
             actor=context.principal,
             user_words=context.user_words,

@@ -31,6 +31,11 @@ def show_new_items_only(context: ToolContext, steps: Sequence[StepRecord]) -> To
     return replace(context, shown=guards.items_shown([c for step in steps for c in step.calls]))
 
 
+def under_the_skill(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
+    """What acts is recorded with the skill that its run had read."""
+    return replace(context, skill=guards.skill_read([c for step in steps for c in step.calls]))
+
+
 def within_bytes(result: ToolResult) -> ToolResult:
     """No result takes more than RESULT_MAX_BYTES of a prompt, and what went wrong is said
     shortly."""
@@ -43,7 +48,7 @@ def within_bytes(result: ToolResult) -> ToolResult:
 
 
 GUARDS: tuple[Guard, ...] = (guards.duplicate, guards.resting, guards.circling)
-PREPARATIONS: tuple[Preparation, ...] = (show_new_items_only,)
+PREPARATIONS: tuple[Preparation, ...] = (show_new_items_only, under_the_skill)
 FINISHES: tuple[Finish, ...] = (within_bytes,)
 
 

@@ -16,6 +16,7 @@ from agents.guards import (
     duplicate,
     items_shown,
     resting,
+    skill_read,
     tools_at_rest,
 )
 
@@ -175,3 +176,20 @@ def test_items_shown_are_read_from_results_whatever_else_stands_there() -> None:
         for result in results
     ]
     assert items_shown(calls) == {shown}
+
+
+def test_the_skill_is_the_one_that_was_loaded_last_whatever_else_stands_there() -> None:
+    results: list[tuple[str, Any]] = [
+        ("load_skill", {"success": True, "data": {"name": "tone", "version": 1}}),
+        ("load_skill", {"success": True, "data": {"name": "invoices", "version": 3}}),
+        ("load_skill", {"success": False, "error": {}}),
+        ("load_skill", {"success": True, "data": "odd"}),
+        ("load_skill", None),
+        ("look", {"success": True, "data": {"name": "other", "version": 9}}),
+    ]
+    made = [
+        CallRecord(id=uuid.uuid4(), name=name, arguments="", action_id=uuid.uuid4(), result=result)
+        for name, result in results
+    ]
+    assert skill_read(made) == "invoices@3"
+    assert skill_read(made[2:]) == ""

@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agents import opening, turns
+from audit.models import ExecutedAgentAction
 from integrations import telemetry
 from tests.agents.pages import mailbox
 from tests.model_server import Failure, Reply, calls, scripted_model
@@ -95,6 +96,9 @@ def test_a_run_is_a_tree_of_agent_chat_and_tools(
     }
     assert told(found["execute_tool nonsense"])["error.type"] == "NOT_FOUND"
     assert not found["execute_tool nonsense"].status.is_ok
+    (refused,) = ExecutedAgentAction.objects.filter(run_id=turn_id)
+    assert root.context is not None
+    assert refused.trace_id == format(root.context.trace_id, "032x")
 
 
 def test_what_was_said_is_in_no_span_unless_that_is_wanted(

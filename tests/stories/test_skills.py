@@ -4,6 +4,7 @@ import pytest
 
 from agents import opening, turns
 from agents.models import ToolCall, Turn
+from audit.models import ExecutedAgentAction
 from guardrails import skills
 from guardrails.changes import Author
 from guardrails.models import Approval, Skill
@@ -47,6 +48,11 @@ def test_what_a_skill_says_grants_nothing(office: Office) -> None:
 
     assert [action["status"] for action in Turn.objects.get().actions] == ["refused", "refused"]
     assert Skill.objects.get(name="audit").use_count == 1
+    refused = ExecutedAgentAction.objects.filter(run_id=str(Turn.objects.get().pk))
+    assert list(refused.values_list("action_type", "skill_ref").order_by("id")) == [
+        ("forward_email", "audit@1"),
+        ("send_email", "audit@1"),
+    ]
     assert Approval.objects.count() == 0
     assert office.calls() == []
 
