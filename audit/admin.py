@@ -1,13 +1,12 @@
 """The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import (
     Http404,
     HttpRequest,
@@ -20,14 +19,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold import paginator
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from audit import (
     admin_filters,
     around,
     ids,
-    policies,
     provider_side,
     saved_filter_pages,
     saved_filters,
@@ -41,12 +38,13 @@ from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import FORMATS, Export
 from audit.formats.parquet import NoParquet
+from audit.look_only import LookOnly
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
+from audit.policy_versions import PolicyVersionAdmin
 from audit.sealing import sealing
 
 MADE = 100  # actions that are found by what they brought forth, at most
 KINDS = (*FORMATS, "bundle", "filtered_bundle")
-PRE = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
@@ -65,52 +63,7 @@ class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # t
     template_name = "audit/older.html"
 
 
-class LookOnly(ModelAdmin):  # type: ignore[misc]
-    """Nothing in the ledger can be added, changed or deleted by hand."""
-
-    actions = None
-    sortable_by = ()
-    paginator = (
-        paginator.InfinitePaginator
-    )  # a count of the whole ledger would be read on every page
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
-@admin.register(LedgerPolicy)
-class PolicyVersionAdmin(LookOnly):
-    """Policies by the digest that decisions name."""
-
-    list_display = ("digest", "recorded_at")
-    ordering = ("-recorded_at",)
-    search_fields = ("digest",)
-    search_help_text = "The whole digest, as a decision names it"
-    fields = ("digest", "tenant_id", "recorded_at", "policy")
-    readonly_fields = fields
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[LedgerPolicy], search_term: str
-    ) -> tuple[QuerySet[LedgerPolicy], bool]:
-        term = search_term.strip()
-        return (queryset.filter(digest=term) if term else queryset), False
-
-    @display(description="policy")  # type: ignore[untyped-decorator]
-    def policy(self, row: LedgerPolicy) -> str:
-        try:
-            body = policies.opened(row.tenant_id, row.digest, row.body, row.box)
-        except policies.Altered:
-            return "What is kept here is not the policy with this digest. Verify the ledger."
-        if body is None:
-            return "It cannot be read: the organisation's data key is gone."
-        return format_html(PRE, timeline.pretty(json.loads(body)))
+admin.site.register(LedgerPolicy, PolicyVersionAdmin)
 
 
 @admin.register(ExecutedAgentAction)
@@ -280,6 +233,7 @@ class LedgerAdmin(LookOnly):
                 owner=owner, tenant_id=chosen.tenant_id if chosen else None
             )
         ]
+        context["must_choose"] = chosen is None and len(provider_side.tenants()) > 1
         if chosen:
             context["is_filtered"] = not chosen.is_period
             context["sealing"] = sealing(chosen.tenant_id)

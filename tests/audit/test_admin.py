@@ -266,6 +266,9 @@ def test_the_list_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
     sealed.seal(tenant_id)
     seen = text(page(operator, f"{LIST}?tenant_id={tenant_id}"))
     assert re.search(r"Sealed \d+ s ago, 2 records\.", seen)
+    assert "Choose an organisation under Filters" not in seen
+    append_action(tenant_id=uuid4())
+    assert "Choose an organisation under Filters" in text(page(operator, LIST))
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:
