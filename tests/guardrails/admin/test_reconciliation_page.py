@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.selectors import about_ledger, recorded
-from guardrails.reconciliation import INCIDENT, reconcile
+from guardrails.reconciliation import reconcile
+from guardrails.reconciliation_rows import INCIDENT
 from integrations.models import Organisation
 from integrations.reads import DataServiceReader
 from tests.guardrails.office import Office
