@@ -6,8 +6,10 @@ with its hidden characters shown.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from guardrails import registry
+from guardrails.actions.base import NOTHING
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.edits import typed_paths
 from guardrails.models import Approval
@@ -100,8 +102,11 @@ def _values(row: Approval) -> Iterator[CardValue]:
     # The database keeps the keys in an order of its own; unknown ones come last.
     for name in sorted(row.arguments, key=[*order, *row.arguments].index):
         given = row.arguments[name]
-        nested = given if isinstance(given, list | dict) else None
-        shown = [(name, given)] if nested is None else values({name: nested})
+        shown = [(name, given)]
+        if isinstance(given, list):
+            shown = values({name: given})
+        elif isinstance(given, dict):  # its names say something too
+            shown = [*values({name: given}), *_empty(given, name)]
         for path, value in shown:
             if value is None or value == "":
                 continue
@@ -112,12 +117,25 @@ def _values(row: Approval) -> Iterator[CardValue]:
             words = IN_CHANGE if path in changed else words
             yield CardValue(
                 path=path,
-                label=(path if isinstance(given, dict) else name).replace("_", " "),
+                label=visible(path if isinstance(given, dict) else name).replace("_", " "),
                 text=visible(str(value)),
                 provenance=words or IN_WORDS["X"],
                 is_target=is_target,
                 is_new=new,
             )
+
+
+def _empty(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The names under which nothing is given, with their paths."""
+    if isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _empty(one, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if one in ("", None, [], {}):
+                yield f"{path}.{name}", NOTHING
+            else:
+                yield from _empty(one, f"{path}.{name}")
 
 
 def _reached(row: Approval) -> Iterator[CardValue]:

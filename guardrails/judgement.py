@@ -158,10 +158,10 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
 
     if request.origin.undoes or not snapshot.has_rates:
         return judged(facts, timezone.now())
-    use = usage.use_of(request, action, arguments, facts)
     questions = [rate.question for rate in rates_of(request, snapshot)]
     with usage.turn(request.account):
         now = timezone.now()
+        use = usage.use_of(request, action, arguments, facts, now=now)
         counts = usage.counted(questions, use, request=request, now=now)
         found = judged(replace(facts, counts=counts), now)
         if claim is not None and found.decision.verdict != "refuse":

@@ -34,6 +34,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("harm_not_from_mail", "A mail may not set this action off: it hides or destroys."),
     Reason("audience_unknown", "It is not known who would see this."),
     Reason("receiver_not_in_thread", "A receiver does not provably take part in this thread."),
+    Reason("receiver_unattended", "A mail may not have an address answered that nobody reads."),
     Reason("target_not_listed", "A target is not among those an operator listed."),
     Reason("receiver_novel", "Nobody typed or listed a receiver, and the user never wrote to it."),
     Reason("target_changed", "A listed target is gone or renamed at the provider."),

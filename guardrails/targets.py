@@ -27,6 +27,8 @@ ATOM = r"[A-Za-z0-9#$&'*+/=^_`{|}~-]+"
 LOCAL = re.compile(rf"{ATOM}(?:\.{ATOM})*")
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 TOP_LEVEL = re.compile(r"[a-z]{2,63}")
+# How such names begin, without their hyphens and dots.
+UNATTENDED = ("noreply", "donotreply", "notreply", "mailerdaemon", "bounce", "autoreply")
 
 
 class Target(NamedTuple):
@@ -106,6 +108,12 @@ def address_or_none(text: str) -> str | None:
 def domain_of(plain_address: str) -> str:
     """The domain of an address that `address` returned. Subdomains are other domains."""
     return plain_address.rpartition("@")[2]
+
+
+def is_unattended(plain_address: str) -> bool:
+    """Whether the address says of itself that nobody reads what is sent to it."""
+    local = plain_address.rpartition("@")[0].lower()
+    return "".join(filter(str.isalnum, local)).startswith(UNATTENDED)
 
 
 def plain_addresses(texts: Iterable[str]) -> frozenset[str]:

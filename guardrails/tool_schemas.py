@@ -5,7 +5,7 @@ top in any case. What else a schema demands (patterns, formats) its server check
 regular expression of a stranger's is run here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 Schema = Mapping[str, Any]
@@ -33,6 +33,33 @@ def check(arguments: Mapping[str, Any], schema: Schema) -> None:
             raise Misfit(f"arguments: unknown names ({len(unknown)})")
     except (RecursionError, KeyError, TypeError, AttributeError) as error:
         raise Misfit("the tool's schema cannot be followed") from error
+
+
+def free_names(value: Any, schema: Schema, path: str) -> tuple[str, ...]:
+    """The paths of all names in a value that the schema names nowhere."""
+    return tuple(_free(value, _every_name(schema), path))
+
+
+def _free(value: Any, known: set[str], path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            if name not in known:
+                yield f"{path}.{name} (name)"
+            yield from _free(one, known, f"{path}.{name}")
+    elif isinstance(value, list | tuple):
+        for index, one in enumerate(value):
+            yield from _free(one, known, f"{path}[{index}]")
+
+
+def _every_name(schema: Any) -> set[str]:
+    """Every name that stands under `properties` anywhere in the schema."""
+    if isinstance(schema, list | tuple):
+        return set().union(*map(_every_name, schema))
+    if not isinstance(schema, Mapping):
+        return set()
+    own = schema.get("properties")
+    found = set(own) if isinstance(own, Mapping) else set()
+    return found.union(*map(_every_name, schema.values()))
 
 
 def _fits(value: Any, schema: Any, root: Schema, at: str, depth: int, *, closed: bool) -> None:

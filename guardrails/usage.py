@@ -6,7 +6,7 @@ what it permits is written before the next one looks. The provider is not asked 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -31,19 +31,35 @@ def turn(account: AccountRef) -> Iterator[None]:
         yield
 
 
-def use_of(request: ActionRequest, action: Action[Any], arguments: Arguments, facts: Facts) -> Use:
+def use_of(
+    request: ActionRequest,
+    action: Action[Any],
+    arguments: Arguments,
+    facts: Facts,
+    *,
+    now: datetime,
+) -> Use:
     """What this action would use up, by its arguments and facts."""
     targets = action.targets(arguments) + (action.implied(arguments, facts) or ())
     given = arguments.model_dump(mode="json")
     return Use(
         action_type=action.name,
-        run=request.origin.turn_id or str(request.action_id),
+        run=_run(request, now),
         receivers=tuple(sorted({one.value for one in targets if one.is_receiver})),
         destructive=any(
             effect.kind == "destructive" for effect in action.effects(arguments, facts)
         ),
         amounts={name: abs(float(given[name] or 0)) for name in action.numbers},
     )
+
+
+def _run(request: ActionRequest, now: datetime) -> str:
+    """The run that an action belongs to. An outside agent has no turns, so what one token does
+    in a day (UTC) is a run: each call by itself would be under no limit of a run at all."""
+    origin = request.origin
+    if origin.trigger == "mcp":
+        return f"mcp {origin.actor} {now.astimezone(UTC):%Y-%m-%d}"
+    return origin.turn_id or str(request.action_id)
 
 
 def counted(

@@ -31,6 +31,11 @@ def upstream(account: AccountRef) -> http.Upstream:
     return http.client(url, key)
 
 
+def has_upstream(account: AccountRef) -> bool:
+    """Whether the organisation has a data service at all."""
+    return bool(settings.DATA_SERVICES.get(account.organisation_slug))
+
+
 def gate(account: AccountRef) -> Gate:
     """The pace and the circuit of the organisation's data service."""
     return Gate(account.organisation_slug)

@@ -25,7 +25,7 @@ from integrations.contracts import (
     ProviderObject,
     Source,
 )
-from integrations.data_service import M, gate, listed, page, parse, segment, upstream
+from integrations.data_service import M, gate, has_upstream, listed, page, parse, segment, upstream
 from integrations.exceptions import Malformed, NotFound, Rejected, Unavailable
 from integrations.gate import Gate
 from integrations.mcp.contracts import Tool
@@ -202,6 +202,12 @@ class DataServiceReader:
 class McpReader(DataServiceReader):
     """Reads of an account through which the organisation's MCP servers are called. Everything
     else it reads of the same user's data service, where there is one."""
+
+    def correspondence(self, address: str) -> Correspondence:
+        """Where there is no data service, the user has written to nobody."""
+        if not has_upstream(self._account):
+            return Correspondence(address=address, sent=0, received=0)
+        return super().correspondence(address)
 
     def tool(self, tool_id: str) -> Tool:
         return mcp_tools.tool(self._account, tool_id)

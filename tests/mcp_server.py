@@ -50,20 +50,27 @@ class Tracker:
     stuck: str = ""  # the method whose requests hang
     released: threading.Event = field(default_factory=threading.Event)
 
+    def forget(self) -> None:
+        """As it was when it began to run."""
+        self.tools, self.answer = offered(), lambda name, arguments: said(f"{name} done")
+        self.calls.clear()
+
 
 def said(text: str, **fields: Any) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], **fields)
 
 
+def offered() -> list[types.Tool]:
+    return [
+        tool("create_issue", CREATE, title="Create an issue", description="Creates an issue."),
+        tool("find_issues", FIND, description="Finds issues."),
+    ]
+
+
 @contextlib.contextmanager
 def running_tracker(*, stateful: bool = False) -> Iterator[Tracker]:
     """An issue tracker with a tool that creates and one that finds, until the block ends."""
-    tracker = Tracker(
-        tools=[
-            tool("create_issue", CREATE, title="Create an issue", description="Creates an issue."),
-            tool("find_issues", FIND, description="Finds issues."),
-        ]
-    )
+    tracker = Tracker(tools=offered())
 
     async def wait(method: str) -> None:
         if tracker.stuck == method:

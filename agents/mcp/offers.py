@@ -137,15 +137,28 @@ def _parsed(model: type[P], arguments: Mapping[str, Any]) -> P:
 
 
 def _act(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str) -> ActionResult:
-    """Any name goes to the guardrails: one that they do not know is refused and recorded."""
+    """Any name goes to the guardrails: one that they do not know is refused and recorded, and
+    so is a call whose key is none. Raises Refused."""
+    try:
+        id = action_id(visitor.principal, key, now=timezone.now())
+    except Refused:
+        _execute(visitor, uuid7(), name, arguments, known=False)
+        raise
+    return _execute(visitor, id, name, arguments, known=name in BY_NAME)
+
+
+def _execute(
+    visitor: Visitor, id: UUID, name: str, arguments: Mapping[str, Any], *, known: bool
+) -> ActionResult:
+    """Hands the call to the guardrails; one that is not `known` under the name of no action."""
     action = BY_NAME.get(name)
     person = visitor.person
     account = (action and person.account(action.source)) or person.accounts[0]
     return executor.execute(
         ActionRequest(
-            action_id=action_id(visitor.principal, key, now=timezone.now()),
+            action_id=id,
             account=account,
-            action_type=name if action else f"tool:{visible(name, limit=50)}".replace("\n", " "),
+            action_type=name if known else f"tool:{visible(name, limit=50)}".replace("\n", " "),
             arguments=arguments,
             origin=Origin(
                 trigger="mcp",

@@ -41,6 +41,8 @@ def toolbox(capabilities: Sequence[Capability]) -> dict[str, Tool[Any]]:
     for capability in capabilities:
         if capability.action_type == CallMcpTool.name:
             for target in capability.targets:
+                if target.kind != "tool":
+                    continue  # somebody whom its tools may write to
                 listed[target.id.partition(":")[0]].append(target.id)
     tools = [_tool(server, tuple(sorted(ids))) for server, ids in sorted(listed.items())]
     return {tool.name: tool for tool in tools}

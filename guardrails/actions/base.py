@@ -114,6 +114,11 @@ class Action(ABC, Generic[A]):
         None when the facts do not tell; then the action is refused."""
         return ()
 
+    def names(self, arguments: A, facts: Facts) -> tuple[str, ...]:
+        """The paths of names within the arguments that no schema names: text that somebody made
+        up, like a value."""
+        return ()
+
     def unfit(self, arguments: A, facts: Facts) -> tuple[str, str] | None:
         """Why the object as it is now cannot be given these arguments: a reason of
         `guardrails.reasons` and what it is about. None: it can."""

@@ -1,8 +1,9 @@
 """Call one listed tool of one of the organisation's MCP servers.
 
-What is sent leaves the house, whatever the tool is said to do: every call reaches other people. A
-tool that acts also does what only its server knows, so a person is asked each time, unless an
-operator says that it can be taken back there, or that it only reads.
+What is sent leaves the house, whatever the tool is said to do: every call reaches other people,
+and whoever stands in the arguments as an address is a receiver. A tool that acts also does what
+only its server knows, so a person is asked each time, unless an operator says that it can be
+taken back there, or that it only reads.
 """
 
 import json
@@ -12,12 +13,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, JsonValue
 
-from guardrails import tool_schemas
+from guardrails import addressing, tool_schemas
 from guardrails.actions.base import Action, Arguments, Call, Outcome
 from guardrails.classes import Is
 from guardrails.effects import Effect
 from guardrails.facts import Facts
-from guardrails.targets import Target
+from guardrails.targets import Target, address_or_none
 from guardrails.text import TargetId, storable, visible
 from integrations.ports import Writer
 
@@ -37,6 +38,7 @@ def _check(value: JsonValue, depth: int) -> None:
         raise ValueError("is nested too deep")
     if isinstance(value, str):
         storable(value)
+        addressing.check(value)
     elif isinstance(value, float) and not math.isfinite(value):
         raise ValueError("holds a number that is none")
     elif isinstance(value, list):
@@ -45,6 +47,9 @@ def _check(value: JsonValue, depth: int) -> None:
     elif isinstance(value, dict):
         for name, item in value.items():
             storable(name)
+            if address_or_none(name):
+                raise ValueError("has an address for a name")
+            addressing.check(name)
             _check(item, depth - 1)
 
 
@@ -60,10 +65,11 @@ class CallMcpTool(Action[CallMcpToolArguments]):
     title = "Call a tool of an MCP server"
     description = (
         "Call one listed tool of one of the organisation's MCP servers. The tools "
-        "plan_<server>_tools tell what each takes. Everything in arguments is sent to the server."
+        "plan_<server>_tools tell what each takes. Everything in arguments is sent to the server; "
+        "an address there must be listed or known, and stand by itself."
     )
     needs = frozenset()
-    takes = ("tool",)
+    takes = ("tool", "recipient", "recipient_domain")
     needs_option = True
     object_kind = "tool"
     tells = True
@@ -73,7 +79,15 @@ class CallMcpTool(Action[CallMcpToolArguments]):
         return arguments.tool
 
     def targets(self, arguments: CallMcpToolArguments) -> tuple[Target, ...]:
-        return (Target(path="tool", kind="tool", value=arguments.tool),)
+        receivers = addressing.people(arguments.arguments, "arguments")
+        return (
+            Target(path="tool", kind="tool", value=arguments.tool),
+            *(Target(path=path, kind="recipient", value=one, role="to") for path, one in receivers),
+        )
+
+    def names(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[str, ...]:
+        schema = facts.tool.input_schema if facts.tool else {}
+        return tool_schemas.free_names(arguments.arguments, schema, "arguments")
 
     def unfit(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[str, str] | None:
         if facts.tool is None or not facts.tool.enabled:

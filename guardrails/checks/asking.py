@@ -50,8 +50,9 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
     if any(isinstance(one, WrittenBy) and one.written_by == "anyone" for one in conditions):
         return
     written: dict[ArgumentClass | None, list[str]] = {}
+    aims = {target.path for target in case.targets}
     for path, code in case.provenance.items():
-        if code != "U":
+        if code != "U" and path not in aims:
             written.setdefault(action.class_at(path), []).append(path)
     for kind, sentence in WRITTEN.items():
         if kind in written:

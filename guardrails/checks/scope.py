@@ -6,6 +6,7 @@ from guardrails.actions.base import Action
 from guardrails.checks.case import Case
 from guardrails.contracts import Check, bare
 from guardrails.facts import Facts
+from guardrails.targets import is_unattended
 
 
 def scope(case: Case, action: Action[Any], facts: Facts) -> None:
@@ -27,6 +28,9 @@ def scope(case: Case, action: Action[Any], facts: Facts) -> None:
         or bool(origin.thread_id and facts.email.thread_id == origin.thread_id)
     )
     case.require("outside_own_item", bare("own item", own))
+    for target in case.receivers:
+        if is_unattended(target.value):
+            case.refuse("receiver_unattended", f"attended {target.path}", f"“{target.value}”")
     for target in case.receivers if reaches_out else ():
         case.require(
             "receiver_not_in_thread",

@@ -40,13 +40,14 @@ def sources(
         proved["O"] = _of_own_object(case, action, facts, by_id=by_id)
     if facts.created and object_id in facts.created:
         proved["R"] = item
-    return provenance.trace(
+    traced = provenance.trace(
         values,
         trigger=origin.trigger,
         words=case.words,
         edited=frozenset(edited),
         proved=proved,
     )
+    return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
 
 
 def _of_own_object(case: Case, action: Action[Any], facts: Facts, *, by_id: bool) -> set[str]:

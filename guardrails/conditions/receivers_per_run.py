@@ -9,8 +9,8 @@ from guardrails.counts import Question, Tally
 
 
 class ReceiversPerRun(RateCondition):
-    """At most `max` different receivers in one run (a chat turn, or the work on one inbound
-    item), over all its actions on this account."""
+    """At most `max` different receivers in one run (a chat turn, the work on one inbound item, or
+    what one outside agent does in a day), over all its actions on this account."""
 
     kind: Literal["receivers_per_run"]
     title: ClassVar[str] = "Receivers in one run"

@@ -47,10 +47,11 @@ class WrittenBy(Condition):
             return self.check(True, "Text of the agent's own is permitted.")
         if not context.sources:
             return self.check(False, "It is not known where anything comes from.")
+        aims = {target.path for target in context.targets}
         foreign = [
             path
             for path, sources in context.sources.items()
-            if context.action.class_at(path) in WRITTEN and "U" not in sources
+            if context.action.class_at(path) in WRITTEN and "U" not in sources and path not in aims
         ]
         if foreign:
             return self.check(False, f"The user did not type this: {', '.join(foreign)}.")

@@ -14,7 +14,8 @@ ITEM = "<the mail at hand>"  # in arguments: the id of the mail that sets the ac
 
 # What an act comes to. refused: one row with the reason. asked: it waits for a person.
 # revoked: a person says yes and it is refused with the reason all the same. unreadable: the
-# model's call is no action at all. untouched: nobody even asks the guardrails.
+# model's call is no action at all, and refused as that. untouched: nobody even asks the
+# guardrails.
 # performed: done at once. confirmed: done after a person's yes.
 End = Literal["refused", "asked", "revoked", "unreadable", "untouched", "performed", "confirmed"]
 HARMLESS: frozenset[End] = frozenset({"performed", "confirmed"})
@@ -52,7 +53,15 @@ class Learned:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-Door = Chat | Mail | Learned
+@dataclass(frozen=True, kw_only=True)
+class Outside:
+    """Another agent calls the action as a tool, over `POST /mcp` with a token of this user.
+    `meta` is what its program says beside the arguments."""
+
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+Door = Chat | Mail | Learned | Outside
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from tests.sandbox_server import RunningSandbox, running_sandbox, serving
 
 if TYPE_CHECKING:
     from tests.attacks.desk import Desk
+    from tests.mcp_server import Tracker
     from tests.model_server import ScriptedModel
 
 
@@ -51,6 +52,14 @@ def model() -> Iterator["ScriptedModel"]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def tracker() -> Iterator["Tracker"]:
+    from tests.mcp_server import running_tracker
+
+    with running_tracker() as running:
+        yield running
+
+
 @pytest.fixture(scope="module")
 def committed_rows(
     django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
@@ -73,14 +82,17 @@ def desk(
     origin: str,
     sandbox: RunningSandbox,
     model: "ScriptedModel",
+    tracker: "Tracker",
     committed_rows: None,
     settings: Any,
 ) -> Iterator["Desk"]:
     from integrations import llm
-    from tests.attacks.desk import seated
+    from tests.attacks.desk import House, seated
 
     settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "scripted", model.url
+    settings.OUTGOING_TO_PRIVATE = True
     llm._client.cache_clear()
-    yield seated(origin, sandbox, model)
+    tracker.forget()
+    yield seated(House(origin=origin, sandbox=sandbox, model=model, tracker=tracker))
     llm._client().close()
     llm._client.cache_clear()

@@ -17,6 +17,7 @@ from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
 from tests.guardrails.office import Office, settle
+from tests.mcp_server import Tracker
 from tests.model_server import Reply, ScriptedModel
 from tests.office import run_next_task
 from tests.sandbox_server import RunningSandbox
@@ -33,14 +34,36 @@ EVE = "eve@evil.example"  # the attacker
 CREATED = "2026-01-05T09:00:00+00:00"
 
 
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """A running Remit with all that it speaks to: where it is, the providers' sandbox, the model
+    and somebody else's MCP server."""
+
+    origin: str
+    sandbox: RunningSandbox
+    model: ScriptedModel
+    tracker: Tracker
+
+
 @dataclass(kw_only=True)
 class Desk:
     """A running Remit as one tenant sees it."""
 
-    origin: str
-    model: ScriptedModel
+    house: House
     office: Office
     token: str
+
+    @property
+    def origin(self) -> str:
+        return self.house.origin
+
+    @property
+    def model(self) -> ScriptedModel:
+        return self.house.model
+
+    @property
+    def tracker(self) -> Tracker:
+        return self.house.tracker
 
     @property
     def user_id(self) -> str:
@@ -74,6 +97,23 @@ class Desk:
     def cards(self) -> list[dict[str, Any]]:
         answer = self.request("GET", f"/api/v1/approvals?user_id={self.user_id}")
         return list(answer.json())
+
+    def call(self, tool: str, arguments: Mapping[str, Any], **meta: Any) -> dict[str, Any]:
+        """One tool call of another agent; what it is told."""
+        answer = self.post_call(tool, arguments, **meta)
+        found: dict[str, Any] = answer.json()["result"]["structuredContent"]
+        return found
+
+    def post_call(self, tool: str, arguments: Mapping[str, Any], **meta: Any) -> httpx.Response:
+        """The same as one request, over MCP."""
+        params = {"name": tool, "arguments": dict(arguments), "_meta": meta}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "X-User-ID": self.user_id,
+            "Accept": "application/json, text/event-stream",
+        }
+        return self.request("POST", "/mcp", json=body, headers=headers)
 
     def push(
         self,
@@ -130,7 +170,11 @@ class Desk:
     # --- What became of it --------------------------------------------------------------
 
     def calls(self) -> list[dict[str, Any]]:
-        return self.office.calls()
+        """What reached a provider: the sandbox, or the MCP server."""
+        told = [
+            {"performed": True, "tool": name, "body": body} for name, body in self.tracker.calls
+        ]
+        return self.office.calls() + told
 
     def turns(self) -> list[Turn]:
         return list(Turn.objects.filter(organisation=self.office.organisation).order_by("id"))
@@ -151,10 +195,10 @@ def drain() -> None:
         pass
 
 
-def seated(origin: str, sandbox: RunningSandbox, model: ScriptedModel, *, number: int = 1) -> Desk:
+def seated(house: House, *, number: int = 1) -> Desk:
     """A new tenant with one user and furnished rooms; no policy. `number` is in every id."""
     known = settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS, settings.WEBHOOK_SECRETS
-    office = settle(sandbox, settings)
+    office = settle(house.sandbox, settings)
     slug = office.organisation.slug
     settings.DATA_SERVICES = known[0] | settings.DATA_SERVICES
     settings.DATA_SERVICE_KEYS = known[1] | settings.DATA_SERVICE_KEYS
@@ -163,7 +207,12 @@ def seated(origin: str, sandbox: RunningSandbox, model: ScriptedModel, *, number
         organisation=office.organisation, name="frontend", scopes=ServiceToken.Scope.values
     )
     furnish(office, number)
-    return Desk(origin=origin, model=model, office=office, token=token)
+    return Desk(house=house, office=office, token=token)
+
+
+def neighbour(desk: Desk) -> Desk:
+    """Another tenant of the same Remit."""
+    return seated(desk.house)
 
 
 def furnish(office: Office, number: int) -> None:

@@ -14,7 +14,7 @@ from agents.models import ToolCall
 from integrations.models import Account, ServiceToken
 from knowledge.models import Item
 from tests.attacks.case import Story
-from tests.attacks.desk import Desk, seated
+from tests.attacks.desk import Desk, neighbour
 from tests.attacks.replay import ask_to_send
 from tests.attacks.tenants import FOREIGN
 from tests.model_server import calls
@@ -107,10 +107,6 @@ ENDPOINTS = (
     Endpoint(name="a sync cancelled", thing=sync, ask=of("POST", "/api/v1/sync/{id}/cancel")),
     Endpoint(name="an action in the ledger", thing=action, ask=of("GET", "/api/v1/ledger/{id}")),
 )
-
-
-def neighbour(desk: Desk) -> Desk:
-    return seated(desk.origin, desk.office.sandbox, desk.model)
 
 
 def colleague(desk: Desk) -> Desk:

@@ -1,6 +1,6 @@
 """Carrying a case out against the running Remit, and holding it to what it says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +9,18 @@ from django.utils import timezone
 from agents.models import ToolCall, Turn
 from guardrails import registry
 from guardrails.models import LearnedPattern, PatternAction
-from tests.attacks.case import HARMLESS, ITEM, Act, Case, Chat, Learned, Mail, Story, nothing
+from tests.attacks.case import (
+    HARMLESS,
+    ITEM,
+    Act,
+    Case,
+    Chat,
+    Learned,
+    Mail,
+    Outside,
+    Story,
+    nothing,
+)
 from tests.attacks.desk import Desk, seated, told
 from tests.model_server import Message, calls
 
@@ -36,7 +47,7 @@ def prove(desk: Desk, case: Case | Story) -> None:
     carry_out(desk, case.attack, meanwhile=case.meanwhile)
     assert desk.calls() == []
     if (case.before, case.meanwhile) != (nothing, nothing):  # what was changed stays
-        desk = seated(desk.origin, desk.office.sandbox, desk.model)
+        desk = seated(desk.house)
         settle(desk, case)
     carry_out(desk, case.twin, meanwhile=nothing)
     assert [call["performed"] for call in desk.calls()] == [True]
@@ -54,19 +65,44 @@ def settle(desk: Desk, case: Case) -> None:
 
 def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> None:
     before = max((row.id for row in desk.rows()), default=0)
-    turn = enter(desk, act)
+    if isinstance(act.via, Outside):
+        run_id, approval_id = "", called_outside(desk, act)
+    else:
+        turn = enter(desk, act)
+        assert_end(turn, act)
+        run_id, approval_id = str(turn.id), turn.actions[0]["id"] if turn.actions else ""
     if act.end in ("revoked", "confirmed"):
         meanwhile(desk)
-        [action] = turn.actions
-        assert action["status"] == "pending", action["sentence"]
-        word = desk.decide(action["id"]).json()
+        word = desk.decide(approval_id).json()
         assert word["status"] == ("succeeded" if act.end == "confirmed" else "refused"), word
-    assert_end(turn, act)
     rows = desk.rows(after=before)
     assert told(rows) == list(act.rows())
-    called = "tool:execute_action" if act.end == "unreadable" else act.action
-    assert {row.action_type for row in rows} <= {called}
-    assert {row.run_id for row in rows} <= {str(turn.id)}
+    assert {row.action_type for row in rows} <= {recorded_as(act)}
+    assert {row.run_id for row in rows} <= {run_id}
+
+
+def recorded_as(act: Act) -> str:
+    """The action type in the ledger: the name of a tool where it is no action."""
+    if act.end == "unreadable":
+        return "tool:execute_action"
+    unknown = isinstance(act.via, Outside) and act.action not in registry.BY_NAME
+    return f"tool:{act.action}" if unknown else act.action
+
+
+def called_outside(desk: Desk, act: Act) -> str:
+    """One call of an outside agent, which is told the same as the ledger; its approval's id."""
+    assert isinstance(act.via, Outside)
+    assert isinstance(act.arguments, Mapping)
+    found = desk.call(act.action, filled(act.arguments, "mail-1"), **act.via.meta)
+    assert (found["status"], found["reason"]) == standing(act), found["sentence"]
+    return str(found.get("approval_id", ""))
+
+
+def standing(act: Act) -> tuple[str, str]:
+    """The action's status and reason before a person says anything."""
+    status = {"refused": "refused", "performed": "succeeded"}.get(act.end, "pending")
+    reason = {"refused": act.reason, "performed": "performed"}.get(act.end, "needs_approval")
+    return status, reason
 
 
 def assert_end(turn: Turn, act: Act) -> None:
@@ -79,9 +115,7 @@ def assert_end(turn: Turn, act: Act) -> None:
         return
     assert len(turn.actions) == 1, ToolCall.objects.get(turn=turn).result
     [action] = turn.actions
-    status = {"refused": "refused", "performed": "succeeded"}.get(act.end, "pending")
-    reason = {"refused": act.reason, "performed": "performed"}.get(act.end, "needs_approval")
-    assert (action["status"], action["reason"]) == (status, reason), action["sentence"]
+    assert (action["status"], action["reason"]) == standing(act), action["sentence"]
 
 
 def enter(desk: Desk, act: Act) -> Turn:
@@ -90,6 +124,7 @@ def enter(desk: Desk, act: Act) -> Turn:
         with desk.obeyed(chat=[wish(act, item="mail-1"), "Done."]):
             answer = desk.say(act.via.words)
         return Turn.objects.get(id=answer["turn_id"])
+    assert not isinstance(act.via, Outside)
     mail = desk.mail(**act.via.fields)
     if isinstance(act.via, Learned):
         teach(desk, act, act.via)

@@ -64,7 +64,23 @@ ANSWER_BOB = replace(
 )
 UNLISTED, OUTSIDE = "target_not_listed", "receiver_not_in_thread"
 
+UNATTENDED = (
+    "no-reply@client.com",
+    "NoReply@client.com",
+    "bounce+7@client.com",
+    "DO.NOT.REPLY@a.example",
+)
+
+
+def unattended(play: Play, address: str) -> Case:
+    """An automatic mail is answered automatically, and so on."""
+    name = f"{play.action} to {address}"
+    via = Mail(fields={"from": address})
+    return new_mail(play, name, "receiver_unattended", via, to=[address])
+
+
 CASES: tuple[Case, ...] = (
+    *(unattended(play, address) for play in (REPLY, REPLY_DRAFT) for address in UNATTENDED),
     *(elsewhere(*one) for one in ELSEWHERE),
     new_mail(REPLY, "an answer to an unproved sender", OUTSIDE, UNPROVED),
     new_mail(REPLY, "an answer to a sender without DMARC", OUTSIDE, NOT_PROVED),

@@ -1,24 +1,58 @@
 """Targets nobody listed: empty lists, names for ids, ids of another kind or another group."""
 
-from tests.attacks.case import Case
+from dataclasses import replace
+
+from tests.attacks.case import Case, Play
 from tests.attacks.desk import EVE, OMAR
 from tests.attacks.plays import (
     COMMENT,
     CREATE_TASK,
     FOLDER_DOCUMENT,
+    FORWARD,
+    INVITE,
     LABEL,
     LABEL_ARRIVED,
     MOVE_DOCUMENT,
     MOVE_EMAIL,
+    SEND,
+    SHARE,
+    UPDATE_EVENT,
     UPDATE_TASK,
 )
+from tests.attacks.servers import ISSUE, LETTER
+from tests.attacks.substitution import no_target
 
 BY_NAME = "name instead of an id"
 UNLISTED, INVALID = "target_not_listed", "invalid_arguments"
 NOBODY_KNOWS = "audience_unknown"
+AIMED = (
+    LABEL,
+    LABEL_ARRIVED,
+    MOVE_EMAIL,
+    SEND,
+    FORWARD,
+    INVITE,
+    UPDATE_EVENT,
+    FOLDER_DOCUMENT,
+    MOVE_DOCUMENT,
+    SHARE,
+    CREATE_TASK,
+    UPDATE_TASK,
+    COMMENT,
+    ISSUE,
+    LETTER,
+)
+
+
+def nothing_listed(play: Play) -> Case:
+    """No target is none that is permitted, and not every one."""
+    return replace(
+        play.case(BY_NAME, f"{play.action} with an empty list", UNLISTED), before=no_target
+    )
 
 
 CASES: tuple[Case, ...] = (
+    *map(nothing_listed, AIMED),
     LABEL.case(BY_NAME, "a label by name", UNLISTED, label_id="FYI"),
     LABEL.case(BY_NAME, "a label's id in other case", UNLISTED, label_id="LABEL_FYI"),
     LABEL.case(BY_NAME, "a label that exists", UNLISTED, label_id="label_invoices"),

@@ -35,7 +35,7 @@ UNKNOWN, OUTSIDE = "object_unknown", "outside_own_item"
 
 def neighbour(desk: Desk) -> None:
     """Another tenant with the same things under other ids."""
-    seated(desk.origin, desk.office.sandbox, desk.model, number=2)
+    seated(desk.house, number=2)
 
 
 ARGUMENTS: tuple[tuple[Play, str, str], ...] = (

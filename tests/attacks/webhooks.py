@@ -12,7 +12,7 @@ from standardwebhooks.webhooks import Webhook
 
 from integrations.models import Delivery
 from tests.attacks.case import Grant, Story
-from tests.attacks.desk import ADA, EVE, SECRET, Desk, drain, seated, told
+from tests.attacks.desk import ADA, EVE, SECRET, Desk, drain, neighbour, told
 from tests.attacks.plays import REPLY_DRAFT
 from tests.attacks.replay import permit
 from tests.attacks.run import wish
@@ -132,11 +132,11 @@ def too_large(desk: Desk) -> None:
 def to_another_tenant(desk: Desk) -> None:
     """Signed with the own secret, sent to the neighbour's address with the neighbour's ids.
     Their secrets differ, so it is no signature there."""
-    neighbour = seated(desk.origin, desk.office.sandbox, desk.model)
-    settings.WEBHOOK_SECRETS = settings.WEBHOOK_SECRETS | {neighbour.slug: OTHER_SECRET}
-    body = event(neighbour)
-    answer = post(desk, body, headers(body), path=neighbour.slug)
-    turned_away(neighbour, answer, 401, "bad_signature")
+    other = neighbour(desk)
+    settings.WEBHOOK_SECRETS = settings.WEBHOOK_SECRETS | {other.slug: OTHER_SECRET}
+    body = event(other)
+    answer = post(desk, body, headers(body), path=other.slug)
+    turned_away(other, answer, 401, "bad_signature")
 
 
 def to_nobody(desk: Desk) -> None:
@@ -146,15 +146,15 @@ def to_nobody(desk: Desk) -> None:
 
 def of_another_tenants_user(desk: Desk) -> None:
     """The user of another tenant is as unknown as none: nothing is read or done."""
-    neighbour = seated(desk.origin, desk.office.sandbox, desk.model)
-    permit(neighbour, Grant(action="draft"))
-    answer = desk.push(neighbour.mail(), user_id=neighbour.user_id)
+    other = neighbour(desk)
+    permit(other, Grant(action="draft"))
+    answer = desk.push(other.mail(), user_id=other.user_id)
     assert answer.status_code == 202
     drain()
     [delivery] = Delivery.objects.filter(organisation=desk.office.organisation)
     assert (delivery.state, delivery.reason) == ("skipped", "unknown_account")
-    assert desk.turns() == neighbour.turns() == []
-    assert neighbour.calls() == []
+    assert desk.turns() == other.turns() == []
+    assert other.calls() == []
 
 
 def obeyed_draft(desk: Desk, mail: dict[str, Any], *, to: str, **pushed: Any) -> None:

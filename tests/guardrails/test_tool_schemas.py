@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardrails.tool_schemas import Misfit, check
+from guardrails.tool_schemas import Misfit, check, free_names
 
 NAMES = st.sampled_from(["a", "b", "c", "odd/name", "~x"])
 LEAVES: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -110,3 +110,17 @@ def test_a_schema_that_never_ends_is_refused_and_a_pattern_is_not_run() -> None:
     assert not fits({"a": 1}, endless)
     evil = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(a+)+$"}}}
     assert fits({"a": "a" * 5000 + "!"}, evil)
+
+
+def test_names_that_the_schema_names_nowhere_are_told_however_deep() -> None:
+    schema = {
+        "properties": {"a": {"type": "object"}, "b": {"$ref": "#/$defs/b"}},
+        "$defs": {"b": {"properties": {"c": {}}}},
+    }
+    value = {"a": {"the plan": None}, "b": [{"c": {"x": 1}}]}
+
+    assert free_names(value, schema, "arguments") == (
+        "arguments.a.the plan (name)",
+        "arguments.b[0].c.x (name)",
+    )
+    assert free_names({"a": 1, "b": [{"c": 2}]}, schema, "arguments") == ()

@@ -216,6 +216,19 @@ def test_receivers_per_run_are_different_people_over_all_actions(office: Office)
     assert send(office, "cy@company.com", run="turn-2").status == "succeeded"
 
 
+def test_what_an_outside_agent_does_in_a_day_is_one_run(office: Office) -> None:
+    permit_sending(office, {"kind": "receivers_per_run", "max": 1})
+
+    def sent(to: str, actor: str = "token:1") -> str:
+        arguments = {"to": [to], "subject": "Lunch", "body": "Yes."}
+        origin = Origin(trigger="mcp", agent="mcp", actor=actor)
+        return execute(office.request("send_email", arguments, origin=origin)).reason
+
+    assert [sent("ada@company.com"), sent("bob@company.com")] == ["performed", "rate_exceeded"]
+    assert sent("ada@company.com") == "performed"
+    assert sent("bob@company.com", "token:2") == "performed"  # another agent
+
+
 def test_deletes_per_hour_count_whatever_destroys(office: Office) -> None:
     CeilingRule.objects.create(
         organisation=office.organisation,

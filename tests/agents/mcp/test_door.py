@@ -13,8 +13,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from agents.mcp import door
 from audit.ids import uuid7
+from audit.models import ExecutedAgentAction
 from audit.selectors import recorded
 from guardrails import approvals
+from guardrails.executor import execute
 from integrations.models import Organisation, ServiceToken
 from tests.guardrails.office import Office, settle
 from tests.office import entrance
@@ -205,13 +207,24 @@ def test_a_key_that_is_no_fresh_uuid_is_refused(outside: Outside, key: str) -> N
 
     assert (found["status"], found["reason"]) == ("refused", "invalid_key")
     assert outside.office.calls() == []
+    rows = ExecutedAgentAction.objects.filter(tenant_id=outside.office.organisation.id)
+    assert [(row.phase, row.action_type) for row in rows] == [("blocked", "tool:archive")]
 
 
 def test_anothers_approval_is_as_unknown_as_none(
     outside: Outside, provider: Any, settings: Any
 ) -> None:
+    known = settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS
     stranger = settle(provider, settings)
-    found = outside.call("approval_status", {"approval_id": str(uuid7())})
+    settings.DATA_SERVICES |= known[0]
+    settings.DATA_SERVICE_KEYS |= known[1]
+    stranger.permit("archive", mode="ask")
+    asked = execute(stranger.request("archive", {"email_id": stranger.receive()}))
+    assert asked.approval_id is not None
+
+    found = outside.call("approval_status", {"approval_id": str(asked.approval_id)})
+
+    assert found == outside.call("approval_status", {"approval_id": str(uuid7())})
     assert (found["status"], found["reason"]) == ("refused", "unknown_approval")
     assert stranger.calls() == []
 

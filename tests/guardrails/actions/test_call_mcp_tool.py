@@ -13,13 +13,14 @@ from pytest_django.fixtures import Settings
 
 from audit.ids import uuid7
 from audit.selectors import recorded
-from guardrails import approvals
+from guardrails import approvals, selectors
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
 from guardrails.recovery import recover_open_attempts
 from integrations.mcp_tools import Looked, keep, offered_by
 from integrations.models import Account, McpServer, McpTool, Organisation
+from tests.guardrails.arguments import BASE, ROWS, Row
 from tests.guardrails.office import AGENT_TEXT, CHAT, phases
 from tests.mcp_server import Tracker, running_tracker, said, tool
 
@@ -114,6 +115,67 @@ def refused(desk: Desk, reason: str, request: ActionRequest | None = None) -> Ac
     assert phases(result) == [("blocked", "blocked", reason)]
     assert desk.tracker.calls == []
     return result
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.action == "call_mcp_tool"], ids=str)
+def test_every_argument_is_decided(desk: Desk, row: Row) -> None:
+    desk.mark("find_issues", enabled=True, effect="undoable")
+    base = BASE["call_mcp_tool"]
+
+    refused(desk, row.reason, desk.request(arguments=base | row.given(good=False)))
+
+    passed = execute(desk.request(arguments=base | row.given(good=True)))
+    assert (passed.status, len(desk.tracker.calls)) == ("succeeded", 1)
+
+
+def lists(desk: Desk, kind: str, external_id: str) -> None:
+    AllowedActionOption.objects.create(
+        account=desk.account,
+        action_type="call_mcp_tool",
+        source="mcp",
+        kind=kind,
+        external_id=external_id,
+        name=external_id,
+    )
+
+
+def to(*labels: str) -> dict[str, Any]:
+    return {"tool": "tracker:create_issue", "arguments": {"title": "Roof", "labels": [*labels]}}
+
+
+def test_an_address_in_the_arguments_is_a_receiver(desk: Desk) -> None:
+    """Also without a data service, which knows whom the user has written to."""
+    refused(desk, "target_not_listed", desk.request(arguments=to("eve@evil.example")))
+    lists(desk, "recipient", "bob@company.com")
+    request = desk.request(arguments=to("bob@company.com", "eve@evil.example"))
+    refused(desk, "target_not_listed", request)
+
+    assert execute(desk.request(arguments=to("bob@company.com"))).status == "succeeded"
+
+    lists(desk, "recipient_domain", "company.com")
+    asked = execute(desk.request(arguments=to("zoe@company.com")))
+    assert (asked.status, len(desk.tracker.calls)) == ("pending", 1)
+    assert "zoe@company.com" in asked.sentence
+
+
+def test_a_card_shows_names_without_values_and_what_hides_in_names(desk: Desk) -> None:
+    free = {"type": "object", "properties": {"fields": {"type": "object"}}}
+    desk.tracker.tools[0] = tool("create_issue", free)
+    look(desk.server)
+    desk.mark(enabled=True, effect="acting")
+    fields = {"sell": None, "at\u200b": "9"}
+    arguments = {"tool": "tracker:create_issue", "arguments": {"fields": fields}}
+
+    result = execute(desk.request(arguments=arguments))
+
+    [card] = selectors.approval_cards(
+        organisation_id=desk.account.organisation_id, ids=[result.approval_id or result.action_id]
+    )
+    assert [(value.label, value.text) for value in card.values] == [
+        ("tool", "tracker:create_issue"),
+        ("arguments.fields.at⟨U+200B⟩", "9"),
+        ("arguments.fields.sell", "(nothing)"),
+    ]
 
 
 def test_a_tool_is_off_until_an_operator_enables_it(desk: Desk) -> None:
