@@ -14,7 +14,9 @@ from guardrails.targets import address_or_none
 from guardrails.text import is_hidden
 
 # Loose on purpose: whatever some reader of addresses could take for one.
-_ADDRESS = r"(?:\"[^\"]*\"|[^\s<>()@,;:\"]+)@(?:[^\s<>()@,;:/?#\"]+\.)+[^\W\d_]{2,}\.?"
+_ADDRESS = (
+    r"(?:\"[^\"]*\"|[^\s<>()@,;:\"]+)@(?:[^\s<>()@,;:/?#\".\u3002]+[.\u3002])+[^\W\d_]{2,}\.?"
+)
 _SIGNS = frozenset("@\uff20\ufe6b")
 _ENTRY = re.compile(
     rf"(?:\"[^\"]*\"|[^<>@,;\"])*<\s*(?:mailto:)?{_ADDRESS}[^<>]*>"
