@@ -19,7 +19,7 @@ from tests.attacks.plays import (
     UPDATE_EVENT,
     UPDATE_TASK,
 )
-from tests.attacks.servers import ISSUE, LETTER
+from tests.attacks.servers import ISSUE
 from tests.attacks.substitution import no_target
 
 BY_NAME = "name instead of an id"
@@ -27,7 +27,6 @@ UNLISTED, INVALID = "target_not_listed", "invalid_arguments"
 NOBODY_KNOWS = "audience_unknown"
 AIMED = (
     LABEL,
-    LABEL_ARRIVED,
     MOVE_EMAIL,
     SEND,
     FORWARD,
@@ -40,7 +39,6 @@ AIMED = (
     UPDATE_TASK,
     COMMENT,
     ISSUE,
-    LETTER,
 )
 
 

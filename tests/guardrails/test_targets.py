@@ -112,3 +112,19 @@ def test_what_is_accepted_is_ascii_without_anything_that_splits(text: str) -> No
         assert found.count("@") == 1
         assert not set(found) & set(' ,;:<>()[]\\"')
         assert targets.address(found) == found
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("no-reply@shop.com", True),
+        ("NoReply+7@shop.com", True),
+        ("do_not.reply@shop.com", True),
+        ("MAILER-DAEMON@shop.com", True),
+        ("bounces@shop.com", True),
+        ("reply@shop.com", False),
+        ("norah@noreply.com", False),
+    ],
+)
+def test_some_addresses_say_that_nobody_reads_them(address: str, expected: bool) -> None:
+    assert targets.is_unattended(address) == expected

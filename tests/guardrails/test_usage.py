@@ -218,6 +218,8 @@ def test_receivers_per_run_are_different_people_over_all_actions(office: Office)
 
 def test_what_an_outside_agent_does_in_a_day_is_one_run(office: Office) -> None:
     permit_sending(office, {"kind": "receivers_per_run", "max": 1})
+    for address in ("ada@company.com", "bob@company.com"):
+        office.list_target("send_email", "recipient", address)
 
     def sent(to: str, actor: str = "token:1") -> str:
         arguments = {"to": [to], "subject": "Lunch", "body": "Yes."}

@@ -22,7 +22,7 @@ from integrations.mcp_tools import Looked, keep, offered_by
 from integrations.models import Account, McpServer, McpTool, Organisation
 from tests.guardrails.arguments import BASE, ROWS, Row
 from tests.guardrails.office import AGENT_TEXT, CHAT, phases
-from tests.mcp_server import Tracker, running_tracker, said, tool
+from tests.mcp_server import CREATE, Tracker, running_tracker, said, tool
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -119,6 +119,8 @@ def refused(desk: Desk, reason: str, request: ActionRequest | None = None) -> Ac
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.action == "call_mcp_tool"], ids=str)
 def test_every_argument_is_decided(desk: Desk, row: Row) -> None:
+    desk.tracker.tools[1] = tool("find_issues", CREATE)
+    look(desk.server)
     desk.mark("find_issues", enabled=True, effect="undoable")
     base = BASE["call_mcp_tool"]
 
