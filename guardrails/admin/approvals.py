@@ -129,7 +129,10 @@ class ApprovalAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         waiting = Approval.objects.filter(state=Approval.State.PENDING).count()
-        return super().changelist_view(request, {**(extra_context or {}), "waiting": waiting})
+        response: HttpResponse = super().changelist_view(
+            request, {**(extra_context or {}), "waiting": waiting}
+        )
+        return response
 
     def get_urls(self) -> list[URLPattern]:
         return [*approval_views.urls(self), *super().get_urls()]
