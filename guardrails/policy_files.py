@@ -10,67 +10,27 @@ from importlib import resources
 from typing import Any, TypeVar
 
 import yaml
+from django.core.exceptions import NON_FIELD_ERRORS as NON_FIELD
 from django.core.exceptions import ValidationError as InvalidRow
 from django.db import transaction
 from django.db.models import ProtectedError
-from pydantic import ValidationError
 
 from guardrails import changes, policy_format, presets, registry
 from guardrails.changes import Author
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policy_format import KEYS, Difference, Group, Listed, Permission, PolicyFile
+from guardrails.policy_text import PolicyFileError, read
 from integrations.models import Account
 
-MAX_CHARS = 1_000_000
-R = TypeVar("R", AllowedAction, AllowedActionOption)
+R = TypeVar("R", AllowedAction, AllowedActionOption, TargetGroup)
+# Where the word of the file is not the column's.
+COLUMNS = {
+    "action": "action_type",
+    "resource": "resource_type",
+    "mode": "approval_mode",
+    "id": "external_id",
+}
 Row = AllowedAction | AllowedActionOption | TargetGroup
-
-
-class PolicyFileError(ValueError):
-    """The file is no policy for this account. The message says what to do."""
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses what a reviewer could misread: keys given twice, and aliases."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            raise PolicyFileError("The file uses a YAML alias. Write it out.")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = [key for key in keys if keys.count(key) > 1]
-        if twice:
-            raise PolicyFileError(f"“{twice[0]}” is given twice in one place. Keep one of them.")
-        return super().construct_mapping(node, deep=deep)
-
-
-def read(text: str) -> PolicyFile:
-    """The policy in a YAML or JSON text. Raises PolicyFileError."""
-    if len(text) > MAX_CHARS:
-        raise PolicyFileError(f"The file is longer than {MAX_CHARS} characters.")
-    try:
-        return parsed(yaml.load(text, Loader=_Loader))  # noqa: S506  # is safe
-    except yaml.YAMLError as error:
-        raise PolicyFileError(f"This is neither YAML nor JSON: {error}") from error
-
-
-def parsed(raw: Any) -> PolicyFile:
-    """The policy in plain data. Raises PolicyFileError."""
-    try:
-        found = PolicyFile.model_validate(raw)
-    except ValidationError as error:
-        details = "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"
-            for one in error.errors(include_input=False, include_url=False)[:5]
-        )
-        raise PolicyFileError(f"This is no policy file. {details}.") from error
-    for section in KEYS:
-        keys = policy_format.keys(found, section)
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise PolicyFileError(f"{section}: “{' '.join(twice[0])}” is listed twice.")
-    return found
 
 
 def preset_names() -> list[str]:
@@ -155,16 +115,18 @@ def whole(account: Account, wanted: PolicyFile) -> PolicyFile:
     )
     known = {one.name: TargetGroup(account=account, **vars(one)) for one in groups}
 
-    def row(made: R, section: str, entry: Permission | Listed) -> R:
+    def row(made: R, section: str, entry: Permission | Group | Listed) -> R:
         for name, value in _fields(account, section, entry.model_dump(), known.get).items():
             setattr(made, name, value)
         try:
             made.clean_fields(exclude={"group"})
             made.clean()
         except InvalidRow as error:
-            raise PolicyFileError(" ".join(error.messages)) from error
+            raise PolicyFileError(_told(section, entry.model_dump(), error)) from error
         return made
 
+    for group in groups:
+        row(TargetGroup(account=account), "groups", group)
     for permission in permissions:
         row(AllowedAction(account=account), "permissions", permission)
     listed = [
@@ -194,8 +156,6 @@ def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Diff
                 stack.enter_context(changes.recording(model, ids, author=author))
             try:
                 _write(account, found, rows)
-            except InvalidRow as error:
-                raise PolicyFileError(" ".join(error.messages)) from error
             except ProtectedError as error:
                 raise PolicyFileError("A group that goes is still used by a target.") from error
     return found
@@ -218,7 +178,10 @@ def _write(account: Account, found: tuple[Difference, ...], rows: list[Row]) -> 
             continue
         for name, value in _fields(account, one.section, one.after, group_of).items():
             setattr(row, name, value)
-        row.save()
+        try:
+            row.save()
+        except InvalidRow as error:
+            raise PolicyFileError(_told(one.section, one.after, error)) from error
     for one, row in sorted(steps, key=lambda step: step[0].section == "groups"):
         if one.after is None:
             row.delete()
@@ -245,6 +208,18 @@ def _row(account: Account, one: Difference) -> Row:
     ).first() or AllowedActionOption(account=account)
 
 
+def _told(section: str, entry: Mapping[str, Any], error: InvalidRow) -> str:
+    """Which entry is refused, in which of its fields, and why."""
+    words = {column: name for name, column in COLUMNS.items()}
+    by_field = error.message_dict if hasattr(error, "error_dict") else {NON_FIELD: error.messages}
+    key = " ".join(str(entry[name]) for name in KEYS[section] if entry[name])
+    why = " ".join(
+        ("" if field == NON_FIELD else f"{words.get(field, field)}: ") + " ".join(messages)
+        for field, messages in by_field.items()
+    )
+    return f"{section}: “{key}”: {why}"
+
+
 def _fields(
     account: Account,
     section: str,
@@ -252,26 +227,10 @@ def _fields(
     group_of: Callable[[str], TargetGroup | None],
 ) -> dict[str, Any]:
     """An entry as the fields of its row. Raises PolicyFileError."""
-    if section == "groups":
-        return dict(entry)
-    found = {"action_type": entry["action"], "resource_type": entry["resource"]}
-    if section == "permissions":
-        return found | {
-            "approval_mode": entry["mode"],
-            "enabled": entry["enabled"],
-            "hold_seconds": entry["hold_seconds"],
-            "conditions": entry["conditions"],
-            "patterns_unapproved": entry["patterns_unapproved"],
-        }
-    group = None
-    if entry["group"]:
-        group = group_of(entry["group"])
-        if group is None:
-            raise PolicyFileError(f"There is no group “{entry['group']}”. List it under groups.")
-    return found | {
-        "source": account.source,
-        "kind": entry["kind"],
-        "external_id": entry["id"],
-        "name": entry["name"],
-        "group": group,
-    }
+    found = {COLUMNS.get(name, name): value for name, value in entry.items()}
+    if section != "targets":
+        return found
+    group = group_of(entry["group"]) if entry["group"] else None
+    if entry["group"] and group is None:
+        raise PolicyFileError(f"There is no group “{entry['group']}”. List it under groups.")
+    return found | {"source": account.source, "group": group}

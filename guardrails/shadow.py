@@ -14,13 +14,13 @@ from typing import Any
 from django.db import transaction
 
 from audit import selectors as ledger
-from guardrails import changes, drafts, evidence, policy_files
+from guardrails import changes, drafts, evidence, policy_files, policy_text
 from guardrails.changes import Author
 from guardrails.contracts import ActionRequest
 from guardrails.judgement import Judgement
 from guardrails.models import ShadowPolicy
-from guardrails.policy_files import PolicyFileError
 from guardrails.policy_format import Difference, PolicyFile
+from guardrails.policy_text import PolicyFileError
 from guardrails.simulation import Replay, difference
 from integrations.contracts import AccountRef
 from integrations.models import Account
@@ -72,7 +72,7 @@ def adopt(account: Account, *, author: Author) -> tuple[Difference, ...]:
         row = ShadowPolicy.objects.select_for_update().filter(account=account).first()
         if row is None:
             raise PolicyFileError("Nothing is in shadow here.")
-        found = policy_files.apply(account, policy_files.parsed(row.content), author=author)
+        found = policy_files.apply(account, policy_text.parsed(row.content), author=author)
         discard(account, author=author)
     return found
 
@@ -82,7 +82,7 @@ def standing(account: Account) -> Standing | None:
     row = ShadowPolicy.objects.filter(account=account).first()
     if row is None:
         return None
-    wanted = policy_files.parsed(row.content)
+    wanted = policy_text.parsed(row.content)
     return Standing(
         row=row, replay=_replay(account, row), changes=policy_files.differences(account, wanted)
     )

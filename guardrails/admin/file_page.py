@@ -13,12 +13,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from guardrails import policy_files, shadow
+from guardrails import policy_files, policy_text, shadow
 from guardrails.admin.account_page import address_of
 from guardrails.admin.authors import author
 from guardrails.admin.scope import choose_account
-from guardrails.policy_files import PolicyFileError
 from guardrails.policy_format import Difference, PolicyFile
+from guardrails.policy_text import PolicyFileError
 from guardrails.text import visible
 from integrations.models import Account
 
@@ -54,7 +54,7 @@ class PolicyTextForm(forms.Form):
         if bool(sent) == bool(pasted.strip()):
             raise forms.ValidationError("Choose a file or paste a text, one of them.")
         if sent:
-            if sent.size > policy_files.MAX_CHARS:
+            if sent.size > policy_text.MAX_CHARS:
                 raise forms.ValidationError("The file is too long.")
             try:
                 pasted = sent.read().decode()
@@ -97,7 +97,7 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     text = _text(request, context)
     if text:
         try:
-            wanted = policy_files.whole(account, policy_files.read(text))
+            wanted = policy_files.whole(account, policy_text.read(text))
             found = policy_files.differences(account, wanted)
             shown = digest(found)
             context |= {"text": text, "differences": found, "shown": shown, "chosen": True}

@@ -15,7 +15,7 @@ from guardrails.admin.authors import author
 from guardrails.admin.file_page import digest, may_apply
 from guardrails.admin.scope import choose_account
 from guardrails.admin.trial import told
-from guardrails.policy_files import PolicyFileError
+from guardrails.policy_text import PolicyFileError
 from guardrails.text import visible
 from integrations.models import Account
 

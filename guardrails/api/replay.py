@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import drafts, policy_files, simulation
+from guardrails import drafts, policy_files, policy_text, simulation
 from guardrails.api.scope import accounts_of
-from guardrails.policy_files import PolicyFileError
+from guardrails.policy_text import PolicyFileError
 from guardrails.simulation import Difference, Replay
 from guardrails.text import visible
 from integrations.authentication import HasScope
@@ -106,7 +106,7 @@ class ReplayView(APIView):
             raise exceptions.NotFound("There is no such account.", code="unknown_account")
         try:
             whole = policy_files.whole(
-                Account.objects.get(pk=account.id), policy_files.parsed({"version": 1, **wish})
+                Account.objects.get(pk=account.id), policy_text.parsed({"version": 1, **wish})
             )
         except PolicyFileError as error:
             raise exceptions.ValidationError({"policy": [visible(str(error))]}) from error

@@ -15,10 +15,10 @@ from django.db.migrations.state import ProjectState
 from django.db.models import Model, Value
 from django.http import QueryDict
 
-from guardrails import policy_files
+from guardrails import policy_files, policy_text
 from guardrails.admin.permissions import AllowedActionForm
 from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
-from guardrails.policy_files import PolicyFileError
+from guardrails.policy_text import PolicyFileError
 from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db
@@ -238,7 +238,7 @@ def test_a_policy_file_with_it_is_refused(mailbox: Account, raw: Any) -> None:
         }
     )
     with pytest.raises(PolicyFileError, match=SAYS):
-        policy_files.whole(mailbox, policy_files.read(text))
+        policy_files.whole(mailbox, policy_text.read(text))
     assert not AllowedAction.objects.exists()
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from audit.contracts import Filters
 from audit.selectors import actions, recorded
-from guardrails import policy_files, shadow
+from guardrails import policy_text, shadow
 from guardrails.changes import Author
 from guardrails.contracts import ActionResult
 from guardrails.executor import execute
@@ -25,7 +25,7 @@ AUTO = "version: 1\npermissions: [{action: archive, mode: auto}]"
 
 
 def watch(office: Office, text: str) -> ShadowPolicy:
-    wanted = policy_files.read(text)
+    wanted = policy_text.read(text)
     return shadow.start(office.mailbox, wanted, note="A try", author=OLGA)
 
 
@@ -132,12 +132,12 @@ def test_it_is_adopted_with_its_history(office: Office) -> None:
         ("shadowpolicy", "operator:olga"),
         ("shadowpolicy", "operator:olga"),
     ]
-    with pytest.raises(policy_files.PolicyFileError):
+    with pytest.raises(policy_text.PolicyFileError):
         shadow.adopt(office.mailbox, author=OLGA)
 
 
 def test_what_cannot_be_a_policy_cannot_be_in_shadow(office: Office) -> None:
-    with pytest.raises(policy_files.PolicyFileError):
+    with pytest.raises(policy_text.PolicyFileError):
         watch(office, "version: 1\npermissions: [{action: create_jira_task, mode: auto}]")
     assert not ShadowPolicy.objects.exists()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from audit.contracts import Filters
 from audit.models import LedgerPolicy
 from audit.selectors import actions
-from guardrails import drafts, policy_files, simulation
+from guardrails import drafts, policy_files, policy_text, simulation
 from guardrails.contracts import Origin
 from guardrails.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption, Approval, CeilingRule
@@ -222,7 +222,7 @@ def test_a_whole_file_is_tried(office: Office) -> None:
     account = office.ref(office.mailbox)
 
     def tried(text: str) -> tuple[int, int, int]:
-        whole = policy_files.whole(office.mailbox, policy_files.read(text))
+        whole = policy_files.whole(office.mailbox, policy_text.read(text))
         found = replay(account, lambda policy: drafts.with_file(policy, whole, account.source))
         return len(found.newly("allow")), len(found.newly("ask")), len(found.newly("refuse"))
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from guardrails import drafts, policy_files, presets
+from guardrails import drafts, policy_files, policy_text, presets
 from guardrails.changes import Author
 from guardrails.findings import findings
-from guardrails.policy_files import PolicyFileError
 from guardrails.policy_rows import policy_snapshot
+from guardrails.policy_text import PolicyFileError
 from guardrails.text import visible
 from integrations.models import Account
 from integrations.registry import source_choices
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         )
 
     def load(self, account: Account, options: dict[str, Any]) -> None:
-        wanted = policy_files.read(text(options))
+        wanted = policy_text.read(text(options))
         draft = drafts.with_file(
             policy_snapshot(account.ref()),
             policy_files.whole(account, wanted),
@@ -108,7 +108,7 @@ def text(options: dict[str, Any]) -> str:
     if options["preset"]:
         return policy_files.preset(options["preset"])
     if options["file"] == "-":
-        return sys.stdin.read(policy_files.MAX_CHARS + 1)
+        return sys.stdin.read(policy_text.MAX_CHARS + 1)
     try:
         return Path(options["file"]).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

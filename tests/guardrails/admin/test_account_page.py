@@ -11,7 +11,7 @@ from django.utils.html import escape
 
 from audit.contracts import Filters
 from audit.selectors import actions
-from guardrails import policy_files, reasons
+from guardrails import policy_files, policy_text, reasons
 from guardrails.contracts import Origin
 from guardrails.executor import execute
 from guardrails.findings import findings
@@ -240,7 +240,7 @@ def test_what_is_downloaded_is_what_can_be_put_back(
 
     assert f".{form}" in response["Content-Disposition"]
     text = response.content.decode()
-    assert policy_files.read(text) == policy_files.exported(office.mailbox)
+    assert policy_text.read(text) == policy_files.exported(office.mailbox)
     address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
     assert "Nothing would change" in client.post(address, {"text": text}).content.decode()
 
