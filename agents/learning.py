@@ -10,7 +10,7 @@ from agents import precedents
 from agents.patterns import ACTION_TYPES
 from audit.chain import canonical
 from audit.contracts import Recorded
-from guardrails import precision, proposals, registry
+from guardrails import patterns, precision, proposals, registry
 from guardrails.changes import Author
 from guardrails.contracts import Pattern, PatternProposal
 from guardrails.precision import OWN_INITIATIVE, object_of
@@ -52,6 +52,13 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
         )
         new += proposed.status == "new"
     return new
+
+
+def gather_evidence(account: AccountRef) -> None:
+    """Bring up to date what stored mail says for and against each pattern of the account,
+    whoever made it."""
+    for pattern in patterns.of_account(account):
+        proposals.gather(pattern.id, precedents.find(account, pattern))
 
 
 def look_again(account: AccountRef, *, now: datetime) -> int:

@@ -42,6 +42,7 @@ def learn_account(account_id: str) -> None:
     if row is not None:
         now = timezone.now()
         learning.propose_repeated(row.ref(), now=now)
+        learning.gather_evidence(row.ref())
         learning.look_again(row.ref(), now=now)
 
 

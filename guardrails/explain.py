@@ -84,10 +84,14 @@ def _effective(policy: PolicySnapshot, action: Action[Any]) -> Effective:
         verdict=verdict,
         strictest=strictest,
         conditions=() if refused else tuple(map(in_words, _conditions(rule, limits))),
-        targets=() if refused else options,
+        targets=() if refused else tuple(sorted(options, key=_in_order)),
         rule_id=rule.id if rule else "",
         hold_seconds=0 if refused else _hold_seconds(rule, limits),
     )
+
+
+def _in_order(option: Option) -> tuple[str, ...]:
+    return option.kind, option.name.casefold(), option.external_id
 
 
 def _hold_seconds(rule: Rule | None, limits: tuple[Limit, ...]) -> int:

@@ -11,6 +11,7 @@ from audit import selectors, timeline
 from audit.contracts import Filters, Recorded
 from guardrails import conditions, registry
 from guardrails.changes import ACTION_TYPE
+from guardrails.findings import MODES
 from guardrails.text import visible
 
 PAGE = 50
@@ -28,6 +29,7 @@ KINDS = {
     "mcptool": "MCP tool",
 }
 
+NAMES = {"external_id": "identity"}
 UNTOLD = ("id", "account_id", "organisation_id", "group_id", "digest")
 
 
@@ -99,7 +101,7 @@ def differences(
         if before == after or name in UNTOLD or (old is None and after in (None, "", [])):
             continue
         yield FieldChange(
-            name=name.removesuffix("_id").replace("_", " "),
+            name=NAMES.get(name, name.removesuffix("_id").replace("_", " ")),
             before=None if old is None else WORDS.get(name, as_text)(before),
             after=None if new is None else WORDS.get(name, as_text)(after),
         )
@@ -117,6 +119,15 @@ def _actions(raw: Any) -> str:
         values = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in arguments.items())
         told.append(f"{action.title if action else name}{f' ({values})' if values else ''}")
     return visible("; ".join(told) or "none")
+
+
+def _action(raw: Any) -> str:
+    action = registry.BY_NAME.get(raw)
+    return action.title if action else as_text(raw)
+
+
+def _mode(raw: Any) -> str:
+    return MODES.get(raw, as_text(raw))
 
 
 def _moment(raw: Any) -> str:
@@ -141,9 +152,15 @@ def as_text(value: Any) -> str:
 
 
 WORDS: Mapping[str, Callable[[Any], str]] = {
+    "action_type": _action,
     "actions": _actions,
+    "approval_mode": _mode,
     "approved_at": _moment,
     "conditions": _conditions,
     "content": _policy,
     "expires_at": _moment,
+    "lifted_at": _moment,
+    "since": _moment,
+    "suspended_at": _moment,
+    "thrown_at": _moment,
 }

@@ -35,6 +35,12 @@ def approved_patterns(account: AccountRef, *, now: datetime) -> tuple[Pattern, .
     )
 
 
+def of_account(account: AccountRef) -> tuple[Pattern, ...]:
+    """Every pattern of the account, whether it may act or not. Two queries."""
+    rows = LearnedPattern.objects.filter(account_id=account.id).prefetch_related("actions")
+    return tuple(map(_pattern, rows))
+
+
 def _pattern(row: LearnedPattern) -> Pattern:
     return Pattern(
         id=row.id,

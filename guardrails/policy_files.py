@@ -119,7 +119,7 @@ def whole(account: Account, wanted: PolicyFile) -> PolicyFile:
         for name, value in _fields(account, section, entry.model_dump(), known.get).items():
             setattr(made, name, value)
         try:
-            made.clean_fields(exclude={"group"})
+            made.clean_fields(exclude={"account", "group"})
             made.clean()
         except InvalidRow as error:
             raise PolicyFileError(_told(section, entry.model_dump(), error)) from error

@@ -5,7 +5,7 @@ costs more to read than it is long.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import yaml
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from guardrails import policy_format
 from guardrails.policy_format import KEYS, PolicyFile
+from guardrails.text import storable, visible
 
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 20
@@ -77,11 +78,27 @@ def parsed(raw: Any) -> PolicyFile:
             for one in error.errors(include_input=False, include_url=False)[:5]
         )
         raise PolicyFileError(f"This is no policy file. {details}.") from error
+    for one in _texts(found.model_dump()):
+        try:
+            storable(one)
+        except ValueError as error:
+            raise PolicyFileError(f"“{visible(one, limit=80)}” {error}.") from error
     for section in KEYS:
         for key in _twice(policy_format.keys(found, section)):
             name = " ".join(filter(None, key))
             raise PolicyFileError(f"{section}: “{name}” is listed twice.")
     return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _texts(pair)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
 
 
 def _twice(names: Iterable[T]) -> Iterator[T]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
@@ -50,6 +51,14 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
         pattern_id=row.id,
         acts=acts,
     )
+
+
+def gather(pattern_id: UUID, precedents: Iterable[Precedent]) -> None:
+    """Keep what is known by now about past mail that a pattern fits. Nothing when it is gone."""
+    with transaction.atomic():
+        row = LearnedPattern.objects.select_for_update().filter(id=pattern_id).first()
+        if row is not None:
+            keep_evidence(row, precedents)
 
 
 def keep_evidence(row: LearnedPattern, precedents: Iterable[Precedent]) -> None:

@@ -53,7 +53,7 @@ class Classify(Action[ClassifyArguments]):
         return hiding(facts)
 
     def undo(self, arguments: ClassifyArguments, facts: Facts) -> str:
-        return "Take the label off; what else was taken off is listed above."
+        return "Put the labels that this changes back as they were."
 
     def differences(
         self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]

@@ -11,13 +11,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
-from guardrails import policy_files, policy_text, shadow
+from guardrails import drafts, policy_files, policy_text, shadow, simulation
 from guardrails.admin.account_page import address_of
 from guardrails.admin.authors import author
 from guardrails.admin.scope import choose_account
+from guardrails.admin.trial import LASTS, OF, chosen, told
+from guardrails.findings import findings
 from guardrails.policy_format import Difference, PolicyFile
+from guardrails.policy_rows import policy_snapshot
 from guardrails.policy_text import PolicyFileError
 from guardrails.text import visible
 from integrations.models import Account
@@ -27,7 +30,6 @@ RIGHTS = [
     for verb in ("add", "change", "delete")
     for model in ("allowedaction", "allowedactionoption", "targetgroup")
 ]
-FILE = "border border-base-200 rounded-default px-3 py-2 max-w-full dark:border-base-700"
 FORMATS = {"yaml": "application/yaml", "json": "application/json"}
 
 
@@ -37,7 +39,7 @@ class PolicyTextForm(forms.Form):
     file = forms.FileField(
         label="Choose a file",
         required=False,
-        widget=forms.FileInput({"accept": ".yaml,.yml,.json", "class": FILE}),
+        widget=UnfoldAdminFileFieldWidget({"accept": ".yaml,.yml,.json"}),
     )
     text = forms.CharField(
         label="Or paste it here",
@@ -100,10 +102,15 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
             wanted = policy_files.whole(account, policy_text.read(text))
             found = policy_files.differences(account, wanted)
             shown = digest(found)
+            draft = drafts.with_file(policy_snapshot(account.ref()), wanted, account.ref().source)
             context |= {"text": text, "differences": found, "shown": shown, "chosen": True}
+            context |= {"findings": findings(draft, account.source)}
+            context |= {"lasts": LASTS, "kinds_of_past": OF}
+            if "_try" in request.POST:
+                return _try_first(request, context, account, wanted)
             if request.POST.get("shadow"):
                 return _shadow(request, account, wanted)
-            if request.POST.get("apply"):
+            if "_save" in request.POST:
                 return _apply(request, context, account, wanted, shown)
         except PolicyFileError as error:
             context["problem"] = visible(str(error))
@@ -136,6 +143,25 @@ def _apply(
     done = policy_files.apply(account, wanted, author=author(request))
     messages.success(request, f"{len(done)} entries changed. They are in the history of policy.")
     return redirect(address_of(account))
+
+
+def _try_first(
+    request: HttpRequest, context: dict[str, Any], account: Account, wanted: PolicyFile
+) -> HttpResponse:
+    """What the file would have changed of the past."""
+    source = account.ref().source
+    replay = simulation.replay(
+        lambda policy: drafts.with_file(policy, wanted, source),
+        organisation_id=account.organisation_id,
+        account_id=account.pk,
+        **chosen(request),
+    )
+    kept = [("text", context["text"]), ("shown", context["shown"])]
+    context |= told(replay) | {
+        "what": f"The policy with {len(context['differences'])} changed entries, for {account}.",
+        "kept": kept if may_apply(request) else None,
+    }
+    return TemplateResponse(request, "guardrails/replay.html", context)
 
 
 def _shadow(request: HttpRequest, account: Account, wanted: PolicyFile) -> HttpResponse:

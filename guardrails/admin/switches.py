@@ -121,12 +121,12 @@ def may_flip(request: HttpRequest) -> bool:
 def _throw(request: HttpRequest, scope: Scope, why: str) -> None:
     thrown = switches.throw(scope, why=why, author=author(request))
     if thrown.recalled:
-        messages.success(request, f"{thrown.recalled} held actions were recalled.")
+        messages.success(request, f"Held actions that were recalled: {thrown.recalled}.")
     if thrown.under_way:
         messages.warning(
             request,
-            f"Stopped: nothing new begins. {thrown.under_way} calls had begun before and have "
-            "no outcome yet; the ledger will show it.",
+            "Stopped: nothing new begins. Calls that had begun before and have no outcome yet: "
+            f"{thrown.under_way}; the ledger will show it.",
         )
     else:
         messages.success(request, "Stopped. Nothing is under way any more.")

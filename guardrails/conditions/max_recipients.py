@@ -28,5 +28,5 @@ class MaxRecipients(Condition):
         if not count:
             return self.check(False, "There are no receivers to look at.")
         return self.check(
-            count <= self.max, f"The message has {count} receivers; {self.max} are permitted."
+            count <= self.max, f"Receivers of the message: {count}; permitted: {self.max}."
         )

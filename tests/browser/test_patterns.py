@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from agents.tasks import learn_account
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
 from integrations.models import Account
 from knowledge.models import Item
@@ -103,3 +104,19 @@ def test_a_mail_that_is_put_back_suspends_the_pattern(office: Office, page: Page
     page.goto(reverse("admin:guardrails_learnedpattern_change", args=[row.pk]))
     expect(page.get_by_text("Somebody put a mail back")).to_be_visible()
     expect(page.get_by_text("1 mail matched, 1 put back by somebody: 0% precise.")).to_be_visible()
+
+
+def test_a_pattern_that_an_operator_made_has_evidence_too(office: Office, page: Page) -> None:
+    office.deliver("newsletter")
+    office.drain()
+    row = LearnedPattern.objects.get(state="approved")
+    assert not row.evidence.exists()
+
+    learn_account(str(row.account_id))
+
+    page.goto(reverse("admin:guardrails_learnedpattern_change", args=[row.pk]))
+    expect(page.get_by_text("Tried on the newest mail that fits")).to_be_visible()
+    expect(page.get_by_text("Treated like that: 1")).to_be_visible()
+    expect(page.get_by_text("0 of the mails treated like that were treated so")).to_be_visible()
+    learn_account(str(row.account_id))
+    assert row.evidence.count() == 1

@@ -87,6 +87,33 @@ def test_from_a_new_account_to_a_changed_policy(
     assert problems == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_file_is_chosen_tried_and_applied(
+    office: Office, page: Page, problems: list[str], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    maya = Account.objects.get(external_user_id="maya", source="gmail")
+    page.goto(f"{reverse('admin:guardrails_policy_import')}?account={maya.pk}")
+    text = "version: 1\npermissions: [{action: archive, mode: ask}]\n"
+    policy = {"name": "policy.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+    page.get_by_label("Choose a file", exact=True).set_input_files([policy])
+    expect(page.get_by_label("Choose file to upload")).to_have_value("policy.yaml")
+    page.get_by_role("button", name="Show what would change").click()
+    expect(page.get_by_text("To mend in the policy as it would be")).to_be_visible()
+    assert fits(page)
+
+    page.get_by_role("button", name="Try on the past").click()
+    counted = "0 newly allowed, 0 newly asked about, 0 newly refused"
+    expect(page.get_by_text(counted)).to_be_visible()
+    assert fits(page)
+    page.get_by_role("button", name="Save it").click()
+    expect(page.get_by_text("entries changed.")).to_be_visible()
+
+    rules = AllowedAction.objects.filter(account=maya)
+    assert list(rules.values_list("action_type", "approval_mode")) == [("archive", "ask")]
+    assert problems == []
+
+
 def execute_refused(account: Account) -> None:
     request = ActionRequest(
         action_id=uuid7(),

@@ -9,9 +9,9 @@ from audit.selectors import actions
 from guardrails import policy_files
 from guardrails.changes import Author
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
-from guardrails.policy_files import apply, differences, exported
+from guardrails.policy_files import apply, differences, exported, whole
 from guardrails.policy_format import PolicyFile
-from guardrails.policy_text import PolicyFileError, read
+from guardrails.policy_text import PolicyFileError, parsed, read
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -119,6 +119,10 @@ def test_a_group_and_its_targets_go_together(office: Office, policy: PolicyFile)
             "targets: [{action: send_email, kind: recipient, id: 'Ada <a@x.com>', name: Ada}]",
             "is not one plain address",
         ),
+        (
+            "targets: [{action: classify, kind: label, id: x, name: ''}]",
+            "targets: “classify label x”: name: This field cannot be blank.",
+        ),
     ],
 )
 def test_what_the_admin_would_refuse_is_refused_whole(
@@ -126,8 +130,22 @@ def test_what_the_admin_would_refuse_is_refused_whole(
 ) -> None:
     wanted = read(f"version: 1\ngroups: [{{name: New, cardinality: multi}}]\n{entry}")
     with pytest.raises(PolicyFileError, match=sentence):
+        whole(office.mailbox, wanted)
+    with pytest.raises(PolicyFileError, match=sentence):
         apply(office.mailbox, wanted, author=COMMAND)
     assert not TargetGroup.objects.exists()
+    assert history(office) == []
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101])
+def test_a_group_that_cannot_be_is_refused_before_anything_is_shown(
+    office: Office, name: str
+) -> None:
+    wanted = parsed({"version": 1, "groups": [{"name": name, "cardinality": "multi"}]})
+    with pytest.raises(PolicyFileError, match=r"groups: “x*”: name: "):
+        whole(office.mailbox, wanted)
+    with pytest.raises(PolicyFileError, match=r"groups: “x*”: name: "):
+        apply(office.mailbox, wanted, author=COMMAND)
     assert history(office) == []
 
 

@@ -22,6 +22,15 @@ from guardrails.policy_text import PolicyFileError, read
             "listed twice",
         ),
         ("version: 1\ngroups: [{<<: {name: A}, name: B, cardinality: multi}]", "merge key"),
+        (
+            'version: 1\ngroups: [{name: "a\\0b", cardinality: multi}]',
+            "“a⟨U\\+0000⟩b” contains the control character U\\+0000",
+        ),
+        (
+            '{"version": 1, "permissions": [{"action": "archive", "mode": "auto", "conditions": '
+            '[{"kind": "subject", "words": ["\\ud800"]}]}]}',
+            "contains the control character",
+        ),
         ("#" * 1_000_001, "longer than"),
         ("[" * 400_000, "nested more than 20 levels deep"),
         ("{a: " * 200_000, "nested more than 20 levels deep"),

@@ -178,7 +178,7 @@ def test_a_preset_is_shown_in_words_and_then_applied(office: Office, client: Cli
     assert "Permission “Archive a mail”" in text
     assert "done without asking, only if the mail provably comes from" in text
     assert not AllowedAction.objects.exists()
-    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "apply": "1"}
+    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
     answer = client.post(address, body, follow=True).content.decode()
     assert "2 entries changed." in answer
     assert set(AllowedAction.objects.values_list("action_type", flat=True)) == {
@@ -193,7 +193,7 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
     text = client.get(address + "&preset=newsletter-triage").content.decode()
     office.permit("archive")
 
-    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "apply": "1"}
+    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
     answer = client.post(address, body).content.decode()
 
     assert "The policy changed meanwhile." in answer
@@ -245,6 +245,45 @@ def test_what_is_downloaded_is_what_can_be_put_back(
     assert "Nothing would change" in client.post(address, {"text": text}).content.decode()
 
 
+def test_a_file_is_tried_on_the_past_before_it_is_applied(office: Office, client: Client) -> None:
+    office.permit("archive")
+    mail = office.receive()
+    assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
+    calls = office.calls()
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    body = {"text": "version: 1\npermissions: []"}
+    body |= {"shown": shown(client.post(address, body).content.decode())}
+
+    tried = client.post(address, body | {"_try": "1", "_last": "500", "_of": "decisions"})
+
+    assert "0 newly allowed, 0 newly asked about, 1 newly refused" in tried.content.decode()
+    assert AllowedAction.objects.exists()
+    assert office.calls() == calls
+    back = client.post(address, body | {"_back": "1"}).content.decode()
+    assert "1 entry would change" in back
+    assert AllowedAction.objects.exists()
+    client.post(address, body | {"_save": "1"})
+    assert not AllowedAction.objects.exists()
+
+
+def test_what_a_file_would_get_wrong_is_said_before_it_is_applied(
+    office: Office, client: Client
+) -> None:
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    text = """
+    version: 1
+    permissions:
+      - action: archive
+        mode: auto
+        conditions: [{kind: sender, domains: [a.com]}, {kind: sender, domains: [b.com]}]
+    """
+
+    answer = client.post(address, {"text": text}).content.decode()
+
+    assert "To mend in the policy as it would be: 1" in answer
+    assert "exclude each other, so it refuses everything." in answer
+
+
 def test_applying_needs_the_rights(office: Office, client: Client) -> None:
     address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
     text = client.get(address + "&preset=newsletter-triage").content.decode()
@@ -254,7 +293,7 @@ def test_applying_needs_the_rights(office: Office, client: Client) -> None:
     watching.force_login(rita)
 
     seen = watching.get(address + "&preset=newsletter-triage").content.decode()
-    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "apply": "1"}
+    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
 
     assert "You may look, but not apply it." in seen
     assert watching.post(address, body).status_code == 403
