@@ -91,6 +91,6 @@ def is_decision(row: Recorded) -> bool:
 def permits(row: Recorded, verdict: str) -> bool:
     """Whether the verdict is one after which this row may stand. A refusal may always: a
     person's word or a cap can refuse what the policy would not."""
-    if row.phase == "attempt":
+    if row.phase == "attempt" or row.decision_reason == "held":
         return verdict == "allow" or (verdict == "ask" and row.approval_id != "")
     return row.phase == "blocked" or verdict == "ask"

@@ -40,6 +40,9 @@ class Caller:
     throttle_key: str
 
     def allows_user(self, external_user_id: str) -> bool:
+        """Whether the caller may act for this user. No id holds a NUL: PostgreSQL has none."""
+        if "\0" in external_user_id:
+            return False
         return not self.user_ids or external_user_id in self.user_ids
 
 

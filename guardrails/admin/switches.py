@@ -56,7 +56,7 @@ class SwitchAdmin(ReadOnlyAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         organisations, chosen = choose_organisation(request)
-        query = request.GET.get("q", "").strip()
+        query = request.GET.get("q", "").replace("\0", "").strip()
         context = {
             **self.admin_site.each_context(request),
             "title": "Switches",

@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from guardrails import approvals
 from guardrails.bundle_replay import Replay
+from guardrails.contracts import Origin
 from guardrails.executor import execute
 from guardrails.models import Approval
 from tests.audit import sealed
@@ -65,6 +66,20 @@ def test_every_decision_of_a_bundle_is_made_again_offline(
         told, replay = replayed(data)
     # Three attempts, three refusals, one that waited and its attempt.
     assert (told, replay.agreed, replay.erased) == ([], 8, 0)
+
+
+def test_an_action_that_was_held_follows_from_its_policy(office: Office) -> None:
+    office.permit("send_email", hold_seconds=300)
+    office.list_target("send_email", "recipient", "ann@company.com")
+    typed = Origin(trigger="chat", turn_id="turn-1", user_words="Write to ann@company.com")
+    mail = {"to": ["ann@company.com"], "subject": "Lunch", "body": "At noon?"}
+    assert execute(office.request("send_email", mail, origin=typed)).status == "held"
+    sealed.seal(office.organisation.id)
+
+    told, replay = replayed(bundles.make(office.organisation.id))
+
+    assert (told, replay.agreed) == ([], 1)
+    assert office.calls() == []
 
 
 def change(
