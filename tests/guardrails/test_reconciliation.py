@@ -20,7 +20,6 @@ from guardrails.executor import execute
 from guardrails.reconciliation import reconcile
 from guardrails.reconciliation_rows import (
     INCIDENT,
-    STEP,
     SUMMARY,
     AccountResult,
     Reconciliation,
@@ -453,74 +452,3 @@ def test_nothing_of_another_organisation_is_compared(busy: Office) -> None:
     assert (result.results, result.sentence) == ((), "0 of 0 accounts compared.")
     rows: tuple[Recorded, ...] = about_ledger(other.id, INCIDENT, SUMMARY)
     assert [row.action_type for row in rows] == [SUMMARY]
-
-
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The accounts whose history is read from now on."""
-    names: list[str] = []
-    read = reconciliation.history_of
-
-    def noted(account: Any, **options: Any) -> Any:
-        names.append(account.source)
-        return read(account, **options)
-
-    monkeypatch.setattr(reconciliation, "history_of", noted)
-    return names
-
-
-def test_a_run_that_broke_off_goes_on_behind_the_accounts_that_it_compared(
-    busy: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
-    forged = forge(busy, "/jira/issues", ISSUE)
-    whole = run(busy, days=3).totals
-    names, now = asked(monkeypatch), timezone.now()
-    organisation = busy.organisation
-
-    begun = reconciliation.begun(organisation.id, now=now)
-    reconciliation.step(organisation, begun, now=now)
-    assert len(names) == 2
-    assert reconciliation.is_due(organisation.id, now=now + timedelta(days=7))
-    result = run(busy)
-
-    assert len(names) == 5
-    assert sorted(names) == sorted(set(names))
-    assert result.action_id == begun.action_id
-    assert (result.since, result.totals) == (begun.since, whole)
-    assert found(busy) == [("unexplained_effect", forged["key"])]
-    rows = about_ledger(organisation.id, SUMMARY, STEP)
-    told = [(row.action_type, row.payload["totals"]["accounts"]) for row in rows[:3]]
-    assert told == [(SUMMARY, 5), (STEP, 4), (STEP, 2)]
-    assert rows[0].payload["sentence"] == result.sentence
-    problems = [one["problem"] for one in rows[0].payload["accounts"] if one["problem"]]
-    assert problems == [reconciliation.NO_HISTORY]
-    run(busy)
-    assert len(names) == 10  # what is finished is not gone on with
-
-
-def test_a_run_that_broke_off_long_ago_is_not_gone_on_with(
-    busy: Office, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
-    settings.RECONCILE_DAYS = 7
-    now = timezone.now()
-    begun = reconciliation.begun(busy.organisation.id, now=now)
-    reconciliation.step(busy.organisation, begun, now=now)
-
-    def goes_on(days: int) -> bool:
-        later = now + timedelta(days=days)
-        return reconciliation.begun(busy.organisation.id, now=later).action_id == begun.action_id
-
-    assert [goes_on(days) for days in (0, 6, 7)] == [True, True, False]
-
-
-def test_a_run_over_days_by_hand_goes_through_all_accounts(
-    busy: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
-    now = timezone.now()
-    begun = reconciliation.begun(busy.organisation.id, now=now)
-    reconciliation.step(busy.organisation, begun, now=now)
-    result = run(busy, days=3)
-    assert result.action_id != begun.action_id
-    assert (len(result.results), result.totals["accounts"]) == (5, 5)
