@@ -95,8 +95,9 @@ def test_a_file_is_chosen_tried_and_applied(
     maya = Account.objects.get(external_user_id="maya", source="gmail")
     page.goto(f"{reverse('admin:guardrails_policy_import')}?account={maya.pk}")
     text = "version: 1\npermissions: [{action: archive, mode: ask}]\n"
-    policy = {"name": "policy.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
-    page.get_by_label("Choose a file", exact=True).set_input_files([policy])
+    page.get_by_label("Choose a file", exact=True).set_input_files(
+        {"name": "policy.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+    )
     expect(page.get_by_label("Choose file to upload")).to_have_value("policy.yaml")
     page.get_by_role("button", name="Show what would change").click()
     expect(page.get_by_text("To mend in the policy as it would be")).to_be_visible()

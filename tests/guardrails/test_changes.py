@@ -1,9 +1,14 @@
 """The history of policy: whichever door a change comes through, the ledger has it."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core import serializers
+from django.core.management import call_command
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
@@ -76,6 +81,46 @@ def test_a_permission_that_is_added_changed_and_removed_in_the_admin(
         assert (row.actor_type, row.actor_id) == ("admin", "operator:olga")
         assert (row.account_id, row.resource_id) == (office.mailbox.id, str(key))
         assert (row.phase, row.status) == ("control", "recorded")
+
+
+def load(tmp_path: Path, *rows: Model, **fields: Any) -> None:
+    """By `loaddata`, each row with other fields."""
+    found = json.loads(serializers.serialize("json", rows))
+    file = tmp_path / "policy.json"
+    file.write_text(json.dumps([row | {"fields": row["fields"] | fields} for row in found]))
+    call_command("loaddata", file, verbosity=0)
+
+
+def test_what_a_fixture_adds_and_changes(office: Office, tmp_path: Path) -> None:
+    row = office.permit("archive", mode="ask")
+    load(tmp_path, row, approval_mode="auto")
+    load(tmp_path, row, approval_mode="auto")
+    AllowedAction.objects.all().delete()
+    load(tmp_path, row)
+
+    changed, added = history(office)
+    assert (changed.payload["before"]["approval_mode"], changed.payload["door"]) == (
+        "ask",
+        "command",
+    )
+    assert changed.payload["after"]["approval_mode"] == "auto"
+    assert (added.payload["before"], added.payload["after"]["approval_mode"]) == (None, "ask")
+    assert {(one.actor_type, one.account_id) for one in (changed, added)} == {
+        ("system", office.mailbox.id)
+    }
+
+
+def test_the_actions_of_a_pattern_in_a_fixture_are_part_of_it(
+    office: Office, tmp_path: Path
+) -> None:
+    pattern = LearnedPattern.objects.create(account=office.mailbox, name="News", list_id="news")
+    action = PatternAction.objects.create(pattern=pattern, action_type="archive")
+    pattern.name = "More news"
+    load(tmp_path, pattern, action)
+
+    (changed,) = history(office)
+    assert changed.payload["after"]["name"] == "More news"
+    assert changed.payload["before"]["actions"] == [["archive", {}]]
 
 
 def test_rows_that_are_removed_together_have_a_row_each(office: Office, client: Client) -> None:

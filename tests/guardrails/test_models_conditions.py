@@ -21,7 +21,7 @@ from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
 from guardrails.policy_text import PolicyFileError
 from integrations.models import Account, Organisation
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 UNKNOWN = [{"kind": "invented"}]
 WRONG = [{"kind": "age", "min_hours": 2, "max_hours": 1}]
