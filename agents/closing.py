@@ -54,7 +54,8 @@ def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
         metadata["unknown_citations"] = list(bound.removed)
     if contradicts:
         metadata["contradicted"] = True
-    if review := reviewing.last_of_answer(turn_id):
+    worked = any(step.calls for step in steps)  # else nothing was reviewed
+    if worked and (review := reviewing.last_of_answer(turn_id)):
         metadata["review"] = review
     return Answer(text=said, metadata=metadata)
 

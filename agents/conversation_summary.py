@@ -113,7 +113,7 @@ class Past:
                 conversation_id=conversation,
                 defaults={"text": text, "until_id": until},
             )
-            journal.emit(
+            journal.add_event(
                 self.lease,
                 "decision",
                 {"decision": "older_turns_summarised", "turns": len(leaving)},

@@ -26,12 +26,15 @@ CONTEXT_TURNS = 60  # twice as many as a prompt can show
 
 
 def steps_of(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:
-    """The steps of turns by (turn, parent call), in order. Two queries, whatever the amount."""
+    """The steps of turns by (turn, parent call), in order. Two queries at most."""
+    steps = list(Step.objects.filter(turn_id__in=turn_ids).order_by("number"))
+    if not steps:
+        return {}
     calls: dict[int, list[CallRecord]] = {}
     for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
         calls.setdefault(call.step_id, []).append(_call(call))
     found: dict[tuple[UUID, UUID | None], list[StepRecord]] = {}
-    for step in Step.objects.filter(turn_id__in=turn_ids).order_by("number"):
+    for step in steps:
         found.setdefault((step.turn_id, step.parent_call_id), []).append(
             StepRecord(
                 number=step.number,
@@ -64,7 +67,10 @@ def add_step(
     latency_ms: int,
 ) -> StepRecord:
     """Store one answer of a model with its calls, all still open."""
-    with lease.held():
+    with lease.held(
+        prompt_tokens=F("prompt_tokens") + completion.usage.prompt_tokens,
+        completion_tokens=F("completion_tokens") + completion.usage.answer_tokens,
+    ):
         step = Step.objects.create(
             turn_id=lease.turn_id,
             parent_call_id=parent_call,
@@ -88,12 +94,8 @@ def add_step(
             )
             for position, call in enumerate(completion.calls)
         )
-        Turn.objects.filter(id=lease.turn_id).update(
-            prompt_tokens=F("prompt_tokens") + completion.usage.prompt_tokens,
-            completion_tokens=F("completion_tokens") + completion.usage.answer_tokens,
-        )
         for row in rows:
-            _event(
+            add_event(
                 lease, "tool.started", {"call_id": str(row.id), "tool": row.name, "agent": agent}
             )
     return StepRecord(
@@ -119,7 +121,7 @@ def finish_call(
         stored = ToolCall.objects.filter(id=call.id, result__isnull=True).update(
             result=wire, latency_ms=latency_ms, cost=cost, finished_at=now
         )
-        _event(
+        add_event(
             lease,
             "tool.finished" if stored else "tool.late",
             {
@@ -172,17 +174,18 @@ def add_server_call(
             result=storable(result),
             finished_at=timezone.now(),
         )
-        _event(lease, "text.restarted", {})
+        add_event(lease, "text.restarted", {})
     return replace(step, calls=(*step.calls, _call(made)))
 
 
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
     """Store one event for those who follow the turn, and wake them."""
     with lease.held():
-        _event(lease, type, data)
+        add_event(lease, type, data)
 
 
-def _event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
+def add_event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
+    """`emit` where the lease is held already."""
     # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
     turn_id = str(lease.turn_id)
     with connection.cursor() as cursor:
@@ -232,7 +235,7 @@ def add_action(lease: Lease, action: Mapping[str, Any]) -> None:
             return
         actions.append(storable(dict(action)))
         Turn.objects.filter(id=lease.turn_id).update(actions=actions)
-        _event(lease, "action", action)
+        add_event(lease, "action", action)
 
 
 def storable(value: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -39,12 +40,13 @@ class Lease:
     owner: UUID
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """A transaction that starts by proving and renewing the lease. Raises LeaseLost."""
+    def held(self, **changes: Any) -> Iterator[None]:
+        """A transaction that starts by proving and renewing the lease, and makes these changes to
+        the turn's row with it. Raises LeaseLost."""
         with transaction.atomic():
             renewed = Turn.objects.filter(
                 id=self.turn_id, lease_owner=self.owner, state=Turn.State.RUNNING
-            ).update(lease_expires_at=lease_end())
+            ).update(**{"lease_expires_at": lease_end()} | changes)
             if not renewed:
                 raise LeaseLost
             yield

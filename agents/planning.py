@@ -42,7 +42,7 @@ def change(lease: Lease, act: Change) -> plans.Plan | Refused | None:
                     "finished": made.finished,
                 },
             )
-        journal.emit(lease, "plan", {"plan": plan_text.shown(made) if made else None})
+        journal.add_event(lease, "plan", {"plan": plan_text.shown(made) if made else None})
     return made
 
 
@@ -74,7 +74,7 @@ def take_over(lease: Lease, plan_id: int) -> plans.Plan | Refused:
             found.conversation = conversation
             found.save(update_fields=["conversation", "updated_at"])
         plan = plans.Plan.model_validate(found.content)
-        journal.emit(lease, "plan", {"plan": plan_text.shown(plan)})
+        journal.add_event(lease, "plan", {"plan": plan_text.shown(plan)})
     return plan
 
 

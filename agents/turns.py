@@ -60,7 +60,7 @@ def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
 def work(lease: Lease, *, stream: bool) -> bool:
     """Work through a claimed chat turn until it is finished. False when another process has
     taken it over meanwhile."""
-    turn = Turn.objects.select_related("conversation", "organisation").get(id=lease.turn_id)
+    turn = Turn.objects.get(id=lease.turn_id)
     try:
         if turn.attempts > MAX_ATTEMPTS:
             _fail(lease, "too_many_attempts")
@@ -214,24 +214,23 @@ def finish_turn(
     metadata: Mapping[str, Any] | None = None,
 ) -> None:
     """Store the one assistant message and end the turn. Raises LeaseLost."""
-    with lease.held():
-        turn = Turn.objects.get(id=lease.turn_id)
+    failed = ending == Turn.Ending.ERROR
+    with lease.held(
+        state=Turn.State.FAILED if failed else Turn.State.FINISHED,
+        ending=ending,
+        error_code=code,
+        lease_owner=None,
+        lease_expires_at=None,
+        finished_at=timezone.now(),
+    ):
+        turn = Turn.objects.only("conversation_id").get(id=lease.turn_id)
         if turn.conversation_id:
             Message.objects.create(
                 conversation_id=turn.conversation_id,
-                turn=turn,
+                turn_id=lease.turn_id,
                 role=Message.Role.ASSISTANT,
                 content=journal.storable(text),
                 metadata=journal.storable(metadata or {}),
             )
-        journal.emit(lease, "turn.finished", {"ending": ending, "code": code})
-        failed = ending == Turn.Ending.ERROR
-        Turn.objects.filter(id=turn.id).update(
-            state=Turn.State.FAILED if failed else Turn.State.FINISHED,
-            ending=ending,
-            error_code=code,
-            lease_owner=None,
-            lease_expires_at=None,
-            finished_at=timezone.now(),
-        )
+        journal.add_event(lease, "turn.finished", {"ending": ending, "code": code})
     log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})

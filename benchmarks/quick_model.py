@@ -24,12 +24,29 @@ AT_ONCE = "Answer at once."
 USAGE = {"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}
 
 
+class Thinking:
+    """How many requests the model thinks about now, and at most so far."""
+
+    now, most = 0, 0
+
+
+async def think(seconds: float) -> None:
+    Thinking.now += 1
+    Thinking.most = max(Thinking.most, Thinking.now)
+    await asyncio.sleep(seconds)
+    Thinking.now -= 1
+
+
+async def thinking(_: Request) -> Response:
+    return JSONResponse({"now": Thinking.now, "most": Thinking.most})
+
+
 async def chat(request: Request) -> Response:
     asked = await request.json()
     kind, _, seconds = asked["model"].rpartition("after-")
     spoken = [message["content"] for message in asked["messages"] if message["role"] == "user"]
     if float(seconds) and spoken[-1:] != [AT_ONCE]:
-        await asyncio.sleep(float(seconds))
+        await think(float(seconds))
     done = len(ROUNDS) if kind else rounds(asked["messages"])
     message: dict[str, Any] = {"role": "assistant", "content": "All done."}
     if done < len(ROUNDS):
@@ -71,7 +88,12 @@ def rounds(messages: list[dict[str, Any]]) -> int:
     return count
 
 
-APP = Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])])
+APP = Starlette(
+    routes=[
+        Route("/v1/chat/completions", chat, methods=["POST"]),
+        Route("/thinking", thinking),
+    ]
+)
 
 if __name__ == "__main__":
     uvicorn.run(

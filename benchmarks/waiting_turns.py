@@ -171,7 +171,14 @@ def queue(organisation_id: UUID, count: int) -> None:
             )
 
 
-def measure(origin: str, turns: "subprocess.Popen[bytes]") -> dict[str, Any]:
+def waited_at_once(model: str) -> int:
+    """How many requests the model was thinking about at one moment, at most."""
+    import httpx
+
+    return int(httpx.get(f"{model}/thinking").json()["most"])
+
+
+def measure(origin: str, model: str, turns: "subprocess.Popen[bytes]") -> dict[str, Any]:
     from agents.models import Turn
     from integrations.models import Account, Organisation, ServiceToken
 
@@ -199,6 +206,7 @@ def measure(origin: str, turns: "subprocess.Popen[bytes]") -> dict[str, Any]:
     return {
         "turns": TURNS,
         "finished": ended,
+        "waited_at_once": waited_at_once(model),
         "seconds": seconds,
         "least_possible_seconds": SLOW_SECONDS,
         "cpu_seconds": watch.cpu_seconds() - cpu,
@@ -221,6 +229,7 @@ def main() -> int:
         "OPENAI_API_KEY": "bench",
         "CHAT_MODEL": f"reply-after-{SLOW_SECONDS}",
         "TURN_THREADS": str(TURNS + ROOM),
+        "MODEL_TIMEOUT_SECONDS": str(SLOW_SECONDS + 60),
         "TOKEN_RATE": "1000000/min",
         "LOG_LEVEL": "WARNING",
     }
@@ -234,7 +243,8 @@ def main() -> int:
                 program(log, "manage.py", "run_turns", REMIT_PROCESS="turns") as turns,
             ):
                 until(lambda: answers(model_port) and answers(web_port), "the servers")
-                found = measure(f"http://127.0.0.1:{web_port}", turns)
+                origin, model = (f"http://127.0.0.1:{port}" for port in (web_port, model_port))
+                found = measure(origin, model, turns)
         finally:
             print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
     print(json.dumps(found))

@@ -128,7 +128,7 @@ def skills(account: AccountRef) -> tuple[SkillRef, ...]:
     """The skills offered to this account, by name. One query."""
     return tuple(
         SkillRef(name=skill.name, version=skill.version, description=skill.description)
-        for skill in _current_skills(account)
+        for skill in _current_skills(account).only("name", "version", "description", "enabled")
         if skill.enabled
     )
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from integrations.completions import UNREADABLE, Completion, RequestedCall
+from integrations.completions import UNREADABLE, Completion, Listener, RequestedCall
 from integrations.strict_json import load_object
 
 Wire = dict[str, Any]
@@ -220,3 +220,14 @@ def _wire(name: str) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def speech(listener: Listener) -> Listener:
+    """Hears a decision in JSON and passes on what is meant for the user."""
+    heard = Speech()
+
+    def on_text(text: str) -> None:
+        if said := heard.feed(text):
+            listener.hear(said)
+
+    return Listener(on_text=on_text, on_restart=listener.restart, on_reasoning=listener.think)

@@ -51,8 +51,13 @@ def _shared_client(provider: str = "default") -> "OpenAI":
 @cache
 def _client(provider: str = "default") -> "OpenAI":
     # Importing openai costs a third of a second and 48 MiB: only where a model is called.
-    from openai import OpenAI  # noqa: PLC0415
+    from openai import DEFAULT_CONNECTION_LIMITS, DefaultHttpxClient, OpenAI  # noqa: PLC0415
 
+    # As many connections as there are threads that wait for an answer.
+    limits = type(DEFAULT_CONNECTION_LIMITS)(
+        max_connections=None,
+        max_keepalive_connections=DEFAULT_CONNECTION_LIMITS.max_keepalive_connections,
+    )
     is_default = provider == "default"
     if not is_default and provider not in settings.MODEL_PROVIDERS:
         raise ModelError("unknown_provider", retryable=False)
@@ -65,6 +70,7 @@ def _client(provider: str = "default") -> "OpenAI":
         else settings.MODEL_PROVIDERS[provider],
         timeout=settings.MODEL_TIMEOUT_SECONDS,
         max_retries=3,
+        http_client=DefaultHttpxClient(limits=limits),
     )
 
 
@@ -145,7 +151,7 @@ def _metered(
         client = _shared_client(profile.provider)
         if seconds:
             client = client.with_options(timeout=seconds, max_retries=0)
-        heard = _speech(listener) if listener and decides_in_json else listener
+        heard = json_protocol.speech(listener) if listener and decides_in_json else listener
         completion = _call(
             lambda: (
                 chat_answers.streamed(client, request, heard)
@@ -200,17 +206,6 @@ def _provider(name: str) -> str:
 def _is_decision(body: dict[str, Any]) -> bool:
     """Tools are offered, or were."""
     return "tools" in body or any(message["role"] == "tool" for message in body["messages"])
-
-
-def _speech(listener: Listener) -> Listener:
-    """Hears a decision in JSON and passes on what is meant for the user."""
-    speech = json_protocol.Speech()
-
-    def on_text(text: str) -> None:
-        if said := speech.feed(text):
-            listener.hear(said)
-
-    return Listener(on_text=on_text, on_restart=listener.restart, on_reasoning=listener.think)
 
 
 def _decision(completion: Completion, listener: Listener | None) -> Completion:
