@@ -51,13 +51,8 @@ def _shared_client(provider: str = "default") -> "OpenAI":
 @cache
 def _client(provider: str = "default") -> "OpenAI":
     # Importing openai costs a third of a second and 48 MiB: only where a model is called.
-    from openai import DEFAULT_CONNECTION_LIMITS, DefaultHttpxClient, OpenAI  # noqa: PLC0415
+    from openai import OpenAI  # noqa: PLC0415
 
-    # As many connections as there are threads that wait for an answer.
-    limits = type(DEFAULT_CONNECTION_LIMITS)(
-        max_connections=None,
-        max_keepalive_connections=DEFAULT_CONNECTION_LIMITS.max_keepalive_connections,
-    )
     is_default = provider == "default"
     if not is_default and provider not in settings.MODEL_PROVIDERS:
         raise ModelError("unknown_provider", retryable=False)
@@ -70,7 +65,6 @@ def _client(provider: str = "default") -> "OpenAI":
         else settings.MODEL_PROVIDERS[provider],
         timeout=settings.MODEL_TIMEOUT_SECONDS,
         max_retries=3,
-        http_client=DefaultHttpxClient(limits=limits),
     )
 
 
