@@ -1,6 +1,7 @@
 """The ledger's rows cannot be changed: not by the ORM, not by SQL, not by an account's end."""
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +11,7 @@ from django.core.management import call_command
 from django.db import ProgrammingError, connection, connections
 from django.db.models import Model
 
-from audit import ledger, selectors
+from audit import ledger, policies, selectors
 from audit.models import ActionArtifact, AppendOnly, ExecutedAgentAction, LedgerPayload
 from tests.audit.entries import DRAFT, append_action, entry
 
@@ -102,7 +103,9 @@ def test_no_foreign_key_leaves_or_enters_the_ledger() -> None:
 
 
 def test_going_back_is_refused_while_the_ledger_holds_rows() -> None:
-    ledger.append(entry())
+    appended = entry()
+    ledger.append(appended)
+    policies.keep(tenant_id=appended.tenant_id, digest=sha256(b"{}").hexdigest(), body="{}")
     try:
         with pytest.raises(ProgrammingError, match="The ledger holds"):
             call_command("migrate", "audit", "zero", verbosity=0)

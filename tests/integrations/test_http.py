@@ -91,7 +91,7 @@ def test_an_organisation_without_a_data_service_is_not_permitted(settings: Any) 
     settings.DATA_SERVICES = {}
 
     with pytest.raises(exceptions.NotPermitted):
-        reader(account())
+        reader(account()).labels()
 
 
 def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(

@@ -195,7 +195,7 @@ def test_an_address_of_our_own_network_is_not_asked(
     client: Client, tracker: Tracker, settings: Settings
 ) -> None:
     settings.OUTGOING_TO_PRIVATE = False
-    url = tracker.url.replace("http://", "https://")
+    url = tracker.url.replace("http://127.0.0.1", "https://localhost")
     add(client, url)
 
     assert "leads to an address that is not public" in read(client)
