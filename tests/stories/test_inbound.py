@@ -107,8 +107,9 @@ def test_our_own_effects_come_back_as_webhooks_and_set_nothing_off(office: Offic
     office.drain()
 
     assert Turn.objects.count() == 1
-    kinds = Delivery.objects.values_list("kind", "state")
-    assert set(kinds) == {("created", "processed"), ("updated", "processed")}
+    kinds = set(Delivery.objects.values_list("kind", "state"))
+    # Updates are worked on side by side: an older one that comes second is skipped.
+    assert kinds - {("updated", "skipped")} == {("created", "processed"), ("updated", "processed")}
     assert OrmQ.objects.count() == 0
 
 
