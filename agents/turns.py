@@ -13,6 +13,7 @@ from agents import (
     answering,
     closing,
     conversation_summary,
+    custom_agents,
     history,
     journal,
     leases,
@@ -100,6 +101,8 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         today=timezone.now().date().isoformat(),
         skills=people.skills(person),
     )
+    offered = custom_agents.offered(person).order_by("name")
+    agents = list(offered.values_list("name", "description"))
     present, started = loaded[-1], time.monotonic()
     earlier = [step for record in loaded[:-1] for step in record.steps]
     past = conversation_summary.past(
@@ -120,7 +123,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         )
         review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
         plan = planning.of_conversation(turn.conversation_id)
-        last = state.messages(plan=plan, review=review)
+        last = state.messages(plan=plan, review=review, agents=agents)
         built = past.messages(system, now, max_tokens=room - truncation.tokens(last))
         return (*built, *last)
 

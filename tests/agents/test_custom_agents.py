@@ -83,6 +83,10 @@ def test_agents_that_suit_are_found_the_best_first(
     assert best["suitability"] == 1.0
     assert (best["average_latency_ms"], best["estimated_cost"]) == (None, "unknown")
     assert len(second["data"]["agents"]) == 1
+    for body in model.chats(ORCHESTRATOR):  # told before they are looked for, last of all
+        last = body["messages"][-1]["content"]
+        told = json.loads(last.partition("[agents] ")[2])
+        assert [agent["name"] for agent in told] == ["Analyst", "Cook", "Reporter"]
 
 
 def test_words_decide_where_no_vectors_can_be_had(
