@@ -1,8 +1,8 @@
 """What every page of the ledger in the admin has in common: it can only be looked at."""
 
 from django.http import HttpRequest
-from unfold import paginator
 from unfold.admin import ModelAdmin
+from unfold.paginator import InfinitePaginator
 
 
 class LookOnly(ModelAdmin):  # type: ignore[misc]
@@ -10,9 +10,7 @@ class LookOnly(ModelAdmin):  # type: ignore[misc]
 
     actions = None
     sortable_by = ()
-    paginator = (
-        paginator.InfinitePaginator
-    )  # a count of the whole ledger would be read on every page
+    paginator = InfinitePaginator  # a count would read the whole ledger on every page
     show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
