@@ -102,16 +102,15 @@ def _event(component: Component, calendar: Component | None, zone: ZoneInfo) -> 
     all_day = not isinstance(start, datetime)
     end = _end(component, start)
     instead_of = _moment(component, "RECURRENCE-ID")
-    if instead_of is not None and "RANGE" in component["RECURRENCE-ID"].params:
-        raise _Unreadable("this_and_future")  # half a series; nothing says so in our terms
     uid = _text(component, "UID") or _digest(_bytes(component))
     begin, own_zone = _in_zone(start, zone)
     original = _in_zone(instead_of, zone)[0] if instead_of is not None else None
+    rest = original is not None and _is_rest(component)
     method = _text(calendar, "METHOD").upper() if calendar is not None else ""
     status = _STATUS.get(_text(component, "STATUS").upper(), "confirmed")
     sequence = component.get("SEQUENCE", 0)
     return Event(
-        id=_id(uid, original),
+        id=_id(uid, original, rest=rest),
         version=sequence + 1 if isinstance(sequence, int) and 0 <= sequence < 2**31 else 0,
         updated_at=_stamp(component),
         time_zone=own_zone,
@@ -126,13 +125,24 @@ def _event(component: Component, calendar: Component | None, zone: ZoneInfo) -> 
         recurrence=None if original else _recurrence(component, begin) or None,
         series_id=uid[:500] if original else None,
         original_start=original,
+        this_and_future=rest,
         created_by=_address(component.get("ORGANIZER")),
     )
 
 
-def _id(uid: str, original: datetime | None) -> str:
-    """An id of its own for one of a series; long ones by their digest."""
+def _is_rest(component: Component) -> bool:
+    """Whether it stands for all later ones of its series too. Raises _Unreadable for another
+    range: THISANDPRIOR, which RFC 5545 took out."""
+    named = str(component["RECURRENCE-ID"].params.get("RANGE", "")).upper()
+    if named not in ("", "THISANDFUTURE"):
+        raise _Unreadable("unknown_range")
+    return bool(named)
+
+
+def _id(uid: str, original: datetime | None, *, rest: bool) -> str:
+    """An id of its own for one of a series, or for all from it on; long ones by their digest."""
     own = f"{uid}/{original.astimezone(UTC):{_LOCAL}}Z" if original else uid
+    own += "/on" if rest else ""
     return own if len(own) <= 500 and own.isprintable() else _digest(own.encode())
 
 

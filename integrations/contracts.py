@@ -114,7 +114,7 @@ class Event(ProviderObject):
     """An event, or a series of them (`recurrence`: RRULE, EXDATE and RDATE lines of RFC 5545).
 
     One of a series that was moved or cancelled is an event of its own that names the series
-    and when it would have begun.
+    and when it would have begun; with `this_and_future` it stands for all later ones too.
     """
 
     time_zone: Text = ""  # before the times, which are local in it unless they name an offset
@@ -129,6 +129,7 @@ class Event(ProviderObject):
     recurrence: Annotated[Text | None, BeforeValidator(lines)] = None
     series_id: Text | None = None
     original_start: LocalTime | None = None
+    this_and_future: bool = False
     meet_link: Text | None = None
     created_by: Text = ""
 

@@ -29,7 +29,7 @@ REASONS = {
     "malformed_event": "no event that can be read",
     "no_start": "an event without a beginning",
     "two_times": "an event with two beginnings",
-    "this_and_future": "a change to the rest of a series, which Remit cannot hold",
+    "unknown_range": "a change to the part of a series before some time, which nobody may make",
 }
 
 

@@ -145,6 +145,8 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         now=at,
     )
     with transaction.atomic():
+        for seen in target.rows().filter(content_type="event", deleted_at=None).defer("text"):
+            _hold(target, occurrences.series_of(seen))
         row, is_new = _locked(target)
         row.last_deleted_at = max(row.last_deleted_at or at, at)
         if row.deleted_at or is_new:
@@ -166,6 +168,11 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         row.save()
         stamps.written([row])
         return IngestOutcome(state="deleted", item_id=row.id)
+
+
+def _hold(target: _Target, series: str | None) -> None:
+    """Before the row is locked: a series and one of it wait for each other here alone."""
+    occurrences.hold(account_id=target.account.id, series=series or target.source_id)
 
 
 def _locked(target: _Target) -> tuple[Item, bool]:
@@ -190,6 +197,8 @@ def _fresh(target: _Target) -> Item:
 def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
     """Bring up to date what is beside the content. None: the content is another by now."""
     with transaction.atomic():
+        if parsed.content_type == "event":
+            _hold(target, parsed.metadata["series_id"])
         row = target.rows().select_for_update().first()
         if row is None or row.content_hash != parsed.content_hash:
             return None
@@ -212,6 +221,8 @@ def _write(target: _Target, content: _Content, *, seen: bool) -> IngestOutcome:
     """Raises IntegrityError for an item that is stored, unless it is said to have been seen."""
     parsed, reading = content.parsed, content.reading
     with transaction.atomic():
+        if parsed.content_type == "event":
+            _hold(target, parsed.metadata["series_id"])
         row, is_new = _locked(target) if seen else (_fresh(target), True)
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)

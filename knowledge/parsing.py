@@ -222,6 +222,9 @@ def _event(event: Event, source_id: str) -> Parsed:
     cancelled = "This event is cancelled.\n\n" if event.status.lower() == "cancelled" else ""
     place = f"\n\nPlace: {event.location}" if event.location else ""
     repeats = f"\n\nRepeats: {event.recurrence}" if event.recurrence else ""
+    rest = event.this_and_future and event.series_id and event.original_start
+    if rest:
+        repeats += "\n\nThe rest of the series takes place like this one."
     return _parsed(
         content_type="event",
         title=event.title,
@@ -242,7 +245,8 @@ def _event(event: Event, source_id: str) -> Parsed:
             "attendees": [a.model_dump() for a in event.attendees],
             "recurrence": event.recurrence,
             "meet_link": event.meet_link,
-        },
+        }
+        | ({"this_and_future": True} if rest else {}),
     )
 
 

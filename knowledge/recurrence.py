@@ -4,36 +4,15 @@ The rules come from strangers, so the work is bounded: nothing is expanded that 
 daily, whose rule has no end of steps, or that would take place more than MAX_OCCURRENCES times.
 """
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from itertools import islice, takewhile
-from zoneinfo import ZoneInfo
 
-from dateutil.rrule import rrulestr
+from knowledge.recurrence_rules import MAX_OCCURRENCES, NotExpandable, dates, ruled, taken_apart
 
-MAX_OCCURRENCES = 2_000
 MAX_LINES = 50
 MAX_RULES = 4
-MAX_DATES = 2_000
-MAX_RULE_CHARS = 1_000
-MAX_STEPS = 20_000  # of a rule that must be followed from its first time
-# Steps are days where the rule says so; the longer ones take few.
-_STEP_DAYS = {"DAILY": 1, "WEEKLY": 7, "MONTHLY": 28, "YEARLY": 365}
-# The calendar repeats itself every 400 years, days of the week included. A rule that no day fits
-# is followed to the year 9999: so it is followed near there.
-_LATE = timedelta(days=19 * 146_097)
-_DATE = re.compile(r"\d{8}(T\d{6}Z?)?")
-_KNOWN = frozenset(
-    {"FREQ", "UNTIL", "COUNT", "INTERVAL", "WKST", "BYDAY", "BYMONTH", "BYMONTHDAY", "BYYEARDAY"}
-    | {"BYWEEKNO", "BYSETPOS", "BYHOUR", "BYMINUTE", "BYSECOND"}
-)
-_PART = re.compile(r"([A-Z]+)=([A-Z0-9,+:-]+)")
-
-
-class NotExpandable(ValueError):
-    """The rules are broken, or too much work. The series is known by its first time alone."""
+MAX_MOVED = timedelta(days=3_660)  # the rest of a series, away from where it would be
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +22,24 @@ class Occurrence:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rest:
+    """The rest of a series, changed: from the one that would begin at `instead_of` on, each takes
+    place as this one does (RANGE=THISANDFUTURE): by the clock as much earlier or later, as long."""
+
+    instead_of: datetime
+    start: datetime
+    end: datetime
+    all_day: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timetable:
     """When one event, or a series of them, takes place.
 
     `start` and `end` are aware; a series recurs in the zone of `start`. The whole days of an
     all-day event are those of `all_day_zone`. `except_at` are times at which one of a series
-    would have begun, but takes place otherwise or not at all.
+    would have begun, but takes place otherwise or not at all. Of a series that was changed from
+    some time on, each part is a timetable of its own: up to `before`, and as its `rest`.
     """
 
     start: datetime
@@ -57,29 +48,67 @@ class Timetable:
     all_day_zone: tzinfo
     recurrence: str = ""
     except_at: Collection[datetime] = ()
+    before: datetime | None = None
+    rest: Rest | None = None
 
 
 def occurrences(timetable: Timetable, *, since: datetime, until: datetime) -> list[Occurrence]:
     """Those that touch [since, until), earliest first. Raises NotExpandable."""
-    length = max(timetable.end - timetable.start, timedelta())
+    shown = timetable.rest or timetable
+    length = max(shown.end - shown.start, timedelta())
     if length > until - since and timetable.recurrence:
         raise NotExpandable("longer than any span that is asked for")
-    starts: Iterable[datetime] = [timetable.start]
+    moved = _moved(timetable)
+    starts = [timetable.start]
     if timetable.recurrence:
-        starts = _starts(timetable, since=since - length, until=until)
+        starts = _starts(timetable, since=since - length - moved, until=until - moved)
+    if timetable.rest:
+        starts.append(timetable.rest.instead_of)  # whether or not the series would name it
     excepted = {_instant(moment, timetable) for moment in timetable.except_at}
-    found = []
+    zone, found = timetable.all_day_zone, {}
     for local in starts:
-        begin = _instant(local, timetable)
-        if begin in excepted:
+        at = _instant(local, timetable)
+        if at in excepted or not _is_of(timetable, at):
             continue
+        here = _placed(local, timetable, moved=moved)
+        begin = _midnight(here, zone) if shown.all_day else here.astimezone(UTC)
         end = begin + length
-        if timetable.all_day:
+        if shown.all_day:
             days = max(1, round(length / timedelta(days=1)))
-            end = _midnight(local + timedelta(days=days), timetable.all_day_zone)
+            end = _midnight(here + timedelta(days=days), zone)
         if begin < until and (end > since or begin >= since):
-            found.append(Occurrence(starts_at=begin, ends_at=end))
-    return sorted(found, key=lambda one: one.starts_at)
+            found[begin] = Occurrence(starts_at=begin, ends_at=end)
+    return sorted(found.values(), key=lambda one: one.starts_at)
+
+
+def _moved(timetable: Timetable) -> timedelta:
+    """By how much the rest of the series is moved, by the clock."""
+    if timetable.rest is None:
+        return timedelta()
+    moved = timetable.rest.start.replace(tzinfo=None) - _clock(timetable.rest.instead_of, timetable)
+    if abs(moved) > MAX_MOVED:
+        raise NotExpandable("moved too far")
+    return moved
+
+
+def _placed(local: datetime, timetable: Timetable, *, moved: timedelta) -> datetime:
+    if timetable.rest is None:
+        return local
+    return (_clock(local, timetable) + moved).replace(tzinfo=timetable.rest.start.tzinfo)
+
+
+def _clock(moment: datetime, timetable: Timetable) -> datetime:
+    """What the clock shows then where the series recurs; of a whole day its own midnight."""
+    if not timetable.all_day:
+        moment = moment.astimezone(timetable.start.tzinfo)
+    return moment.replace(tzinfo=None)
+
+
+def _is_of(timetable: Timetable, at: datetime) -> bool:
+    before, rest = timetable.before, timetable.rest
+    if before is not None and at >= _instant(before, timetable):
+        return False
+    return rest is None or at >= _instant(rest.instead_of, timetable)
 
 
 def _instant(local: datetime, timetable: Timetable) -> datetime:
@@ -110,15 +139,15 @@ def _starts(timetable: Timetable, *, since: datetime, until: datetime) -> list[d
         raise NotExpandable("too many rules")
     rules = 0
     for line in lines:
-        name, parameters, value = _taken_apart(line)
+        name, parameters, value = taken_apart(line)
         if name in ("RDATE", "EXDATE"):
-            dates = set(_dates(value, parameters, zone, first))
-            (found if name == "RDATE" else without).update(dates)
+            named = dates(value, parameters, zone, first)
+            (found if name == "RDATE" else without).update(named)
         elif name in ("RRULE", "EXRULE"):
             rules += 1
             if rules > MAX_RULES:
                 raise NotExpandable("too many rules")
-            times = _ruled(value, first, zone, low=low, high=high)
+            times = ruled(value, first, zone, low=low, high=high)
             (found if name == "RRULE" else without).update(times)
         else:
             raise NotExpandable(f"unknown property {name[:20]!r}")
@@ -133,129 +162,3 @@ def _starts(timetable: Timetable, *, since: datetime, until: datetime) -> list[d
     if len(kept) > MAX_OCCURRENCES:
         raise NotExpandable("too often")
     return [moment.replace(tzinfo=zone) for moment in sorted(kept)]
-
-
-def _taken_apart(line: str) -> tuple[str, dict[str, str], str]:
-    """Name, parameters and value of one line; a bare rule has no name before it."""
-    head, colon, value = line.partition(":")
-    if not colon:
-        head, value = "RRULE", line
-    name, *pairs = head.upper().split(";")
-    parameters = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-    if "TZID" in parameters:
-        parameters["TZID"] = line[line.upper().index("TZID=") + 5 :].partition(":")[0].strip('"')
-        parameters["TZID"] = parameters["TZID"].partition(";")[0].strip('"')
-    return name, parameters, value.strip()
-
-
-def _dates(
-    value: str, parameters: dict[str, str], zone: tzinfo, first: datetime
-) -> Iterator[datetime]:
-    entries = value.split(",")
-    if len(entries) > MAX_DATES:
-        raise NotExpandable("too many dates")
-    for entry in entries:
-        text = entry.strip().upper().partition("/")[0]  # of a period its beginning
-        if not _DATE.fullmatch(text):
-            raise NotExpandable("a date that is none")
-        try:
-            moment = datetime.strptime(text[:15].ljust(15, "?"), "%Y%m%dT%H%M%S")  # noqa: DTZ007
-        except ValueError:
-            moment = _day(text, first)
-        if text.endswith("Z"):
-            moment = moment.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
-        elif parameters.get("TZID"):
-            moment = moment.replace(tzinfo=_zone(parameters["TZID"], zone)).astimezone(zone)
-            moment = moment.replace(tzinfo=None)
-        yield moment
-
-
-def _day(text: str, first: datetime) -> datetime:
-    try:
-        day = datetime.strptime(text[:8], "%Y%m%d")  # noqa: DTZ007
-    except ValueError as error:
-        raise NotExpandable("a date that is none") from error
-    return datetime.combine(day.date(), first.time())
-
-
-def _zone(name: str, other: tzinfo) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return other
-
-
-def _ruled(
-    text: str, first: datetime, zone: tzinfo, *, low: datetime, high: datetime
-) -> list[datetime]:
-    parts = _parts(text)
-    step = _STEP_DAYS.get(parts.get("FREQ", ""))
-    if step is None:
-        raise NotExpandable("recurs more often than daily, or never")
-    until = _until(parts.pop("UNTIL", ""), zone)
-    limit = min(high, until) if until else high
-    begin = first
-    if "COUNT" not in parts:
-        begin = _later(first, low, parts, step)
-    if (limit - begin) / timedelta(days=step) > MAX_STEPS:
-        raise NotExpandable("its first time is too long ago")
-    rule = ";".join(f"{name}={value}" for name, value in parts.items())
-    try:
-        made: Iterable[datetime] = rrulestr(rule, dtstart=begin + _LATE)
-        in_time = takewhile(lambda moment: moment <= limit + _LATE, made)
-        followed = list(islice(in_time, MAX_STEPS + 1))
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
-        raise NotExpandable("a rule that is none") from error
-    found = [moment - _LATE for moment in followed if moment - _LATE >= low]
-    if len(followed) > MAX_STEPS or len(found) > MAX_OCCURRENCES:
-        raise NotExpandable("too often")
-    return found
-
-
-def _parts(text: str) -> dict[str, str]:
-    if len(text) > MAX_RULE_CHARS:
-        raise NotExpandable("too long a rule")
-    parts: dict[str, str] = {}
-    for part in filter(None, text.upper().replace(" ", "").split(";")):
-        match = _PART.fullmatch(part)
-        if match is None:
-            raise NotExpandable("a rule that is none")
-        parts[match[1]] = match[2]
-    for name in ("INTERVAL", "COUNT"):
-        if name in parts and not (parts[name].isdecimal() and 0 < int(parts[name]) < 10**6):
-            raise NotExpandable(f"{name} is no number that can be counted to")
-    # Other calendars' systems (RFC 7529) and whatever else changes the meaning.
-    if not _KNOWN.issuperset(parts):
-        raise NotExpandable("a rule of an unknown kind")
-    times = 1
-    for name in ("BYHOUR", "BYMINUTE", "BYSECOND"):
-        times *= max(1, len(parts.get(name, "").split(",")))
-    if times > 24:
-        raise NotExpandable("too often in a day")
-    return parts
-
-
-def _until(text: str, zone: tzinfo) -> datetime | None:
-    """The last time that counts, local. A date alone means all of that day."""
-    if not text:
-        return None
-    try:
-        if len(text) == 8:
-            day = datetime.strptime(text, "%Y%m%d")  # noqa: DTZ007
-            return datetime.combine(day.date(), time.max)
-        moment = datetime.strptime(text.removesuffix("Z"), "%Y%m%dT%H%M%S")  # noqa: DTZ007
-    except ValueError as error:
-        raise NotExpandable("UNTIL is no time") from error
-    if text.endswith("Z"):
-        moment = moment.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
-    return moment
-
-
-def _later(first: datetime, low: datetime, parts: dict[str, str], step: int) -> datetime:
-    """A later first time from which the rule names the same times from `low` on: whole periods
-    of days and weeks are skipped. Months and years are few."""
-    if parts["FREQ"] not in ("DAILY", "WEEKLY"):
-        return first
-    period = timedelta(days=step * int(parts.get("INTERVAL", "1")))
-    periods = (low - first) // period - 1
-    return first + period * max(0, periods)

@@ -88,6 +88,21 @@ def test_one_of_a_series_names_the_series_and_when_it_would_have_begun() -> None
     assert event.recurrence is None
 
 
+def test_one_that_stands_for_all_later_ones_says_so_and_has_an_id_of_its_own() -> None:
+    text = (
+        "UID:s@x\nRECURRENCE-ID;{}TZID=Europe/Stockholm:20260310T093000\n"
+        "DTSTART;TZID=Europe/Stockholm:20260311T100000\nDURATION:PT1H"
+    )
+
+    rest, single = one(text.format("RANGE=THISANDFUTURE;")), one(text.format(""))
+
+    assert (rest.this_and_future, single.this_and_future) == (True, False)
+    assert (rest.id, single.id) == ("s@x/20260310T083000Z/on", "s@x/20260310T083000Z")
+    assert (rest.series_id, rest.recurrence) == ("s@x", None)
+    assert rest.original_start == datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
+    assert rest.start.isoformat() == "2026-03-11T10:00:00+01:00"
+
+
 def test_a_whole_day_has_no_end_but_its_own() -> None:
     event = one("UID:d\nDTSTART;VALUE=DATE:20260310\nSUMMARY:Birthday")
 
@@ -147,8 +162,8 @@ def test_an_event_without_an_id_keeps_the_one_of_its_content() -> None:
         ("UID:b\nDTSTART:soon", "malformed_event"),
         ("UID:b\nDTSTART:20260310T090000Z\nDTSTART:20260311T090000Z", "two_times"),
         (
-            "UID:b\nRECURRENCE-ID;RANGE=THISANDFUTURE:20260310T090000Z\nDTSTART:20260311T090000Z",
-            "this_and_future",
+            "UID:b\nRECURRENCE-ID;RANGE=THISANDPRIOR:20260310T090000Z\nDTSTART:20260311T090000Z",
+            "unknown_range",
         ),
     ],
 )
@@ -202,5 +217,5 @@ def test_real_calendars_valid_and_broken_are_accounted_for() -> None:
                     events += 1
                     assert found.start.tzinfo is not None
                     assert found.end.tzinfo is not None
-    assert (events, rejected) == (1749, 60)
-    assert reasons == {"no_start", "malformed_event", "two_times", "this_and_future"}
+    assert (events, rejected) == (1751, 58)
+    assert reasons == {"no_start", "malformed_event", "two_times"}

@@ -1,9 +1,10 @@
+import itertools
 import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 
 from integrations.contracts import AccountRef
 from knowledge import occurrences
@@ -122,6 +123,133 @@ def test_one_that_was_cancelled_does_not_take_place(diary: AccountRef, first: st
     assert found(diary) == []
 
 
+REST: dict[str, Any] = {
+    "id": "standup-later",
+    "title": "Stand-up, later",
+    "time_zone": "Europe/Stockholm",
+    "series_id": "standup",
+    "original_start": "2026-03-17T09:30:00",
+    "this_and_future": True,
+    "start": "2026-03-18T11:00:00",
+    "end": "2026-03-18T12:00:00",
+}
+# The clocks change on March 29. March 24 was moved by itself; from April 7 on all is otherwise.
+ALONE = MOVED | {"original_start": "2026-03-24T08:30:00Z", "start": "2026-03-26T08:30:00Z"}
+ALONE |= {"end": "2026-03-26T08:45:00Z"}
+AGAIN = REST | {"id": "standup-again", "original_start": "2026-04-07T09:30:00"}
+AGAIN |= {"start": "2026-04-07T08:00:00", "end": "2026-04-07T08:10:00"}
+
+
+def kept(owner: AccountRef, *, days: int = 49) -> list[tuple[str, str]]:
+    """What takes place in the seven weeks after NOW: whose, and when in UTC."""
+    rows = Occurrence.objects.filter(
+        account_id=owner.id, starts_at__gte=NOW, starts_at__lt=NOW + timedelta(days=days)
+    ).order_by("starts_at")
+    return [
+        (name.removeprefix("standup-"), f"{start:%m-%d %H:%M}-{end:%H:%M}")
+        for name, start, end in rows.values_list("item__source_id", "starts_at", "ends_at")
+    ]
+
+
+CHANGED_TWICE = [
+    ("later", "03-18 10:00-11:00"),
+    ("moved", "03-26 08:30-08:45"),
+    ("later", "04-01 09:00-10:00"),
+    ("again", "04-07 06:00-06:10"),
+    ("again", "04-14 06:00-06:10"),
+    ("again", "04-21 06:00-06:10"),
+    ("again", "04-28 06:00-06:10"),
+]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((WEEKLY, REST, ALONE, AGAIN)))[::5])
+def test_the_rest_of_a_series_is_changed_whichever_part_arrives_first(
+    diary: AccountRef, order: tuple[dict[str, Any], ...]
+) -> None:
+    for fields in order:
+        take(diary, **fields)
+
+    assert kept(diary) == CHANGED_TWICE
+    last = Occurrence.objects.filter(item__source_id="standup").latest("starts_at")
+    assert last.starts_at == datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
+
+
+def test_what_is_on_is_asked_of_the_changed_rest(diary: AccountRef) -> None:
+    for fields in (WEEKLY, REST):
+        take(diary, **fields)
+    day: dict[str, Any] = {
+        "time_filter": "custom",
+        "since": datetime(2026, 4, 1, tzinfo=UTC),
+        "until": datetime(2026, 4, 2, tzinfo=UTC),
+    }
+
+    assert found(diary, **day) == [("standup-later", "2026-04-01T09:00:00+00:00")]
+
+
+def test_a_rest_that_was_cancelled_takes_place_no_more(diary: AccountRef) -> None:
+    for fields in (WEEKLY, REST | {"status": "cancelled"}, ALONE):
+        take(diary, **fields)
+
+    assert kept(diary) == [("moved", "03-26 08:30-08:45")]
+
+
+def test_a_rest_changes_with_its_series_and_ends_with_it(diary: AccountRef) -> None:
+    for fields in (REST, WEEKLY):
+        take(diary, **fields)
+    take(diary, **WEEKLY | {"recurrence": "RRULE:FREQ=WEEKLY;INTERVAL=2"}, version=2)
+
+    assert kept(diary, days=40) == [
+        ("later", "03-18 10:00-11:00"),
+        ("later", "03-25 10:00-11:00"),
+        ("later", "04-08 09:00-10:00"),
+    ]
+
+    take(diary, **WEEKLY | {"status": "cancelled"}, version=3)
+    assert kept(diary) == []
+
+
+def test_when_the_changed_rest_is_gone_the_series_goes_on_as_it_was(diary: AccountRef) -> None:
+    for fields in (WEEKLY, REST):
+        take(diary, **fields)
+
+    forget(account=diary, source_id="standup-later", at=NOW)
+    assert occurrences.look_ahead(now=NOW) == 1
+
+    assert kept(diary, days=14) == [
+        ("standup", "03-17 08:30-08:45"),
+        ("standup", "03-24 08:30-08:45"),
+    ]
+
+
+def test_when_the_series_is_gone_its_changed_rest_is_one_event(diary: AccountRef) -> None:
+    for fields in (WEEKLY, REST):
+        take(diary, **fields)
+
+    forget(account=diary, source_id="standup", at=NOW)
+    assert occurrences.look_ahead(now=NOW) == 1
+
+    assert kept(diary) == [("later", "03-18 10:00-11:00")]
+
+
+def test_a_rest_of_nothing_is_an_event_like_any_other(diary: AccountRef) -> None:
+    take(diary, **REST | {"series_id": None})
+    take(diary, **REST | {"id": "standup-odd", "series_id": "x", "original_start": None})
+
+    assert kept(diary) == [("later", "03-18 10:00-11:00"), ("odd", "03-18 10:00-11:00")]
+
+
+def test_the_rest_of_an_endless_series_is_followed_as_time_goes_on(diary: AccountRef) -> None:
+    for fields in (WEEKLY, REST):
+        take(diary, **fields)
+    last = Occurrence.objects.latest("starts_at").starts_at
+
+    later = NOW + timedelta(days=31)
+    assert occurrences.look_ahead(now=later) >= 1
+    assert occurrences.look_ahead(now=later) == 0
+
+    assert Occurrence.objects.latest("starts_at").starts_at > last
+
+
 def test_a_whole_series_that_was_cancelled_takes_place_no_more(diary: AccountRef) -> None:
     take(diary, **WEEKLY)
     take(diary, **WEEKLY, version=2, status="cancelled")
@@ -200,6 +328,35 @@ def test_an_endless_series_is_followed_as_time_goes_on(diary: AccountRef) -> Non
     later = Occurrence.objects.latest("starts_at").starts_at
     assert later > last
     assert occurrences.look_ahead(now=NOW + timedelta(days=31)) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_parts_of_a_series_that_change_at_once_do_not_wait_for_each_other(
+    diary: AccountRef,
+) -> None:
+    """Each of them is stored, so that each one's change touches the other's row."""
+    parts = (WEEKLY, REST, AGAIN)
+    for fields in parts:
+        take(diary, **fields)
+    failed: list[Exception] = []
+
+    def work(fields: dict[str, Any]) -> None:
+        try:
+            for version in range(2, 12):
+                take(diary, **fields, version=version, location=f"Room {version}")
+        except OperationalError as error:
+            failed.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=work, args=(fields,)) for fields in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failed == []
+    assert [name for name, _ in kept(diary, days=27)] == ["later", "later", "later"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,11 +1,13 @@
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.recurrence import MAX_OCCURRENCES, NotExpandable, Timetable, occurrences
+from knowledge.recurrence import Rest, Timetable, occurrences
+from knowledge.recurrence_rules import MAX_OCCURRENCES, NotExpandable
 
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 MONDAY = datetime(2026, 3, 16, 9, tzinfo=STOCKHOLM)
@@ -189,3 +191,105 @@ def test_whatever_the_rules_they_are_refused_or_lie_in_the_span(
     assert len(found) <= MAX_OCCURRENCES
     assert all(one.starts_at < until and one.ends_at >= since for one in found)
     assert all(one.starts_at <= one.ends_at for one in found)
+
+
+# Every Monday at nine, from March 16 on; the clocks change on March 29.
+def rest_of(
+    *,
+    instead_of: datetime = datetime(2026, 3, 23, 9, tzinfo=STOCKHOLM),
+    start: datetime = datetime(2026, 3, 24, 10, 30, tzinfo=STOCKHOLM),
+    length: timedelta = timedelta(minutes=30),
+    all_day: bool = False,
+    recurrence: str = "RRULE:FREQ=WEEKLY",
+    series_all_day: bool = False,
+    until: datetime = datetime(2026, 4, 16, tzinfo=UTC),
+    **more: Any,
+) -> list[str]:
+    timetable = Timetable(
+        start=MONDAY.replace(hour=0) if series_all_day else MONDAY,
+        end=MONDAY + timedelta(hours=1),
+        all_day=series_all_day,
+        all_day_zone=STOCKHOLM,
+        recurrence=recurrence,
+        rest=Rest(instead_of=instead_of, start=start, end=start + length, all_day=all_day),
+        **more,
+    )
+    found = occurrences(timetable, since=datetime(2026, 3, 1, tzinfo=UTC), until=until)
+    return [f"{one.starts_at:%m-%d %H:%M}-{one.ends_at:%d %H:%M}" for one in found]
+
+
+def test_the_rest_of_a_series_is_as_much_later_by_the_clock_when_the_clocks_change() -> None:
+    assert rest_of() == [
+        "03-24 09:30-24 10:00",
+        "03-31 08:30-31 09:00",
+        "04-07 08:30-07 09:00",
+        "04-14 08:30-14 09:00",
+    ]
+
+
+def test_a_series_ends_before_the_rest_of_it_that_was_changed() -> None:
+    timetable = Timetable(
+        start=MONDAY,
+        end=MONDAY + timedelta(hours=1),
+        all_day=False,
+        all_day_zone=STOCKHOLM,
+        recurrence="RRULE:FREQ=WEEKLY",
+        before=datetime(2026, 3, 30, 7, tzinfo=UTC),
+    )
+    found = occurrences(timetable, since=MONDAY, until=MONDAY + timedelta(days=90))
+
+    assert [f"{one.starts_at:%m-%d %H:%M}" for one in found] == ["03-16 08:00", "03-23 08:00"]
+
+
+def test_what_is_counted_is_counted_from_the_first_of_the_whole_series() -> None:
+    found = rest_of(recurrence="RRULE:FREQ=WEEKLY;COUNT=3")
+
+    assert found == ["03-24 09:30-24 10:00", "03-31 08:30-31 09:00"]
+
+
+def test_days_that_were_cancelled_or_moved_alone_are_left_out_of_the_rest() -> None:
+    found = rest_of(
+        recurrence="RRULE:FREQ=WEEKLY\nEXDATE;TZID=Europe/Stockholm:20260330T090000",
+        except_at=(datetime(2026, 4, 6, 7, tzinfo=UTC),),
+    )
+
+    assert found == ["03-24 09:30-24 10:00", "04-14 08:30-14 09:00"]
+
+
+def test_the_rest_ends_where_it_was_changed_once_more() -> None:
+    found = rest_of(before=datetime(2026, 4, 6, 9, tzinfo=STOCKHOLM))
+
+    assert found == ["03-24 09:30-24 10:00", "03-31 08:30-31 09:00"]
+
+
+def test_the_rest_in_another_zone_keeps_that_zones_clock() -> None:
+    """New York has had summer time since March 8."""
+    start = datetime(2026, 3, 23, 9, tzinfo=ZoneInfo("America/New_York"))
+
+    assert rest_of(start=start, until=datetime(2026, 4, 7, tzinfo=UTC)) == [
+        "03-23 13:00-23 13:30",
+        "03-30 13:00-30 13:30",
+        "04-06 13:00-06 13:30",
+    ]
+
+
+def test_the_rest_may_be_whole_days_and_the_rest_of_whole_days_may_move() -> None:
+    tuesday = datetime(2026, 3, 24, tzinfo=STOCKHOLM)
+    whole: dict[str, Any] = {"start": tuesday, "length": timedelta(days=2), "all_day": True}
+    expected = ["03-23 23:00-25 23:00", "03-30 22:00-01 22:00", "04-06 22:00-08 22:00"]
+
+    assert rest_of(**whole)[:3] == expected
+    series = {"instead_of": tuesday - timedelta(days=1), "series_all_day": True}
+    assert rest_of(**whole, **series)[:3] == expected
+
+
+def test_a_rest_that_no_day_of_the_series_begins_takes_place_at_its_own_time_too() -> None:
+    wednesday = datetime(2026, 3, 25, 9, tzinfo=STOCKHOLM)
+    found = rest_of(instead_of=wednesday, start=wednesday)
+
+    assert found[:2] == ["03-25 08:00-25 08:30", "03-30 07:00-30 07:30"]
+
+
+def test_a_rest_that_is_moved_for_ages_is_not_followed() -> None:
+    with pytest.raises(NotExpandable, match="moved too far"):
+        rest_of(start=datetime(2326, 3, 23, 9, tzinfo=STOCKHOLM))
