@@ -279,7 +279,7 @@ def test_the_rest_may_be_whole_days_and_the_rest_of_whole_days_may_move() -> Non
     expected = ["03-23 23:00-25 23:00", "03-30 22:00-01 22:00", "04-06 22:00-08 22:00"]
 
     assert rest_of(**whole)[:3] == expected
-    series = {"instead_of": tuesday - timedelta(days=1), "series_all_day": True}
+    series: dict[str, Any] = {"instead_of": tuesday - timedelta(days=1), "series_all_day": True}
     assert rest_of(**whole, **series)[:3] == expected
 
 
