@@ -1,11 +1,13 @@
 """One version of one item in, or out. The only code that writes items."""
 
+import threading
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from integrations.contracts import AccountRef, AnyItem
@@ -20,6 +22,9 @@ from knowledge.models import Chunk, Item
 from knowledge.parsing import Parsed, parse
 from knowledge.passages import Vectors
 from knowledge.versions import Version, is_stale
+
+# Models are asked about so many items at once; who only reads or writes takes no place.
+_asking = threading.BoundedSemaphore(settings.SYNC_SIDE_BY_SIDE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +128,14 @@ def _content(
 ) -> _Content:
     wanted = enrichment.passages(parsed) if wanted is None else wanted
     payer = enrichment.payer(account)
-    return _Content(
-        parsed=parsed,
-        files=files,
-        reading=enrichment.read(parsed, payer=payer),
-        passages=wanted,
-        vectors=passages.vectors(wanted, stored=stored, ready=ready, payer=payer),
-    )
+    with _asking:
+        return _Content(
+            parsed=parsed,
+            files=files,
+            reading=enrichment.read(parsed, payer=payer),
+            passages=wanted,
+            vectors=passages.vectors(wanted, stored=stored, ready=ready, payer=payer),
+        )
 
 
 def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcome:

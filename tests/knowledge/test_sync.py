@@ -1,6 +1,7 @@
 import threading
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -372,6 +373,26 @@ def test_a_few_items_are_taken_side_by_side(mailbox: Mailbox, settings: Any) -> 
     with scripted_model(settings, {READER: reply}):
         assert advance(row) == "finished"
 
+    assert counts(row) == (5, 5, 0, 0)
+
+
+def test_models_are_asked_about_no_more_items_at_once_than_is_set(
+    mailbox: Mailbox, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = threading.Barrier(2, timeout=0.5)
+    met: list[int] = []
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        with suppress(threading.BrokenBarrierError):
+            met.append(second.wait())
+        return summarised(body)
+
+    monkeypatch.setattr(ingest_module, "_asking", threading.BoundedSemaphore(1))
+    row = started(account())
+    with scripted_model(settings, {READER: reply}):
+        assert advance(row) == "finished"
+
+    assert met == []
     assert counts(row) == (5, 5, 0, 0)
 
 
