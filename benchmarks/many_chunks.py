@@ -2,7 +2,8 @@
 
 Texts are topics and sentences of words as frequent as words are that say something. The offline
 embedding model adds up what it makes of words; so a chunk's vector is the sum of those of its
-topic and its two sentences, at length one.
+topic and its two sentences, at length one. There are as many topics and sentences as fit the
+number of chunks, so that chunks are as much alike among a million as among ten thousand.
 """
 
 import json
@@ -11,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-TOPICS, SENTENCES, VOCABULARY = 2_000, 5_000, 20_000
+OF_A_TOPIC, OF_A_SENTENCE = 50, 40  # chunks
+VOCABULARY = 20_000
 DAY = "timestamptz '2026-11-01' - make_interval(mins => chunk.n %% 500000)"
 
 LOAD = f"""
@@ -66,12 +68,14 @@ def vocabulary(chance: random.Random) -> Callable[[int], str]:
     return lambda count: " ".join(chance.choices(words, cum_weights=sums[1:], k=count))
 
 
-def parts(chance: random.Random) -> list[str]:
-    """Topics first, then sentences, stored with their vectors."""
+def parts(size: int, chance: random.Random) -> list[str]:
+    """Of so many chunks: topics first, then sentences, stored with their vectors."""
     from integrations.sandbox.offline_model import vectors
 
     some = vocabulary(chance)
-    texts = [some(8) for _ in range(TOPICS)] + [some(14) for _ in range(SENTENCES)]
+    texts = [some(8) for _ in range(size // OF_A_TOPIC)]
+    texts += [some(14) for _ in range(2 * size // OF_A_SENTENCE)]
+    query("DROP TABLE IF EXISTS bench_part, bench_owner, bench_chunk")
     query("CREATE TABLE bench_part (n int PRIMARY KEY, text text, vector halfvec(384))")
     query("CREATE TABLE bench_owner (n int PRIMARY KEY, id uuid)")
     query("CREATE TABLE bench_chunk (n int, owner int, topic int, one int, two int)")
@@ -116,11 +120,12 @@ def fill(size: int, accounts: int, chance: random.Random) -> list[Any]:
     whose = list(range(min(accounts, size)))  # everybody has something
     whose += chance.choices(range(accounts), shares, k=size - len(whose))
     copy("bench_owner", ((n, owner.id) for n, owner in enumerate(owners)))
-    sentence = range(TOPICS, TOPICS + SENTENCES)
+    topics, sentences = size // OF_A_TOPIC, 2 * size // OF_A_SENTENCE
+    sentence = range(topics, topics + sentences)
     copy(
         "bench_chunk",
         (
-            (n, owner, chance.randrange(TOPICS), *chance.choices(sentence, k=2))
+            (n, owner, chance.randrange(topics), *chance.choices(sentence, k=2))
             for n, owner in enumerate(whose, start=1)
         ),
     )

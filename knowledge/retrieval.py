@@ -58,8 +58,11 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     before = remembered.found(key)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "SELECT set_config('hnsw.ef_search', '200', true),"
-            " set_config('hnsw.iterative_scan', 'strict_order', true),"
+            "SELECT set_config('hnsw.ef_search', '400', true),"
+            # The statement sorts. In strict order what is found late would be dropped.
+            " set_config('hnsw.iterative_scan', 'relaxed_order', true),"
+            " set_config('hnsw.max_scan_tuples', '100000', true),"
+            " set_config('hnsw.scan_mem_multiplier', '4', true),"
             " set_config('jit', 'off', true),"
             " set_config('random_page_cost', '1.1', true),"  # what is asked often is in memory
             " set_config('max_parallel_workers_per_gather', '0', true)"
