@@ -74,6 +74,7 @@ def page(request: HttpRequest) -> HttpResponse:
             "organisation": chosen,
             "users": sorted(names.items()),
             "model_is_offline": settings.MODEL_IS_OFFLINE,
+            "item_url": reverse("admin:knowledge_item_change", args=[":id"]),
             **_scripted_mails(chosen),
         },
     )

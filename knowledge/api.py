@@ -1,6 +1,5 @@
 """Over HTTP: start a sync, see how far it is, cancel it; search what was read."""
 
-from collections.abc import Iterator
 from typing import Any, get_args
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from integrations.registry import PROVIDED
 from integrations.serializers import StrictCharField, StrictSerializer
 from knowledge import retrieval, sync_runs
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
+from knowledge.highlights import cut
 from knowledge.queries import MAX_LIMIT, MAX_QUERY
 from knowledge.tasks import start_sync
 
@@ -169,20 +169,12 @@ class SearchView(APIView):
             now=timezone.now(),
             payer=Payer(organisation_id=caller.organisation_id, external_user_id=user_id),
         )
-        items = [{**vars(item), "snippet": list(_parts(item))} for item in found.items]
+        items = [{**vars(item), "snippet": _parts(item)} for item in found.items]
         return Response(FoundPage({"items": items, "entities": found.entities}).data)
 
 
-def _parts(item: FoundItem) -> Iterator[dict[str, Any]]:
-    """The snippet cut at its highlights: nobody has to agree on what a character is."""
-    place = 0
-    for start, end in item.highlights:
-        if start > place:
-            yield {"text": item.snippet[place:start], "found": False}
-        yield {"text": item.snippet[start:end], "found": True}
-        place = end
-    if place < len(item.snippet):
-        yield {"text": item.snippet[place:], "found": False}
+def _parts(item: FoundItem) -> list[dict[str, Any]]:
+    return [{"text": text, "found": found} for text, found in cut(item.snippet, item.highlights)]
 
 
 class SyncsView(APIView):

@@ -29,6 +29,15 @@ def snippet(text: str, marked: str, terms: Sequence[Term]) -> tuple[str, Places]
     return "".join(" " if one.isspace() else one for one in text[start:end]), inside
 
 
+def cut(text: str, places: Places) -> list[tuple[str, bool]]:
+    """A snippet in parts, and whether each was looked for: nobody has to count characters."""
+    parts, begun = [], 0
+    for start, end in places:
+        parts += [(text[begun:start], False), (text[start:end], True)]
+        begun = end
+    return [(part, found) for part, found in (*parts, (text[begun:], False)) if part]
+
+
 def _marks(text: str, marked: str) -> list[tuple[int, int]]:
     if _MARK.sub("", marked) != text:
         return []

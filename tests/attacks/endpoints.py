@@ -63,6 +63,11 @@ def of(method: str, path: str) -> Callable[[Desk, str], httpx.Response]:
     return lambda desk, id: desk.request(method, path.format(id=id))
 
 
+def search(desk: Desk, id: str) -> httpx.Response:
+    body = {"user_id": id, "query": "Hello"}
+    return desk.request("POST", "/api/v1/search", json=body)
+
+
 def chat(field: str, *, many: bool = False) -> Callable[[Desk, str], httpx.Response]:
     def ask(desk: Desk, id: str) -> httpx.Response:
         body = {"user_id": desk.user_id, "message": "Hello", field: [id] if many else id}
@@ -103,6 +108,7 @@ ENDPOINTS = (
         ask=of("DELETE", "/api/v1/conversations/{id}"),
     ),
     Endpoint(name="a turn", thing=turn, ask=of("GET", "/api/v1/turns/{id}")),
+    Endpoint(name="a search", thing=user, ask=search),
     Endpoint(name="a sync", thing=sync, ask=of("GET", "/api/v1/sync/{id}")),
     Endpoint(name="a sync cancelled", thing=sync, ask=of("POST", "/api/v1/sync/{id}/cancel")),
     Endpoint(name="an action in the ledger", thing=action, ask=of("GET", "/api/v1/ledger/{id}")),

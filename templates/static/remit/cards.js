@@ -1,8 +1,9 @@
 // What the console shows, built from values. Text only ever becomes a text node.
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
-const SOURCES = {
+export const SOURCES = {
   gmail: "Gmail", outlook: "Outlook", slack: "Slack", gdrive: "Google Drive", calendar: "Calendar", jira: "Jira", github: "GitHub",
+  mailbox: "Imported mail", calendar_file: "Imported calendar", mcp: "MCP server",
 };
 
 /** Text with every invisible character shown, as in ⟨U+200B⟩. */
@@ -42,7 +43,7 @@ export function message(role, text, citations = []) {
 }
 
 function source(item) {
-  return el("li", {}, `[${item.n}] ${visible(item.title)} · ${SOURCES[item.source] ?? item.source}`);
+  return el("li", item.id ? { "data-id": item.id } : {}, `[${item.n}] ${visible(item.title)} · ${SOURCES[item.source] ?? item.source}`);
 }
 
 /** What the answer leans on, under the numbers it cites. */

@@ -1,6 +1,7 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
 import { contextUsed, el, finished, handled, held, link, message, pending, question, reviewed, showPlan, visible } from "./cards.js";
+import { explained, searched } from "./search.js";
 
 const root = document.getElementById("console");
 const [log, status, title, plan, box, send, user, sessions] =
@@ -11,6 +12,7 @@ const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 let session = null; // the id of the open session; null until its first message
 let busy = false;
 let lastTurn = null; // whose cards are open
+let asked = ""; // the person's last words: what an answer leans on is shown by them
 let handedOver = false; // to a person, whose answer may come at any time
 let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
 
@@ -68,6 +70,7 @@ async function talk({ text = "", confirm = [], reject = [], edits = [] }) {
         .map((action) => [action.id, action.digest])),
     });
     box.value = "";
+    asked = text || asked;
     clearOpen();
     add(message("user", text || decided(confirm, reject, edits)));
     if (!session) loadSessions(started.session_id);
@@ -147,7 +150,7 @@ function show(answer, { withText = true } = {}) {
   const parts = [
     el("p", { className: "record" }, answer.record),
     reviewed(answer.review),
-    contextUsed(answer.context_used),
+    explained(contextUsed(answer.context_used), asked && searchFor(asked)),
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger)),
@@ -164,6 +167,23 @@ function show(answer, { withText = true } = {}) {
   if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
   else if (answer.needs_clarification) say("The agent asks a question.");
   else say(waiting ? `${waiting} ${waiting === 1 ? "action waits" : "actions wait"} for your decision.` : "Finished.");
+}
+
+/** Asks for what was read of this user. */
+const searchFor = (query) => (limit) => call(root.dataset.search, { user_id: user.value, query: query.slice(0, 1000), limit });
+
+async function search(query) {
+  const mine = shown;
+  say("Searching");
+  try {
+    const answer = await searchFor(query)(10);
+    if (mine !== shown) return;
+    const item = add(searched(query, answer, root.dataset.item));
+    item.scrollIntoView({ block: "start" });
+    say(answer.items.length ? "The search is done." : "Nothing was found.");
+  } catch (error) {
+    complain(error);
+  }
 }
 
 function decide(actions, confirm) {
@@ -256,6 +276,7 @@ function open(id) {
 function startSession() {
   shown += 1;
   handedOver = false;
+  asked = "";
   log.replaceChildren();
   title.textContent = "New session";
   showPlan(plan, null);
@@ -312,6 +333,7 @@ async function openSession(row) {
     log.append(...said.filter((one) => one.content).map(spoken));
     const last = said.findLast((one) => one.role !== "person");
     if (!last) return;
+    asked = said.findLast((one) => one.role === "user" && one.content)?.content ?? "";
     const answer = await call(`${root.dataset.turns}/${last.turn_id}`);
     if (mine === shown) show(answer, { withText: last.role === "user" });
   } catch (error) {
@@ -361,6 +383,11 @@ if (root) {
   document.getElementById("form").addEventListener("submit", (event) => {
     event.preventDefault();
     if (box.value.trim()) talk({ text: box.value });
+  });
+  const wanted = document.getElementById("wanted");
+  document.getElementById("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (wanted.value.trim()) search(wanted.value);
   });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {

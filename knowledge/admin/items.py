@@ -1,0 +1,171 @@
+"""What was read: items with their passages, files and people, and the models of their vectors."""
+
+from typing import Any, cast
+
+from django.contrib import admin
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Substr
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import display
+
+from integrations import llm
+from integrations.newest_first import NewestFirst
+from knowledge import embedding_models
+from knowledge.admin.view_only import ViewOnly
+from knowledge.files.contracts import REASONS, Reason
+from knowledge.highlights import cut, snippet
+from knowledge.indexing import words_query
+from knowledge.lexemes import terms
+from knowledge.models import (
+    Chunk,
+    EmbeddingModel,
+    Entity,
+    Item,
+    ItemFile,
+    Mention,
+)
+
+SHOWN_CHARS = 300
+SEARCHED_CHARS = 20_000  # of a text: what a found word is shown in
+EMBEDDINGS = {"searched": "success", "filling": "info", "former": "warning"}
+
+
+class ChunkInline(ViewOnly, TabularInline):  # type: ignore[misc]
+    model = Chunk
+    fields = ["position", "text"]
+    verbose_name_plural = "passages"
+    tab = True
+
+
+class FileInline(ViewOnly, TabularInline):  # type: ignore[misc]
+    model = ItemFile
+    fields = ["name", "shown_size", "standing", "beginning"]
+    readonly_fields = fields
+    verbose_name_plural = "files"
+    hide_title = True
+    tab = True
+
+    @admin.display(description="Size")
+    def shown_size(self, file: ItemFile) -> str:
+        return filesizeformat(file.size) if file.size else ""
+
+    @admin.display(description="Read")
+    def standing(self, file: ItemFile) -> str:
+        if file.reason:
+            return REASONS.get(cast("Reason", file.reason), file.reason)
+        return "The beginning was read; the rest is too long." if file.cut else "Read."
+
+    @admin.display(description="Text")
+    def beginning(self, file: ItemFile) -> str:
+        return Truncator(file.text).chars(SHOWN_CHARS)
+
+
+class ItemMentionInline(ViewOnly, TabularInline):  # type: ignore[misc]
+    model = Mention
+    fields = ["entity", "role"]
+    tab = True
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Mention]":
+        return super().get_queryset(request).select_related("entity")  # type: ignore[no-any-return]
+
+
+@admin.register(Item)
+class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+    list_display = ["title_or_id", "account", "content_type", "sender", "occurred_at", "is_deleted"]
+    list_filter = ["source", "content_type"]
+    list_select_related = ["account"]
+    search_fields = ["search"]  # makes the box appear; see get_search_results
+    search_help_text = "Words of title, summary and text, or an exact id or address."
+    date_hierarchy = None
+    newest_by = "occurred_at"
+    exclude = ["search"]
+    inlines = [FileInline, ChunkInline, ItemMentionInline]
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Item]":
+        return super().get_queryset(request).defer("search", "text")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: "QuerySet[Item]", search_term: str
+    ) -> tuple["QuerySet[Item]", bool]:
+        """Both ways through an index, never by reading every row."""
+        if not search_term.strip():
+            return queryset, False
+        by_words = queryset.filter(search=words_query(search_term))
+        by_id = queryset.filter(identifiers__contains=[search_term.strip().lower()])
+        return by_words | by_id, False
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        shown = list(super().get_list_display(request))
+        return [shown[0], "found", *shown[1:]] if request.GET.get("q", "").strip() else shown
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Of what was searched for, each row of the page says where the words stand."""
+        page = super().get_changelist_instance(request)
+        wanted = terms(page.query)
+        rows = list(page.result_list) if page.query.strip() else []
+        beginning = Substr("text", 1, SEARCHED_CHARS)
+        texts = dict(
+            Item.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", beginning)
+        )
+        for row in rows:
+            shown, marks = snippet(texts.get(row.pk, ""), "", wanted)
+            if not marks:
+                shown, marks = snippet(row.summary, "", wanted)
+            row.parts = cut(shown, marks)
+        return page
+
+    @admin.display(description="Found")
+    def found(self, item: Item) -> SafeString:
+        parts = [
+            (format_html("<mark>{}</mark>", text) if is_found else text,)
+            for text, is_found in item.parts  # type: ignore[attr-defined]
+        ]
+        return format_html("<span>{}</span>", format_html_join("", "{}", parts))
+
+    @admin.display(description="Item", ordering="title")
+    def title_or_id(self, item: Item) -> str:
+        return str(item)
+
+    @admin.display(description="From")
+    def sender(self, item: Item) -> str:
+        return item.sender_name or item.sender_address
+
+    @admin.display(description="Deleted")
+    def is_deleted(self, item: Item) -> str:
+        return "deleted" if item.deleted_at else ""
+
+
+@admin.register(Entity)
+class EntityAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+    list_display = ["__str__", "kind", "address", "external_user_id", "mention_count"]
+    list_filter = ["kind"]
+    search_fields = ["name", "address"]
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Entity]":
+        rows: QuerySet[Entity] = super().get_queryset(request)
+        mentions = Mention.objects.filter(entity=OuterRef("pk")).order_by().values("entity")
+        # Counted for the rows of one page only.
+        return rows.annotate(items=Subquery(mentions.annotate(n=Count("pk")).values("n")))
+
+    @admin.display(description="Items")
+    def mention_count(self, entity: Entity) -> int:
+        return entity.items or 0  # type: ignore[attr-defined]
+
+
+@admin.register(EmbeddingModel)
+class EmbeddingModelAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+    list_display = ["name", "state", "started_at", "completed_at"]
+    fields = ["name", "state", "started_at", "completed_at"]
+
+    @display(description="State", label=EMBEDDINGS)  # type: ignore[untyped-decorator]
+    def state(self, row: EmbeddingModel) -> tuple[str, str]:
+        if row.completed_at:
+            return "searched", "Searches go by it"
+        if row.name == llm.embedding_model_name():
+            return "filling", f"Being filled: {embedding_models.percent(row)} %"
+        return "former", "Not used any more"
