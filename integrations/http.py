@@ -5,12 +5,14 @@ honoured up to a limit, and only for failures that may pass (network, 429, 5xx).
 only repeated when it carries an idempotency key.
 """
 
+import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isnan
 from typing import IO, Any, TypeVar
 
 import httpx
@@ -24,6 +26,7 @@ T = TypeVar("T")
 Turn = Callable[[], AbstractContextManager[None]]
 Upstream = httpx.Client
 MAX_WAIT_SECONDS = 20.0
+MAX_RETRY_AFTER_SECONDS = 86_400.0  # a service cannot put itself off for longer than a day
 POST_SECONDS = 10.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
@@ -112,8 +115,7 @@ def download(
         try:
             with upstream.stream("GET", path) as response:
                 if not response.is_success:
-                    response.read()
-                    raise _failure(response)
+                    raise _failure(response, next(response.iter_bytes(2_000), b""))
                 for chunk in response.iter_bytes():
                     if into.tell() + len(chunk) > most_bytes:
                         raise exceptions.TooLarge(f"more than {most_bytes} bytes")
@@ -195,22 +197,27 @@ def _once(
     headers: Mapping[str, str],
 ) -> Any:
     content, value = (body, None) if isinstance(body, bytes) else (None, body)
+    answer = bytearray()
     try:
-        response = upstream.request(
+        with upstream.stream(
             method, path, params=params, json=value, content=content, headers=headers
-        )
+        ) as response:
+            for chunk in response.iter_bytes():
+                answer += chunk
+                if len(answer) > MAX_ANSWER_BYTES:
+                    raise exceptions.Malformed("the answer is too long")
     except httpx.ConnectError as error:
         raise _Unreached("no connection") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise exceptions.Unavailable(type(error).__name__) from error
-    if response.is_success:
-        if response.status_code == 204:
-            return None
-        try:
-            return response.json()
-        except ValueError as error:
-            raise exceptions.Malformed("the answer is not JSON") from error
-    raise _failure(response)
+    if not response.is_success:
+        raise _failure(response, bytes(answer[:2_000]))
+    if response.status_code == 204:
+        return None
+    try:
+        return json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise exceptions.Malformed("the answer is not JSON") from error
 
 
 class _Unreached(exceptions.Unavailable):
@@ -219,9 +226,9 @@ class _Unreached(exceptions.Unavailable):
     outcome_unknown = False
 
 
-def _failure(response: httpx.Response) -> exceptions.ProviderError:
+def _failure(response: httpx.Response, said: bytes) -> exceptions.ProviderError:
     status = response.status_code
-    detail = response.text[:500]
+    detail = said.decode(errors="replace")[:500]
     if status == 410 and "cursor_expired" in detail:
         return exceptions.CursorExpired(detail)
     kind = ERRORS.get(status, exceptions.Unavailable if status >= 500 else exceptions.Rejected)
@@ -231,11 +238,11 @@ def _failure(response: httpx.Response) -> exceptions.ProviderError:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds, from either form of the header (RFC 9110, 10.2.3)."""
+    """Seconds, from either form of the header (RFC 9110, 10.2.3), a day at most."""
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        return _bounded(float(value))
     except ValueError:
         pass
     try:
@@ -244,7 +251,11 @@ def _retry_after(value: str | None) -> float | None:
         return None
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return _bounded((until - datetime.now(UTC)).total_seconds())
+
+
+def _bounded(seconds: float) -> float | None:
+    return None if isnan(seconds) else min(max(0.0, seconds), MAX_RETRY_AFTER_SECONDS)
 
 
 def _may_pass(error: BaseException) -> bool:
