@@ -64,6 +64,9 @@ LEDGER_KEEP_MONTHS = env.int("LEDGER_KEEP_MONTHS", default=0)
 LEDGER_SIGNING_KEY = env.str("LEDGER_SIGNING_KEY", default="")
 # Names this ledger in its checkpoints, an address without https://. It never changes.
 LEDGER_ORIGIN = env.str("LEDGER_ORIGIN", default="remit.example/ledger")
+# How long rows of an organisation may wait to be sealed before nothing more is done for it that
+# cannot be taken back.
+LEDGER_STOP_MINUTES = env.int("LEDGER_STOP_MINUTES", default=15)
 # The local names are enough for `make run`; a real deployment names its hosts.
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

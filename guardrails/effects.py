@@ -9,7 +9,7 @@ What has none of these is private: seen by nobody else, and undoable.
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,7 @@ IN_WORDS: dict[EffectKind, str] = {
     "destructive": "Cannot be undone",
     "concealing": "Hides something",
 }
+IRREVERSIBLE: frozenset[EffectKind] = frozenset({"egress", "destructive"})
 # Who tells people about their accounts, in any language: by the part before the @, whole or
 # one word of it, and by the domain.
 ALERTING = frozenset({"abuse", "alert", "alerts", "mailer-daemon", "postmaster"})
@@ -45,6 +46,11 @@ class Effect:
     @property
     def sentence(self) -> str:
         return f"{IN_WORDS[self.kind]}: {self.because}."
+
+
+def is_irreversible(effects: Iterable[Effect]) -> bool:
+    """Whether somebody else saw it or something is gone, whatever is put back afterwards."""
+    return any(effect.kind in IRREVERSIBLE for effect in effects)
 
 
 def reaching(people: Collection[str], what_they_do: str) -> tuple[Effect, ...]:

@@ -26,8 +26,9 @@ log = logging.getLogger(__name__)
 State = Hold.State
 MAX_CARDS = 200
 SWITCH = "switch"
-AWAY = "facts_unavailable"
-# How long a provider may be away when a hold's time has come, before that refuses it for good.
+# What passes: the provider is away, the ledger is not sealed.
+PASSING = frozenset({"facts_unavailable", "not_sealed"})
+# How long these may last when a hold's time has come, before that refuses it for good.
 PATIENCE = timedelta(hours=24)
 
 
@@ -134,9 +135,9 @@ def result(hold: Hold) -> ActionResult | None:
 
 
 def postponed(hold: Hold, judgement: Judgement) -> ActionResult | None:
-    """The answer for a hold whose time has come while its provider could not be asked: it goes
-    on being held, for a day at most. None where it may not wait."""
-    if judgement.decision.reason != AWAY or timezone.now() > hold.until + PATIENCE:
+    """The answer for a hold whose time has come while its provider could not be asked or the
+    ledger is not sealed: it goes on being held, for a day at most. None where it may not wait."""
+    if judgement.decision.reason not in PASSING or timezone.now() > hold.until + PATIENCE:
         return None
     return ActionResult(
         status="held",
@@ -144,8 +145,8 @@ def postponed(hold: Hold, judgement: Judgement) -> ActionResult | None:
         action_type=hold.action_type,
         description=hold.description,
         arguments=hold.arguments,
-        reason=AWAY,
-        sentence=sentence(AWAY),
+        reason=judgement.decision.reason,
+        sentence=judgement.decision.sentence,
         hold_id=hold.id,
         held_until=hold.until,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from audit.chain import canonical_bytes
+from audit.sealing import sealing
 from audit.selectors import actions_of_run
 from guardrails import evidence, own_mail, policy, registry, usage
 from guardrails.actions.base import (
@@ -19,9 +20,11 @@ from guardrails.actions.base import (
     Inverse,
 )
 from guardrails.checks.rates import rates_of
+from guardrails.checks.sealed import sealed
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.counts import Use
 from guardrails.directory import colleagues
+from guardrails.effects import is_irreversible
 from guardrails.facts import Facts
 from guardrails.lookups import corresponded, gather, namesakes
 from guardrails.policy_rows import policy_snapshot
@@ -150,11 +153,19 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
         log.warning("guardrails.facts_unavailable code=%s", error.code)
         return found
 
+    waits = is_irreversible(action.effects(arguments, facts)) and not request.origin.undoes
+    seals = sealing(request.account.organisation_id) if waits else None
+
     def judged(facts: Facts, now: datetime) -> Judgement:
         found = decide(facts, now)
         if found.decision.verdict == "refuse":
             return found
-        return _described(found, request, action, arguments, facts)
+        described = _described(found, request, action, arguments, facts)
+        if seals is None or described.nothing_to_do:
+            return described
+        decision = sealed(found.decision, seals.stops)
+        whole = found if decision.verdict == "refuse" else described
+        return replace(whole, decision=decision)
 
     if request.origin.undoes or not snapshot.has_rates:
         return judged(facts, timezone.now())

@@ -42,6 +42,10 @@ REASONS: tuple[Reason, ...] = (
     Reason("condition_unknown", "A condition of the permission cannot be read."),
     Reason("rate_exceeded", "This was done as often as it may be for now."),
     Reason("counts_unavailable", "It is not known how often this was done."),
+    Reason(
+        "not_sealed",
+        "The ledger is not sealed, so nothing is done that cannot be taken back.",
+    ),
     Reason("ask_not_from_mail", "A mail may not make Remit ask a person for this."),
     Reason("too_many_asks", "Too many actions wait for a person already."),
     Reason("already_so", "Nothing to do: it is so already."),

@@ -31,6 +31,7 @@ REMEDIES: Mapping[str, str] = {
     "written to by the user before.",
     "rate_exceeded": "Time would have to pass, or the limit would have to be higher.",
     "counts_unavailable": "It would have to be counted. Try again.",
+    "not_sealed": "The ledger would have to be sealed: is `manage.py seal_ledger` running?",
     "ask_not_from_mail": "The permission would have to be automatic, or the receiver listed and "
     "proved; or a person would have to ask for it.",
     "too_many_asks": "The actions that wait would have to be decided first.",

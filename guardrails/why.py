@@ -26,6 +26,7 @@ CHECKS: Mapping[str, str] = {
     "harm": "It neither hides nor destroys anything",
     "own item": "It stays in the thread of the mail that set it off",
     "asking": "A person may be asked",
+    "seals": "The ledger is sealed",
 }
 ABOUT_PATH: Mapping[str, str] = {
     "thread": "The receiver takes part in the thread",

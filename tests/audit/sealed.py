@@ -3,7 +3,9 @@ sealed until all its rows are."""
 
 import base64
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import connections
@@ -28,6 +30,18 @@ def seal(tenant_id: UUID) -> None:
     sealed = Leaf.objects.filter(row_id=OuterRef("id"))
     waiting = ExecutedAgentAction.objects.filter(~Exists(sealed), tenant_id=tenant_id)
     until(lambda: not waiting.exists(), meanwhile=lambda: seals.seal(signer=SIGNER))
+
+
+@contextmanager
+def recorded_before(age: timedelta) -> Iterator[None]:
+    """Meanwhile the database stamps rows as recorded so long ago, as if they had waited."""
+    with connections["default"].cursor() as cursor:
+        change = "ALTER TABLE audit_action ALTER recorded_at SET DEFAULT clock_timestamp()"
+        cursor.execute(f"{change} - make_interval(secs => {age.total_seconds()})")
+        try:
+            yield
+        finally:
+            cursor.execute(change)
 
 
 def pause() -> None:
