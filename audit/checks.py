@@ -14,7 +14,7 @@ from audit import guards, months, start
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
-    "audit/migrations/0001_ledger.py to 0017_policies_under_lock.py."
+    "audit/migrations/0001_ledger.py to 0018_clock.py."
 )
 
 

@@ -37,6 +37,7 @@ INSERTS = {
 }
 FUNCTIONS = {
     "app": ("audit_make_months_ahead(integer)",),
+    "sealer": ("audit_clock_step(jsonb, bytea, text)",),
     "privacy": (
         *("audit_redact(jsonb, bytea, text)", "audit_end(jsonb, bytea, text)"),
         "audit_rewrap(jsonb, bytea, text, bytea, bytea)",

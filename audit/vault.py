@@ -37,7 +37,10 @@ WRAPPING = b"remit ledger data key 1\0"
 # The database itself reads or keeps these rows' payloads, also when the data key is gone.
 # They hold ids, counts and the reason given, and can't be erased.
 PLAIN_PHASE = "redaction"
-PLAIN_ACTIONS = ("ledger.hold", "ledger.end", "ledger.retention", "ledger.rewrap")
+PLAIN_ACTIONS = (
+    *("ledger.hold", "ledger.end", "ledger.retention", "ledger.rewrap"),
+    "ledger.clock",
+)
 NOT_ITS_OWN = "The content is not the one that was stored here."
 
 MAKE = """

@@ -12,7 +12,8 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from audit import end, erasure, grants, ids, ledger, rewrapping
+from audit import clock, end, erasure, events, grants, ids, ledger, rewrapping
+from audit.contracts import LEDGER_TENANT
 from audit.months import Month
 from tests.audit.databases import fresh_database, manage, url
 from tests.audit.entries import DRAFT, append_by, entry
@@ -97,6 +98,11 @@ def rewrap(session: Session) -> None:
     said = entry(phase="control", status="succeeded", action_type=rewrapping.ACTION_TYPE)
     with pytest.raises(psycopg.errors.RaiseException, match="changed or destroyed meanwhile"):
         session.execute(rewrapping.REWRAP, [*ledger.in_the_clear(said), b"one", b"other"])
+
+
+def step(session: Session) -> None:
+    said = events.entry(clock.ACTION_TYPE, tenant_id=LEDGER_TENANT, payload={})
+    session.execute(clock.RECORD, ledger.in_the_clear(said))
 
 
 def read(session: Session) -> None:
@@ -189,11 +195,12 @@ WORK = {
     "redact": redact,
     "end an organisation": end_one,
     "wrap a data key anew": rewrap,
+    "clock": step,
     "make months": sql("SELECT audit_make_months_ahead(3)"),
 }
 MAY = {
     "app": {"append", "read", "read data keys", "make months", "signing key", "anchor"},
-    "sealer": {"read", "leaf", "checkpoint", "signing key"},
+    "sealer": {"read", "leaf", "checkpoint", "signing key", "clock"},
     "export": {"read"},
     "privacy": {"redact", "end an organisation", "wrap a data key anew"},
 }

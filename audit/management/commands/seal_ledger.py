@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError, connections
 
-from audit import notes, seals, signing_keys
+from audit import clock, notes, seals, signing_keys
 from audit.routing import LEDGER
 
 TICK_SECONDS = 1.0
@@ -35,6 +35,7 @@ class Command(BaseCommand):
             signers = notes.signers(settings.LEDGER_SIGNING_KEY)
             if options["once"]:
                 signer = signing_keys.signer_in_force(signers)
+                clock.Watch().look()
                 self.stdout.write(f"Sealed {sum(seals.seal_all(signer=signer))} rows.")
             else:
                 tick(signers, stop=stopped())
@@ -57,7 +58,7 @@ def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
     The first seal looks back, and so does the one after a stall: rows of a transaction that
     ended in between may lie below others that are sealed.
     """
-    look_back = True
+    look_back, watch = True, clock.Watch()
     while not stop.is_set():
         try:
             stalled = seals.is_stalled()
@@ -69,6 +70,8 @@ def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
                 sealed = seals.seal(signer=signer, out_of_order=look_back or stalled)
             if sealed is not None:
                 look_back = stalled
+            if step := watch.look():
+                log.warning("seal_ledger.clock_stepped_back seconds=%s", step.total_seconds())
         except (DatabaseError, InterfaceError) as error:
             log.warning("seal_ledger.failed: %s", error)
             connections[LEDGER].close()
