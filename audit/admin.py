@@ -84,6 +84,7 @@ class LedgerAdmin(LookOnly):
         admin_filters.ActionTypeFilter,
         admin_filters.AccountFilter,
         admin_filters.RunFilter,
+        admin_filters.ClocksFilter,
         admin_filters.OrganisationFilter,
     )
     list_filter_submit = True
@@ -100,7 +101,13 @@ class LedgerAdmin(LookOnly):
     @display(description="asked for")  # type: ignore[untyped-decorator]
     def asked_at(self, row: ExecutedAgentAction) -> str:
         moment = timeline.moment(ids.moment(row.action_id))
-        return format_html('<span class="whitespace-nowrap">{}</span>', moment)
+        shown = format_html('<span class="whitespace-nowrap">{}</span>', moment)
+        if not getattr(row, "has_clocks_apart", False):
+            return shown
+        mark = "⚠ clocks apart"
+        return format_html(
+            '{}<span class="block text-red-700 dark:text-red-400">{}</span>', shown, mark
+        )
 
     @display(description="status", label=timeline.COLOURS)  # type: ignore[untyped-decorator]
     def state(self, row: ExecutedAgentAction) -> str:
@@ -124,7 +131,9 @@ class LedgerAdmin(LookOnly):
         return " · ".join(part for part in parts if part) or "-"
 
     def get_queryset(self, request: HttpRequest) -> selectors.Rows:
-        rows = selectors.latest(selectors.phases())
+        rows = selectors.latest(selectors.phases()).annotate(
+            has_clocks_apart=selectors.has_clocks_apart()
+        )
         before = admin_filters.uuid(request.GET.get("before", ""))
         return rows.filter(action_id__lt=before) if before else rows
 

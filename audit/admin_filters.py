@@ -95,6 +95,18 @@ class PeriodFilter(DropdownFilter):  # type: ignore[misc]
         return selectors.between(queryset, since=since(self.value()), until=None)
 
 
+class ClocksFilter(DropdownFilter):  # type: ignore[misc]
+    """Actions with a row whose two times do not agree."""
+
+    title, parameter_name = "clocks", "clocks"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("apart", "More than 2 s apart")]
+
+    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+        return queryset.filter(selectors.has_clocks_apart()) if self.value() else queryset
+
+
 def since(hours: str | None) -> datetime | None:
     return timezone.now() - timedelta(hours=int(hours)) if hours in PERIODS else None
 
@@ -110,5 +122,6 @@ def filters(params: QueryDict) -> Filters | None:
         action_type=params.get("action_type", "").strip(),
         status=params.get("status", ""),
         run_id=params.get("run_id", "").strip(),
+        clocks_apart=bool(params.get("clocks")),
         since=since(params.get("hours")),
     )

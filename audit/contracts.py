@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -15,6 +15,8 @@ Verdict = Literal["allowed", "blocked", "approved", "none"]
 JSON = Mapping[str, Any]
 # Rows about the ledger itself, of no organisation, are of this tenant.
 LEDGER_TENANT = UUID(int=0)
+# More than an append takes: the clocks of worker and database disagree.
+CLOCKS_APART = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +130,13 @@ class Recorded:
     payload: JSON
     artifacts: tuple[Artifact, ...]
 
+    @property
+    def clocks_apart(self) -> timedelta | None:
+        """By how much the worker's clock was behind the database's (negative: ahead of it),
+        if that is more than CLOCKS_APART."""
+        behind = self.recorded_at - self.occurred_at
+        return behind if abs(behind) > CLOCKS_APART else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Attempted:
@@ -149,7 +158,7 @@ class Attempted:
 class Filters:
     """Which actions of one tenant. `status` and the rest are those of the action's latest
     phase; `since` (inclusive) and `until` (exclusive) are about when the action was asked
-    for, which its id tells. Empty fields filter nothing."""
+    for, which its id tells; `clocks_apart` is about any phase. Empty fields filter nothing."""
 
     tenant_id: UUID
     account_id: UUID | None = None
@@ -157,6 +166,7 @@ class Filters:
     status: str = ""
     run_id: str = ""
     on_behalf_of: frozenset[str] = frozenset()
+    clocks_apart: bool = False
     since: datetime | None = None
     until: datetime | None = None
 

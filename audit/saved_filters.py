@@ -9,7 +9,10 @@ from django.http import QueryDict
 from audit.models import SavedFilter
 
 # What of an address is kept: pages and the like are not.
-PARAMETERS = ("status", "hours", "action_type", "account_id", "run_id", "tenant_id", "q")
+PARAMETERS = (
+    *("status", "hours", "action_type", "account_id", "run_id", "clocks"),
+    *("tenant_id", "q"),
+)
 MAX_SAVED, MAX_VALUE = 50, 300
 
 

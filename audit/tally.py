@@ -9,7 +9,7 @@ from django.db import connections
 from django.db.models import Count
 
 from audit import ids, selectors
-from audit.contracts import Filters
+from audit.contracts import CLOCKS_APART, Filters
 from audit.routing import LEDGER
 
 SAMPLE = 1000
@@ -42,6 +42,8 @@ SELECT count(*) FILTER (WHERE decision_reason = 'recalled' AND phase = 'control'
        count(*) FILTER (WHERE action_type = 'ledger.export' AND status = 'pending'),
        count(*) FILTER (WHERE action_type = 'policy.change'),
        count(*) FILTER (WHERE action_type = 'ledger.incident' AND status = 'failed'),
+       count(*) FILTER (WHERE occurred_at NOT BETWEEN recorded_at - %(apart)s
+                                               AND recorded_at + %(apart)s),
        count(*)
 FROM audit_action
 WHERE tenant_id = %(tenant)s AND action_id >= %(lo)s AND action_id < %(hi)s
@@ -94,6 +96,7 @@ class Tally:
     exports: int
     policy_changes: int
     incidents: int
+    clocks_apart: int
     lag_median: float | None
     lag_p99: float | None
     lag_measured: int
@@ -109,6 +112,7 @@ def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         "lo": ids.floor(since),
         "hi": ids.floor(until),
         "sample": SAMPLE,
+        "apart": CLOCKS_APART,
     }
     period = Filters(tenant_id=tenant_id, since=since, until=until)
     actions = selectors.matching(period).exclude(status="recorded").order_by()
@@ -117,7 +121,8 @@ def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         selectors.phases().filter(tenant_id=tenant_id, phase="blocked"), since=since, until=until
     )
     asked, approved, rejected, expired, seconds = _one(APPROVALS, given)
-    recalled, rates, undone, erasures, exports, changes, incidents, rows = _one(MARKS, given)
+    marks = _one(MARKS, given)
+    recalled, rates, undone, erasures, exports, changes, incidents, apart, rows = marks
     lag_median, lag_p99, measured = _one(LAG, given)
     return Tally(
         rows=rows,
@@ -145,6 +150,7 @@ def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         exports=exports,
         policy_changes=changes,
         incidents=incidents,
+        clocks_apart=apart,
         lag_median=_seconds(lag_median),
         lag_p99=_seconds(lag_p99),
         lag_measured=measured,

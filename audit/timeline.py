@@ -99,6 +99,7 @@ def step(phase: Recorded) -> dict[str, Any]:
                 ("Resource", f"{phase.resource_type} {phase.resource_id}".strip()),
                 ("Target", phase.target_id),
                 ("Error", phase.error_code),
+                ("Clocks", apart(phase)),
                 ("Took", f"{phase.latency_ms} ms" if phase.latency_ms is not None else ""),
                 ("Policy", phase.policy_digest),
                 ("Idempotency key", phase.idempotency_key),
@@ -118,6 +119,19 @@ def step(phase: Recorded) -> dict[str, Any]:
         ],
         "payload": pretty(phase.payload) if phase.payload else "",
     }
+
+
+def apart(phase: Recorded) -> str:
+    """What to think of the two times of a row that do not agree; empty where they do."""
+    behind = phase.clocks_apart
+    if behind is None:
+        return ""
+    seconds = behind.total_seconds()
+    return (
+        f"⚠ The worker's clock was {abs(seconds):,.1f} s "
+        f"{'behind' if seconds > 0 else 'ahead of'} the database's, and said "
+        f"{moment(phase.occurred_at)}. Only the order of the seals is certain."
+    )
 
 
 def checks(decided: object) -> list[dict[str, Any]]:

@@ -68,6 +68,7 @@ class Health:
             ("From record to signature, median", _seconds(found.lag_median)),
             ("From record to signature, 99 of 100", _seconds(found.lag_p99)),
             ("Records that was measured on", f"{found.lag_measured:,}"),
+            ("Records with clocks more than 2 s apart", f"{found.clocks_apart:,}"),
             ("Erasures", f"{found.erasures:,}"),
             ("Exports", f"{found.exports:,}"),
             ("Changes of policy", f"{found.policy_changes:,}"),
@@ -126,6 +127,11 @@ def _sentences(found: Health) -> Iterator[str]:
         yield f"Provider and ledger disagreed {_times(counted.incidents)}."
     if unknown := counted.of_status("unknown") + counted.open_attempts:
         yield f"Of {_actions(unknown)} nobody knows yet whether they were done."
+    if counted.clocks_apart:
+        yield (
+            "Worker and database disagreed about the time, by more than 2 s, in "
+            f"{counted.clocks_apart:,} record{'' if counted.clocks_apart == 1 else 's'}."
+        )
     done, noop = counted.of_status("succeeded"), counted.of_status("noop")
     yield (
         f"{_actions(done)} were done, {counted.of_status('blocked')} refused and "

@@ -1,4 +1,6 @@
+import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from audit import ledger, selectors
 from audit.admin import LedgerAdmin
 from audit.contracts import Artifact
+from audit.ids import uuid7
 from tests.audit import sealed
 from tests.audit.bundle import files
 from tests.audit.entries import append_action, entry
@@ -269,6 +272,31 @@ def test_the_list_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
     assert "Choose an organisation under Filters" not in seen
     append_action(tenant_id=uuid4())
     assert "Choose an organisation under Filters" in text(page(operator, LIST))
+
+
+def test_actions_whose_clocks_disagree_are_marked_and_found(operator: Client) -> None:
+    tenant_id = uuid4()
+    now = datetime.now(UTC)
+    fine = append_action(tenant_id=tenant_id)
+    behind = append_action(tenant_id=tenant_id, occurred_at=now - timedelta(minutes=5))
+    ahead = uuid7()
+    same = {"tenant_id": tenant_id, "action_id": ahead}
+    ledger.append(entry(**same, occurred_at=now + timedelta(hours=1)))
+    ledger.append(entry(**same, phase="outcome", status="succeeded"))
+
+    marked = text(page(operator, f"{LIST}?tenant_id={tenant_id}"))
+    assert marked.count("⚠ clocks apart") == 2
+    found = operator.get(f"{LIST}?tenant_id={tenant_id}&clocks=apart").context["cl"].result_list
+    assert {row.action_id for row in found} == {behind, ahead}
+    seen = text(page(operator, address(behind)))
+    assert re.search(r"⚠ The worker&#x27;s clock was 30\d\.\d s behind the database&#x27;s", seen)
+    assert "s ahead of the database&#x27;s" in text(page(operator, address(ahead)))
+    assert "⚠" not in text(page(operator, address(fine)))
+
+    response = operator.get(f"{LIST}export/jsonl/?tenant_id={tenant_id}&clocks=apart")
+    rows = [json.loads(line) for line in response.getvalue().decode().splitlines()]
+    assert {row["action_id"] for row in rows[:-1]} == {str(behind), str(ahead)}
+    assert rows[-1]["filters"] == {"clocks_apart": True}
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:

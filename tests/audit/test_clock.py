@@ -1,5 +1,6 @@
 """A step of the server's clock is a row of the ledger, once."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -134,7 +135,7 @@ def test_the_sealer_looks_at_every_tick(
             stop.set()
             return timedelta(seconds=4)
 
-    stop = seal_ledger.threading.Event()
+    stop = threading.Event()
     monkeypatch.setattr(clock, "Watch", Stepped)
     seal_ledger.tick([sealed.SIGNER], stop=stop)
     assert "seal_ledger.clock_stepped_back seconds=4.0" in caplog.text

@@ -1,5 +1,6 @@
 """A month in numbers and sentences, counted exactly from what happened."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from guardrails.contracts import ActionResult, Origin
 from guardrails.executor import execute
 from guardrails.models import Approval, Hold
 from guardrails.reconciliation import reconcile
+from tests.audit.entries import append_action
 from tests.guardrails.office import Office, interrupted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -65,11 +67,24 @@ def test_a_month_is_counted_exactly(office: Office) -> None:
     assert (told.asked, told.approved, told.rejected, told.expired) == (3, 1, 1, 0)
     assert told.seconds_to_decide is not None
     assert 0 <= told.seconds_to_decide < 60
-    assert (told.open_attempts, told.undone, told.incidents) == (1, 1, 0)
+    assert (told.open_attempts, told.undone, told.incidents, told.clocks_apart) == (1, 1, 0, 0)
     assert "Of 1 action nobody knows yet whether they were done." in found.sentences
     assert "0 held sends were recalled and 1 actions undone." in found.sentences
     assert found.verified.endswith("records are as they were appended.")
     assert found.reconciled.startswith("4 of 5 accounts compared")
+
+
+def test_records_whose_clocks_disagree_are_counted(office: Office) -> None:
+    tenant_id = office.organisation.id
+    at = datetime.now(UTC) - timedelta(seconds=3)
+    append_action(tenant_id=tenant_id, status="pending", occurred_at=at)
+    archive(office)
+
+    found = month(office)
+
+    assert ("Records with clocks more than 2 s apart", "1") in found.figures
+    sentence = "Worker and database disagreed about the time, by more than 2 s, in 1 record."
+    assert sentence in found.sentences
 
 
 def test_recalls_and_suspended_patterns_are_counted(office: Office) -> None:
