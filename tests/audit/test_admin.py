@@ -296,7 +296,7 @@ def test_actions_whose_clocks_disagree_are_marked_and_found(operator: Client) ->
     response = operator.get(f"{LIST}export/jsonl/?tenant_id={tenant_id}&clocks=apart")
     rows = [json.loads(line) for line in response.getvalue().decode().splitlines()]
     assert {row["action_id"] for row in rows[:-1]} == {str(behind), str(ahead)}
-    assert rows[-1]["filters"] == {"clocks_apart": True}
+    assert rows[-1]["manifest"]["filters"] == {"clocks_apart": True}
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:
