@@ -85,9 +85,10 @@ class Export:
 
     def encoded(self) -> Iterator[bytes]:
         yield self.encoder.head()
-        for page in stored.pages(selectors.every_phase(self.filters, snapshot=self.snapshot)):
-            self.rows += len(page)
-            yield self.encoder.page(page)
+        rows = selectors.every_phase(self.filters, snapshot=self.snapshot)
+        for number, page in stored.pages(rows, self.encoder, tenant_id=self.filters.tenant_id):
+            self.rows += number
+            yield page
         yield self.encoder.tail()
 
     def describe(self) -> Manifest:

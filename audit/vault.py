@@ -77,7 +77,7 @@ class Place:
 
     def __bytes__(self) -> bytes:
         rest = f"{self.attempt_no} {self.phase} {self.payload_commitment}"
-        return self.tenant_id.bytes + self.action_id.bytes + rest.encode()
+        return bound(self.tenant_id.bytes, self.action_id.bytes, rest)
 
 
 class DataKeys:
@@ -215,9 +215,17 @@ def unlocked(box: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes | No
     """What is in the box; None when the organisation's key is destroyed or missing. Raises
     Unreadable for one that was not stored at this place, and WrongVaultKey."""
     key = keys.reading(tenant_id)
-    if key is None:
-        return None
+    return None if key is None else opened_with(key, box, bytes(place))
+
+
+def opened_with(key: AESGCM, box: bytes, place: bytes) -> bytes:
+    """What is in the box. Raises Unreadable for one that was not stored at this place."""
     try:
-        return key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], bytes(place))
+        return key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], place)
     except (InvalidTag, ValueError) as error:
         raise Unreadable(NOT_ITS_OWN) from error
+
+
+def bound(tenant_id: bytes, action_id: bytes, rest: str) -> bytes:
+    """The bytes of a row's place; `rest` is attempt, phase and commitment with blanks between."""
+    return tenant_id + action_id + rest.encode()

@@ -2,11 +2,11 @@
 `parquet` (pyarrow); without it the format is refused with a sentence."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from audit.formats.rows import COLUMNS, HEADER, Row
+from audit.formats.rows import COLUMNS, HEADER, SEALED, Row
 from audit.pipe import Pipe
 
 try:
@@ -40,6 +40,8 @@ class Parquet:
     """Raises NoParquet. Ids are text, times UTC with microseconds; payload and artifacts are
     canonical JSON."""
 
+    text = SEALED
+
     def __init__(self) -> None:
         if pyarrow is None:
             raise NoParquet
@@ -55,7 +57,7 @@ class Parquet:
     def head(self) -> bytes:
         return self.pipe.drain()
 
-    def page(self, rows: Sequence[Row]) -> bytes:
+    def page(self, rows: Iterable[Row]) -> bytes:
         columns = [list(column) for column in zip(*map(values, rows), strict=True)]
         self.batches.append(pyarrow.record_batch(columns, schema=self.schema))
         if sum(batch.num_rows for batch in self.batches) >= ROW_GROUP:

@@ -1,10 +1,11 @@
 """An exported row as texts, in which order its parts come, and what a format has to give."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from audit.lines import LINE
 from audit.models import ExecutedAgentAction
 
 COLUMNS = tuple(field.attname for field in ExecutedAgentAction._meta.concrete_fields)
@@ -14,10 +15,25 @@ ARTIFACTS = '{"artifacts":'
 NOTHING = ("null",) * len(CONTENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """`line` is the row as it is sealed (audit.lines); `body` what its payload commits to, as
-    canonical JSON, and `salt` in hexadecimal digits, None when they were erased."""
+@dataclass(frozen=True)
+class Text:
+    """How PostgreSQL writes the line of a row: `columns` of audit_action, which is `a`, as CSV
+    with these marks."""
+
+    columns: str
+    delimiter: str = ","
+    quote: str = '"'
+
+
+# The line that is sealed. JSON has no control characters, so nothing is quoted and it comes out
+# as it is.
+SEALED = Text(LINE, delimiter="\x02", quote="\x01")
+
+
+class Row(NamedTuple):
+    """`line` is the row as its encoder's `text` says; `body` what its payload commits to, as
+    canonical JSON, and `salt` in hexadecimal digits, None when they were erased. `columns` and
+    `canonical` are for sealed lines."""
 
     line: str
     body: str | None
@@ -59,8 +75,11 @@ class Row:
 
 
 class Encoder(Protocol):
-    """One file in one format: `head`, then its pages of rows, then `tail`."""
+    """One file in one format: `head`, then its pages of rows, whose lines are `text`, then
+    `tail`."""
 
+    @property
+    def text(self) -> Text: ...
     def head(self) -> bytes: ...
-    def page(self, rows: Sequence[Row]) -> bytes: ...
+    def page(self, rows: Iterable[Row]) -> bytes: ...
     def tail(self) -> bytes: ...

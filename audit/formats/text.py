@@ -3,23 +3,32 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
-from operator import itemgetter
-from typing import Any
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, TypeVar
 
-from audit import chain, ocsf
-from audit.formats.rows import COLUMNS, HEADER, Row
+from django.db import models
+
+from audit import chain, lines, ocsf
+from audit.formats.rows import CONTENT, HEADER, SEALED, Row, Text
+from audit.models import ExecutedAgentAction
 
 # What makes a spreadsheet take a cell for a formula, full-width forms included.
 FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-in_order = itemgetter(*COLUMNS)
+# `cell` of a text, by PostgreSQL.
+CELL = "CASE WHEN ascii({0}) = ANY('{{{codes}}}') THEN '''' || {0} ELSE {0} END"
+CODES = ",".join(str(ord(mark)) for mark in sorted(FORMULA))
+Value = TypeVar("Value")
+ERASED = "," * len(CONTENT)  # no content, and no salt behind it
 
 
 class JsonLines:
+    text = SEALED
+
     def head(self) -> bytes:
         return b""
 
-    def page(self, rows: Sequence[Row]) -> bytes:
+    def page(self, rows: Iterable[Row]) -> bytes:
         return "".join([f"{row.canonical()}\n" for row in rows]).encode()
 
     def tail(self) -> bytes:
@@ -29,39 +38,65 @@ class JsonLines:
 class OcsfLines(JsonLines):
     """Events for tools that read many sources: codes and ids, no payload."""
 
-    def page(self, rows: Sequence[Row]) -> bytes:
+    def page(self, rows: Iterable[Row]) -> bytes:
         return b"".join([chain.canonical_bytes(self.event(row)) + b"\n" for row in rows])
 
     def event(self, row: Row) -> dict[str, Any]:
         return ocsf.event(row.columns())
 
 
+def column(field: Any) -> str:
+    """The cell of a column, by PostgreSQL: the text that the sealed line has, neutralised."""
+    name = field.attname
+    stored = lines.FORMS.get(name, "{}").format(f'a."{name}"')
+    if field.null:
+        return f"coalesce({stored}::text, '')"
+    if isinstance(field, models.TextField) and name not in lines.FORMS:
+        return CELL.format(stored, codes=CODES)
+    return stored
+
+
 class Csv:
-    """For people. Never evidence: cells that a spreadsheet would run are neutralised."""
+    """For people. Never evidence: cells that a spreadsheet would run are neutralised. PostgreSQL
+    makes the cells of the columns, which are a row's line."""
+
+    text = Text(", ".join(map(column, ExecutedAgentAction._meta.concrete_fields)))
 
     def head(self) -> bytes:
         return csv_lines([HEADER])
 
-    def page(self, rows: Sequence[Row]) -> bytes:
-        return csv_lines(map(cells, rows))
+    def page(self, rows: Iterable[Row]) -> bytes:
+        return "".join([f"{row.line},{content(row)}\r\n" for row in rows]).encode()
 
     def tail(self) -> bytes:
         return b""
 
 
-def cells(row: Row) -> list[object]:
-    columns = row.columns()
-    artifacts, payload, *ids = row.content()
-    whole = ["" if text == "null" else text for text in (artifacts, payload)]
-    return [
-        *map(cell, in_order(columns)),
-        *whole,
-        *(cell(json.loads(one)) for one in ids),
-        row.salt,
-    ]
+def content(row: Row) -> str:
+    if row.body is None:
+        return ERASED
+    artifacts, payload, resource_id, target_id = row.content()
+    return (
+        f"{quoted(artifacts)},{quoted(payload)},"
+        f"{identifier(resource_id)},{identifier(target_id)},{row.salt}"
+    )
 
 
-def cell(value: object) -> object:
+@lru_cache(maxsize=256)  # the phases of an action are about the same thing
+def identifier(text: str) -> str:
+    """The cell of a text in JSON."""
+    return quoted(cell(json.loads(text)))
+
+
+def quoted(text: str) -> str:
+    """As PostgreSQL and csv.writer do it: where it is needed."""
+    if '"' in text or "," in text or "\n" in text or "\r" in text:
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+    return text
+
+
+def cell(value: Value) -> Value | str:
     """`value` as a cell that no spreadsheet takes for a formula."""
     if isinstance(value, str) and value[:1] in FORMULA:
         return f"'{value}"
