@@ -51,6 +51,11 @@ SELECT tenant_id, wrapped FROM audit_data_key WHERE wrapped IS NOT NULL
 ORDER BY made_at DESC LIMIT 1
 """
 READ = "SELECT wrapped FROM audit_data_key WHERE tenant_id = %s"
+# `bytes(Place)` of the row `a`, as SQL: for who reads many payloads at once.
+PLACE = (
+    "uuid_send(a.tenant_id) || uuid_send(a.action_id) || "
+    "convert_to(concat_ws(' ', a.attempt_no, a.phase, a.payload_commitment), 'UTF8')"
+)
 
 
 class Unreadable(Exception):

@@ -26,7 +26,7 @@ def rows(archive: zipfile.ZipFile) -> Iterator[Recorded]:
             continue
         content = ERASED
         if following and following["row_id"] == line["id"]:
-            content = json.loads(following["body"])
+            content = following["body"]
             following = next(payloads, None)
         yield recorded(line, content)
 

@@ -1,7 +1,6 @@
 """The erasures behind a bundle's last row that say why payloads are missing in it, and the
 retention that says which rows left. Each travels alone, with the proof that it was sealed."""
 
-import json
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
@@ -54,14 +53,14 @@ def lines(extent: Extent, found: list[int]) -> Iterator[bytes]:
         return
     rows = SealedRows(extent.filters.tenant_id, found)
     texts = (text for chunk in rows.lines() for text in chunk.splitlines())
-    payloads = (json.loads(text) for chunk in rows.payloads() for text in chunk.splitlines())
+    payloads = (content for page in rows.contents() for content in page)
     proofs = Proofs(extent.filters.tenant_id, extent.newest.size).of(found)
-    for place, text, payload, proof in zip(found, texts, payloads, proofs, strict=True):
+    for place, text, (_, body, salt), proof in zip(found, texts, payloads, proofs, strict=True):
         line = {
-            "body": payload["body"],
+            "body": body.decode(),
             "line": text.decode(),
             "place": place,
             "proof": [node.hex() for node in proof],
-            "salt": payload["salt"],
+            "salt": salt.decode(),
         }
         yield chain.canonical_bytes(line) + b"\n"

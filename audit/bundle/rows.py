@@ -3,51 +3,61 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from json.encoder import encode_basestring
 from typing import Any
 from uuid import UUID
 
 from django.db import connections
 
 from audit import chain, policies, vault
+from audit.bundle.ahead import read_ahead
+from audit.bundle.verify import artifacts_in
 from audit.keys import tenant_key
 from audit.lines import LINE
 from audit.routing import LEDGER
 
-PAGE = 2000
+PAGE = 1000
 POLICY_PAGE = 100
 
+# OFFSET 0 makes the server look each row up by its key. Where it may choose, it reads the whole
+# month for every page.
 AT_PLACES = """
-FROM audit_leaf l JOIN audit_action a ON a.action_id = l.action_id AND a.id = l.row_id
-{join}
-WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)
-ORDER BY l.leaf_index
+FROM audit_leaf l {} JOIN LATERAL (
+    SELECT * FROM audit_action WHERE action_id = l.action_id AND id = l.row_id OFFSET 0
+) a ON true
 """
-# Where a row left by retention its leaf stands for it.
+CHOSEN = "WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)"
+# One text a page. Where a row left by retention its leaf stands for it.
 LINES = f"""
-SELECT CASE WHEN a.id IS NULL THEN '{{"left":"' || encode(l.hash, 'hex') || '"}}' ELSE {LINE} END
-{AT_PLACES.format(join="").replace("JOIN", "LEFT JOIN", 1)}
+SELECT convert_to(string_agg(
+    CASE WHEN a.id IS NULL THEN '{{"left":"' || encode(l.hash, 'hex') || '"}}' ELSE {LINE} END
+    || E'\\n', '' ORDER BY l.leaf_index), 'UTF8')
+{AT_PLACES.format("LEFT")} {CHOSEN}
 """
-PAYLOADS = (
-    "SELECT p.row_id, p.salt, p.body, p.box, a.tenant_id, a.action_id, a.attempt_no, a.phase, "
-    "a.payload_commitment"
-) + AT_PLACES.format(join="JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id")
-ARTIFACT = ("digest", "external_id", "kind", "ordinal", "provider", "row_id", "url_key")
-OF_ROW = """JOIN audit_artifact f ON f.action_id = a.action_id AND f.row_id = a.id
-LEFT JOIN audit_payload p ON p.action_id = a.action_id AND p.row_id = a.id"""
-ARTIFACTS = (
-    f"SELECT {', '.join(f'f.{name}' for name in ARTIFACT)}, p.salt, p.body, p.box, a.tenant_id, "
-    f"a.action_id, a.attempt_no, a.phase, a.payload_commitment {AT_PLACES.format(join=OF_ROW)}, "
-    "f.ordinal"
-)
+STORED = f"p.salt, p.body, p.box, {vault.PLACE}"
+PAYLOADS = f"""
+SELECT a.id, {STORED} {AT_PLACES.format("")} JOIN LATERAL (
+    SELECT * FROM audit_payload WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
+) p ON true
+{CHOSEN} ORDER BY l.leaf_index
+"""  # noqa: S608  # the names are this module's own
+ARTIFACT = ("row_id", "ordinal", "digest", "external_id", "kind", "provider", "url_key")
+ARTIFACTS = f"""
+SELECT {", ".join(f"f.{name}" for name in ARTIFACT)}, {STORED} {AT_PLACES.format("")} JOIN LATERAL (
+    SELECT * FROM audit_artifact WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
+) f ON true LEFT JOIN LATERAL (
+    SELECT * FROM audit_payload WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
+) p ON true
+{CHOSEN} ORDER BY l.leaf_index, f.ordinal
+"""  # noqa: S608
 POLICIES = """
 SELECT digest, body, box FROM audit_policy WHERE tenant_id = %s AND digest = ANY(%s)
 ORDER BY digest
 """
-# JSON has no control characters in it, so nothing is quoted and a line comes out as it is.
-AS_IT_IS = "COPY ({}) TO STDOUT (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"
 # Within a text of the line each quotation mark has a backslash before it.
 POLICY_DIGEST = re.compile(rb'"policy_digest":"([^"]+)"')
+PAYLOAD_LINE = b'{"body":%b,"row_id":%d,"salt":"%b"}\n'
+ARTIFACT_LINE = b'{"artifact":%b,"digest":"%b","row_id":%d}\n'
+NOT_ITS_OWN = b"null", b"0" * 32
 
 
 class SealedRows:
@@ -61,18 +71,25 @@ class SealedRows:
 
     def lines(self) -> Iterator[bytes]:
         """The sealed text of each row; the leaf of one that left."""
-        for chunk in self.copied(LINES):
-            self.policy_digests.update(map(bytes.decode, POLICY_DIGEST.findall(chunk)))
-            yield chunk
+        for ((chunk,),) in self.fetched(LINES):
+            self.policy_digests.update(map(bytes.decode, POLICY_DIGEST.findall(chunk or b"")))
+            yield chunk or b""
+
+    def payloads(self) -> Iterator[bytes]:
+        for found in self.contents():
+            yield b"".join([PAYLOAD_LINE % (body, row_id, salt) for row_id, body, salt in found])
+
+    def contents(self) -> Iterator[list[tuple[int, bytes, bytes]]]:
+        """Row id, canonical body and salt in hexadecimal digits of each payload that still
+        opens, page by page. One that is not its row's is null, so that a verifier names it."""
+        for found in self.fetched(PAYLOADS):
+            pairs = [(row_id, opened(self.tenant_id, *stored)) for row_id, *stored in found]
+            yield [(row_id, *content) for row_id, content in pairs if content]
 
     def artifacts(self) -> Iterator[bytes]:
         key = tenant_key(self.tenant_id)
         for found in self.fetched(ARTIFACTS):
-            yield "".join([artifact_line(key, *row) for row in found]).encode()
-
-    def payloads(self) -> Iterator[bytes]:
-        for found in self.fetched(PAYLOADS):
-            yield "".join([payload_line(*row) for row in found]).encode()
+            yield b"".join([self.artifact_line(key, row) for row in found])
 
     def policies(self) -> Iterator[bytes]:
         """The policies that the rows name; `lines` must have been read."""
@@ -89,56 +106,43 @@ class SealedRows:
                 if body is not None:
                     yield chain.canonical_bytes({"digest": digest, "body": body}) + b"\n"
 
-    def pages(self) -> Iterator[list[int]]:
-        for start in range(0, len(self.places), PAGE):
-            yield list(self.places[start : start + PAGE])
-
     def fetched(self, query: str) -> Iterator[list[Any]]:
-        for page in self.pages():
-            with connections[LEDGER].cursor() as cursor:
-                cursor.execute(query, [self.tenant_id, page])
-                found = cursor.fetchall()
-            yield found
+        """What the query finds of each page."""
+        starts = range(0, len(self.places), PAGE)
+        pages = ([self.tenant_id, list(self.places[start : start + PAGE])] for start in starts)
+        return read_ahead(connections[LEDGER], query, pages)
 
-    def copied(self, query: str) -> Iterator[bytes]:
-        for page in self.pages():
-            with connections[LEDGER].cursor() as cursor:
-                statement = cursor.mogrify(AS_IT_IS.format(query), [self.tenant_id, page])
-                with cursor.copy(statement) as copy:
-                    chunk = b"".join(copy)
-            yield chunk
-
-
-def payload_line(row_id: int, *stored: Any) -> str:
-    """As canonical JSON; nothing when the organisation's data key is gone. A payload that is
-    not its row's is empty in itself, so that a verifier names it."""
-    content = opened(*stored)
-    if content is None:
-        return ""
-    salt, body = content
-    return f'{{"body":{encode_basestring(body)},"row_id":{row_id},"salt":"{salt.hex()}"}}\n'
-
-
-def artifact_line(key: bytes, *row: Any) -> str:
-    """As canonical JSON. The provider's id, a keyed digest in the table, comes from the payload;
-    without one, or where the two differ, it stays as it is stored."""
-    artifact = dict(zip(ARTIFACT, row, strict=False))
-    content = opened(*row[len(ARTIFACT) :])
-    try:
-        named = json.loads(content[1])["artifacts"] if content else []
-        plain = named[artifact["ordinal"] - 1]["external_id"]
-        if artifact["external_id"] == chain.keyed(key, plain):
-            artifact["external_id"] = plain
-    except (ValueError, LookupError, TypeError, AttributeError):
-        pass  # the payload was altered, which a verifier says
-    return f"{chain.canonical(artifact)}\n"
-
-
-def opened(salt: Any, body: str | None, box: Any, *place: Any) -> tuple[bytes, str] | None:
-    """Salt and body, both empty when they are not this row's; None when they are gone."""
-    if box is not None:
+    def artifact_line(self, key: bytes, row: Sequence[Any]) -> bytes:
+        """The provider's id and address, keyed digests in the table, come from the payload; without
+        one, or where what is stored differs from it, the line is as it is stored."""
+        row_id, ordinal, digest, *stored = row[: len(ARTIFACT)]
+        content = opened(self.tenant_id, *row[len(ARTIFACT) :])
         try:
-            return vault.decrypt(bytes(box), place=vault.Place(*place))
-        except vault.Unreadable:
-            return b"", ""
-    return None if salt is None or body is None else (bytes(salt), body)
+            text = artifacts_in(content[0])[ordinal - 1] if content else b"{}"
+            named = json.loads(text.decode())
+            ids = [chain.keyed(key, named[name]) for name in ("external_id", "url")]
+            is_named = [ids[0], named["kind"], named["provider"], ids[1]] == stored
+        except (ValueError, LookupError, TypeError, AttributeError):
+            is_named = False  # there is no payload, or it was altered, which a verifier says
+        if not is_named:
+            names = ("external_id", "kind", "provider", "url")
+            text = chain.canonical_bytes(dict(zip(names, stored, strict=True)))
+        return ARTIFACT_LINE % (text, digest.encode(), row_id)
+
+
+def opened(
+    tenant_id: UUID, salt: bytes | None, body: str | None, box: bytes | None, place: bytes
+) -> tuple[bytes, bytes] | None:
+    """Body and salt, NOT_ITS_OWN when they are not this row's; None when they are gone."""
+    if box is None:
+        if salt is None or body is None:
+            return None
+        # Stored in the clear, it can have been altered to be no line.
+        return NOT_ITS_OWN if "\n" in body else (body.encode(), salt.hex().encode())
+    try:
+        plain = vault.unlocked(box, tenant_id=tenant_id, place=place)
+    except vault.Unreadable:
+        return NOT_ITS_OWN
+    if plain is None:
+        return None
+    return plain[chain.SALT_BYTES :], plain[: chain.SALT_BYTES].hex().encode()

@@ -1,6 +1,5 @@
 """What a row is about can be erased, the row and every proof stay."""
 
-import json
 import threading
 from collections.abc import Callable
 from io import StringIO
@@ -165,9 +164,9 @@ def test_a_bundle_whose_redaction_names_other_rows_is_found(
     sealed.seal(tenant_id)
     files = bundles.unpack(bundles.make(tenant_id))
     (payload,) = bundles.lines(files, "payloads")
-    body = json.loads(payload["body"])
+    body = payload["body"]
     body["payload"]["rows"].append(1)
-    bundles.put(files, "payloads", [payload | {"body": json.dumps(body)}])
+    bundles.put(files, "payloads", [payload | {"body": body}])
     bundles.mend(files)
     assert bundles.check(tmp_path, bundles.pack(files), sealed.key(tenant_id)) == 1
     assert "Its payload is not the one that was sealed" in capsys.readouterr().out

@@ -1,7 +1,6 @@
 """Every decision of a bundle follows from what the bundle holds, and a false one is named."""
 
 import io
-import json
 import zipfile
 from collections.abc import Callable
 from io import StringIO
@@ -90,9 +89,8 @@ def change(
     given = bundles.lines(files, "payloads")
     row = next(row for row in rows.values() if row["decision_reason"] == reason)
     payload = next(one for one in given if one["row_id"] == row["id"])
-    body = json.loads(payload["body"])
+    body = payload["body"]
     edit(row, body["payload"])
-    payload["body"] = json.dumps(body)
     bundles.put(files, "ledger", list(rows.values()))
     bundles.put(files, "payloads", given)
     return int(row["id"])

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import call_command
 
-from audit import erasure, ids, merkle, sealing, selectors
+from audit import chain, erasure, ids, merkle, sealing, selectors
 from audit.bundle import proofs, redactions, verify
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
@@ -260,6 +260,7 @@ def make_up_a_redaction(files: Files, luck: random.Random) -> None:
     proof = bundles.lines(files, "proofs")[2]
     payload = next(line for line in bundles.lines(files, "payloads") if line["row_id"] == row["id"])
     line = files["ledger.jsonl"].splitlines()[2].decode()
+    payload["body"] = chain.canonical(payload["body"])
     bundles.put(files, "redactions", [payload | proof | {"line": line}])
     bundles.mend(files)
 

@@ -11,30 +11,82 @@ const FILES = [
 const LEFT = /^\{"left":"([0-9a-f]{64})"\}$/; // stands for a row that left by retention
 const DERIVED = ["derived/ledger.csv", "derived/ocsf.jsonl"]; // for reading; not evidence
 
-/* Lines that belong to rows, in the order of the rows. Read one after another. */
+// Each byte of these is proven by the tree or by a row: the manifest holds no digest of them.
+const PROVEN = ["ledger.jsonl", "payloads.jsonl"];
+// How lines that belong to rows end, and the length that no such end reaches.
+const PAYLOAD = /,"row_id":(?<rowId>[0-9]+),"salt":"(?<salt>[0-9a-f]{32})"\}$/;
+const ARTIFACT = /,"digest":"(?<digest>[0-9a-f]{64})","row_id":(?<rowId>[0-9]+)\}$/;
+const LONGEST = 120;
+const TEXTS = [
+  "action_id", "action_type", "artifacts_digest", "payload_commitment", "phase", "policy_digest",
+  "recorded_at", "status", "tenant_id",
+];
+const NUMBERS = ["attempt_no", "id"];
+
+/* Lines that belong to rows, in the order of the rows. `next` is the next line, cut at its end,
+   and `rowId` its row: empty when there is none. */
 class Part {
-  constructor(lines) {
-    this.lines = lines;
+  constructor(lines, form) {
+    Object.assign(this, { lines, form, broken: 0 });
   }
 
   async start() {
-    this.next = await this.following();
+    await this.advance();
     return this;
   }
 
-  async following() {
-    const { done, value } = await this.lines.next();
-    return done ? null : JSON.parse(text(value));
+  async advance() {
+    for (;;) {
+      const { done, value } = await this.lines.next();
+      const end = done ? null : this.form.exec(signs(value.subarray(-LONGEST)));
+      if (end) {
+        this.next = { head: value.subarray(0, value.length - end[0].length), ...end.groups };
+      }
+      if (end || done) {
+        this.rowId = done ? "" : this.next.rowId;
+        return;
+      }
+      this.broken += 1;
+    }
   }
 
   async of(rowId) {
     const found = [];
-    while (this.next && this.next.row_id === rowId) {
+    while (this.rowId === rowId) {
       found.push(this.next);
-      this.next = await this.following();
+      await this.advance();
     }
     return found;
   }
+}
+
+/* One sign for each byte, whatever it is. */
+const signs = (bytes) => new TextDecoder("latin1").decode(bytes);
+
+const startsWith = (bytes, head) => signs(bytes.subarray(0, head.length)) === head;
+
+/* A row, with what is looked at of it of the right type. */
+function lookedAt(line) {
+  const row = JSON.parse(text(line));
+  const fits = TEXTS.every((name) => typeof row[name] === "string")
+    && NUMBERS.every((name) => Number.isInteger(row[name]));
+  if (!fits) {
+    throw new Error("A column is of another type.");
+  }
+  return row;
+}
+
+/* The text of each artifact that a payload names. They stand first in its canonical JSON and are
+   flat: a quotation mark within a text has a backslash before it. */
+function artifactsIn(body) {
+  if (body.startsWith('{"artifacts":[]')) {
+    return [];
+  }
+  const end = body.indexOf('],"payload":');
+  if (end < 0) {
+    throw new Error("no payload");
+  }
+  return body.slice('{"artifacts":['.length, end).replaceAll('},{"', '}\n{"').split("\n");
 }
 
 class Verification {
@@ -209,7 +261,7 @@ class Verification {
   redaction(line) {
     try {
       const given = JSON.parse(text(line));
-      const row = JSON.parse(given.line);
+      const row = lookedAt(encoder.encode(given.line));
       const sealed = this.isSealed(encoder.encode(given.line), given, this.newest);
       const told = hex(sha256(unhex(given.salt), encoder.encode(given.body)));
       if (!sealed || row.payload_commitment !== told || !this.explains(row, given.body)) {
@@ -230,33 +282,34 @@ class Verification {
   /* Every line and what belongs to it; its proof or, in a whole bundle, the root of the tree
      wherever a checkpoint states it. */
   async *walk() {
-    const [payloads, artifacts, proofs] = await Promise.all(
-      ["payloads.jsonl", "artifacts.jsonl", "proofs.jsonl"].map((name) => new Part(this.lines(name)).start()),
-    );
+    const payloads = await new Part(this.lines("payloads.jsonl"), PAYLOAD).start();
+    const artifacts = await new Part(this.lines("artifacts.jsonl"), ARTIFACT).start();
+    const proofs = this.lines("proofs.jsonl");
     for await (const line of this.lines("ledger.jsonl")) {
-      const proof = this.isWhole ? { place: this.tree.size } : await this.proofOf(proofs);
-      const place = `place ${proof.place ?? "None"}`;
-      const gap = this.isWhole ? LEFT.exec(text(line)) : null;
-      for (const told of gap ? [] : await this.about(line, proof, payloads, artifacts)) {
-        yield `${place}: ${told}`;
-      }
       this.count += 1;
-      if (this.isWhole) {
-        if (gap) {
-          this.gaps.push(this.tree.size);
+      const proof = this.isWhole ? { place: this.tree.size } : await this.following(proofs, {});
+      const gap = this.isWhole && startsWith(line, '{"left":') ? LEFT.exec(signs(line)) : null;
+      if (gap) {
+        this.gaps.push(this.tree.size);
+      } else {
+        for (const told of await this.about(line, proof, payloads, artifacts)) {
+          yield `place ${proof.place ?? "None"}: ${told}`;
         }
-        this.tree.append(gap ? unhex(gap[1]) : sha256(Uint8Array.of(0), line));
-        if (this.stops.has(this.tree.size)) {
-          yield* this.stop(this.stops.get(this.tree.size));
-        }
+      }
+      this.tree.append(gap ? unhex(gap[1]) : sha256(Uint8Array.of(0), line));
+      if (this.isWhole && this.stops.has(this.tree.size)) {
+        yield* this.stop(this.stops.get(this.tree.size));
       }
     }
-    if (proofs.next) {
+    if (await this.following(proofs, null) !== null) {
       yield "There are more proofs than lines.";
     }
     for (const [name, part] of [["payload", payloads], ["artifact", artifacts]]) {
-      for (; part.next; part.next = await part.following()) {
-        yield `row ${part.next.row_id}: A ${name} belongs to no line or is in disorder.`;
+      if (part.broken) {
+        yield `${part.broken} lines of ${name}s.jsonl cannot be read.`;
+      }
+      for (; part.rowId; await part.advance()) {
+        yield `row ${part.rowId}: A ${name} belongs to no line or is in disorder.`;
       }
     }
     for (const rowId of [...this.missing].filter((id) => !this.erased.has(id)).sort((a, b) => a - b)) {
@@ -269,20 +322,30 @@ class Verification {
     }
   }
 
-  async proofOf(proofs) {
-    const proof = proofs.next ?? {};
-    proofs.next = await proofs.following();
-    return proof;
+  async following(lines, none) {
+    const { done, value } = await lines.next();
+    return done ? none : JSON.parse(text(value));
   }
 
   async about(line, proof, payloads, artifacts) {
     const told = [];
     try {
-      const row = JSON.parse(text(line));
-      const [given, made] = [await payloads.of(row.id), await artifacts.of(row.id)];
-      told.push(...this.phase(row), ...this.content(row, given, made));
+      const row = lookedAt(line);
+      const rowId = String(row.id);
+      this.phase(row, told);
+      let body = "";
+      if (payloads.rowId === rowId) {
+        body = this.payload(row, await payloads.of(rowId), told);
+      } else {
+        this.missing.add(row.id);
+      }
+      if (artifacts.rowId === rowId || (row.artifacts_digest && body)) {
+        this.artifacts(row.artifacts_digest, await artifacts.of(rowId), body, told);
+      }
       if (!this.isWhole) {
-        told.push(...this.proven(line, proof));
+        for (const sentence of this.proven(line, proof)) {
+          told.push(sentence);
+        }
       }
     } catch (error) {
       told.push(`The line or what belongs to it cannot be read: ${error}.`);
@@ -319,8 +382,8 @@ class Verification {
     return told;
   }
 
-  phase(row) {
-    const [told, { since }, at] = [[], this.manifest, row.recorded_at];
+  phase(row, told) {
+    const [{ since }, at] = [this.manifest, row.recorded_at];
     const attempt = `${row.attempt_no} of ${row.action_id}`;
     if (this.first && !this.times[0] && !(since && at < since)) {
       told.push("Rows of the period may be missing before this line.");
@@ -337,31 +400,36 @@ class Verification {
     } else if (row.phase === "outcome" && !this.open.delete(attempt) && !this.first) {
       told.push("This outcome has no attempt before it.");
     }
-    return told;
   }
 
-  content(row, given, made) {
-    const told = [];
-    const digest = made.length ? digestOf(made.map((artifact) => artifact.digest)) : "";
-    if ((given.length || made.length) && digest !== row.artifacts_digest) {
-      told.push("Its artifacts are not those that were sealed.");
-    }
-    if (!given.length) {
-      this.missing.add(row.id);
-      return told;
-    }
-    const [{ salt, body }] = given;
-    const sealed = hex(sha256(unhex(salt), encoder.encode(body)));
-    if (given.length > 1 || sealed !== row.payload_commitment) {
+  /* The body of the row's payload; empty when it is not the one that was sealed. */
+  payload(row, given, told) {
+    const [{ head, salt }] = given;
+    const body = head.subarray('{"body":'.length);
+    const sealed = hex(sha256(unhex(salt), body)) === row.payload_commitment;
+    if (!sealed || given.length > 1 || !startsWith(head, '{"body":')) {
       told.push("Its payload is not the one that was sealed.");
-    } else if (!this.explains(row, body) && made.length) {
-      const pick = ({ kind, provider, external_id }) => [kind, provider, external_id];
-      const named = JSON.parse(body).artifacts.map((one) => [digestOf(one), ...pick(one)]);
-      if (canonical(named) !== canonical(made.map((one) => [one.digest, ...pick(one)]))) {
+      return "";
+    }
+    this.explains(row, text(body));
+    return text(body);
+  }
+
+  artifacts(sealed, made, body, told) {
+    const digests = made.map(({ digest }) => digest);
+    if (body) {
+      const named = artifactsIn(body).map((one) => encoder.encode(one));
+      const fits = named.length === made.length && named.every((one, at) => (
+        hex(sha256(one)) === digests[at]
+        && same(made[at].head, joined(encoder.encode('{"artifact":'), one))
+      ));
+      if (!fits) {
         told.push("Its artifacts are not those that its payload names.");
       }
     }
-    return told;
+    if (sealed !== (digests.length ? digestOf(digests) : "")) {
+      told.push("Its artifacts are not those that were sealed.");
+    }
   }
 
   /* Whether the row says why others, or their payloads, are missing. */
@@ -413,10 +481,13 @@ class Verification {
   }
 
   async *lines(name) {
+    const isProven = PROVEN.includes(name);
     const digest = new Sha256();
     let rest = new Uint8Array();
-    for await (const chunk of this.archive.chunks(name)) {
-      digest.update(chunk);
+    for await (const chunk of this.archive.chunks(name, isProven)) {
+      if (!isProven) {
+        digest.update(chunk);
+      }
       let start = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
         const line = chunk.subarray(start, end);
@@ -425,6 +496,9 @@ class Verification {
         start = end + 1;
       }
       rest = joined(rest, chunk.subarray(start));
+    }
+    if (rest.length && isProven) {
+      throw new Broken(`${name} ends within a line.`);
     }
     if (rest.length) {
       yield rest;
