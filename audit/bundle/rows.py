@@ -106,10 +106,13 @@ class SealedRows:
                 if body is not None:
                     yield chain.canonical_bytes({"digest": digest, "body": body}) + b"\n"
 
+    def pages(self) -> Iterator[list[int]]:
+        for start in range(0, len(self.places), PAGE):
+            yield list(self.places[start : start + PAGE])
+
     def fetched(self, query: str) -> Iterator[list[Any]]:
         """What the query finds of each page."""
-        starts = range(0, len(self.places), PAGE)
-        pages = ([self.tenant_id, list(self.places[start : start + PAGE])] for start in starts)
+        pages = ([self.tenant_id, page] for page in self.pages())
         return read_ahead(connections[LEDGER], query, pages)
 
     def artifact_line(self, key: bytes, row: Sequence[Any]) -> bytes:

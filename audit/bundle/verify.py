@@ -549,7 +549,8 @@ class Verification:
     def opened(self, info: zipfile.ZipInfo, member: Any) -> IO[bytes]:
         """What is proven line by line is read where it lies in the zip file: zipfile would copy
         it and compute its CRC-32, which takes longer than to split it into lines."""
-        if info.filename not in PROVEN or info.compress_type != zipfile.ZIP_STORED:
+        as_it_is = info.compress_type, info.compress_size == info.file_size
+        if info.filename not in PROVEN or as_it_is != (zipfile.ZIP_STORED, True):
             return io.BufferedReader(member, CHUNK)
         file = Path(str(self.archive.filename)).open("rb", CHUNK)  # noqa: SIM115  # it is closed
         file.seek(info.header_offset + 26)  # zipfile has looked at this header
