@@ -7,7 +7,7 @@ ECMAScript writes them. What cannot be written that way without loss is refused.
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from json.encoder import JSONEncoder, encode_basestring
@@ -112,7 +112,7 @@ def stored(value: object, *, depth: int = 0) -> str:
     """`canonical(storable(value))` in one pass: every row that is appended takes this way."""
     kind = type(value)
     if kind is str:
-        return encode_basestring(visible(value))  # type: ignore[arg-type]
+        return quoted(value)  # type: ignore[arg-type]
     if value is None:
         return "null"
     if kind is UUID:
@@ -127,6 +127,11 @@ def stored(value: object, *, depth: int = 0) -> str:
     if (kind is list or kind is tuple) and depth < MAX_DEPTH:
         return f"[{','.join([stored(item, depth=depth + 1) for item in value])}]"  # type: ignore[attr-defined]
     return canonical(storable(value, depth=depth))
+
+
+def quoted(text: str) -> str:
+    """`stored` of a text."""
+    return encode_basestring(visible(text))
 
 
 def is_plain(json: str) -> bool:
@@ -153,8 +158,20 @@ def payload_commitment(salt: bytes, body: bytes) -> str:
     return hashlib.sha256(salt + body).hexdigest()
 
 
+def artifact_text(artifact: Artifact) -> str:
+    """`stored` of its fields."""
+    return (
+        f'{{"external_id":{quoted(artifact.external_id)},"kind":{quoted(artifact.kind)},'
+        f'"provider":{quoted(artifact.provider)},"url":{quoted(artifact.url)}}}'
+    )
+
+
 def artifact_digest(artifact: Artifact) -> str:
-    return hashlib.sha256(stored(vars(artifact)).encode()).hexdigest()
+    return text_digest(artifact_text(artifact))
+
+
+def text_digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def artifacts_digest(digests: Sequence[str]) -> str:
@@ -178,6 +195,21 @@ def envelope_mac(key: bytes, envelope: Mapping[str, object]) -> str:
 
 def row_mac(key: bytes, text: str) -> str:
     return hmac.digest(key, b"row\0" + text.encode(), "sha256").hex()
+
+
+def flat_of(names: Sequence[str]) -> Callable[[Iterable[str | int | None]], str]:
+    """`flat` for rows of these columns alone, in their order, from their values: faster."""
+    form = "{" + ",".join([f'"{name}":%s' for name in names]) + "}"
+
+    def text(values: Iterable[str | int | None]) -> str:
+        return form % tuple(
+            [
+                encode_basestring(one) if type(one) is str else "null" if one is None else one
+                for one in values
+            ]
+        )
+
+    return text
 
 
 # The columns of a row are storable text, numbers below 2^53, uuids, times and None, and have

@@ -13,8 +13,8 @@ from django.utils import timezone
 from audit import guards, months, start
 
 HINT = (
-    "Find out who changed it, run `manage.py verify_ledger`, and make the triggers again from "
-    "audit/migrations/0001_ledger.py to 0018_clock.py."
+    "Find out who changed it, run `manage.py verify_ledger`, and make triggers and checks again "
+    "from audit/migrations/0001_ledger.py to 0019_checked_once.py."
 )
 
 

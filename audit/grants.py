@@ -47,6 +47,7 @@ FUNCTIONS = {
 OWNED = (
     *("audit_refuse()", "audit_refuse_unless_redacted()", "audit_refuse_unless_recorded()"),
     "audit_refuse_until_the_end()",
+    "audit_is_entry(uuid, smallint, text, text, text, text, text)",
     *("audit_month_floor(date)", "audit_make_month(date)", "audit_left(date)"),
 )
 # Erasure has to find the rows, but never reads what they are about.

@@ -1,4 +1,5 @@
-"""Are the triggers that keep the ledger append-only in place? Read from the catalogue."""
+"""Are the triggers that keep the ledger append-only in place, and the check of what a row may be?
+Read from the catalogue."""
 
 import hashlib
 
@@ -15,8 +16,14 @@ TABLES = (
 # Kind of trigger, as bits of pg_trigger.tgtype.
 ROW, BEFORE, DELETE, UPDATE, TRUNCATE = 1, 2, 8, 16, 32
 KINDS = {"keep": ROW | BEFORE | UPDATE | DELETE, "keep_all": BEFORE | TRUNCATE}
+CHECK = "audit_action_is_entry"
+CHECKS = (
+    "CHECK (audit_is_entry(action_id, attempt_no, phase, status, actor_type, decision, "
+    "action_type))"
+)
 # Of the functions' sources, so that one that lets rows pass is found.
 SOURCES = {
+    "audit_is_entry": "691e15ca70e63c5c9cb6f613af8777be1e88e21588509b1dac77dc4ef83323b4",
     "audit_refuse": "4a06dbf2278e57cec51b5d372bc0f8e302c02597c879ca232eda4dabe9724fac",
     "audit_refuse_unless_redacted": (
         "ab8e54ca493820f1ff28db15a9915a6214f348ebdd630cb3f3a6090a1ccb3fd8"
@@ -44,6 +51,14 @@ SELECT t.tgrelid::regclass::text, t.tgname, t.tgtype, t.tgenabled::text, p.prona
 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
 WHERE t.tgrelid = ANY(%s::regclass[]) AND NOT t.tgisinternal
 """
+CHECKED = """
+SELECT c.conrelid::regclass::text, pg_get_constraintdef(c.oid), p.prosrc
+FROM pg_constraint c
+JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.objid = c.oid
+    AND d.refclassid = 'pg_proc'::regclass
+JOIN pg_proc p ON p.oid = d.refobjid
+WHERE c.conname = %s AND c.contype = 'c'
+"""
 
 
 def guarded() -> list[tuple[str, str]]:
@@ -54,20 +69,30 @@ def guarded() -> list[tuple[str, str]]:
 
 
 def problems() -> list[str]:
-    """A sentence for each trigger that is missing, switched off or not what it should be.
-
-    Tables that a migration has yet to make are left out.
+    """A sentence for each trigger and check that is missing, switched off or not what it should
+    be. Tables that a migration has yet to make are left out.
     """
     tables = guarded()
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(FOUND, [[table for _, table in tables]])
         found = {(row[0], row[1]): row[2:] for row in cursor.fetchall()}
+        cursor.execute(CHECKED, [CHECK])
+        checked = {row[0] for row in cursor.fetchall() if is_check(*row[1:])}
     return [
+        f"The check {CHECK} on {table} is missing or was changed: what is no entry may be appended."
+        for whole, table in tables
+        if whole == "audit_action" and table not in checked
+    ] + [
         sentence
         for whole, table in tables
         for name, kind in KINDS.items()
         if (sentence := problem(f"{whole}_{name}", table, kind, found))
     ]
+
+
+def is_check(definition: str, source: str) -> bool:
+    """Whether it is the check as it was made; what is not valid or not enforced says so."""
+    return definition == CHECKS and digest(source) == SOURCES["audit_is_entry"]
 
 
 def problem(
@@ -79,10 +104,14 @@ def problem(
     if enabled != "A":
         return f"The trigger {trigger} on {table} is not ENABLE ALWAYS: it can be switched off."
     wanted = wanted_function(trigger)
-    digest = hashlib.sha256(str(source).encode()).hexdigest()
-    if (found_kind, function, unconditional, digest) != (kind, wanted, True, SOURCES[wanted]):
+    is_its_own = digest(str(source)) == SOURCES[wanted]
+    if (found_kind, function, unconditional, is_its_own) != (kind, wanted, True, True):
         return f"The trigger {trigger} on {table} was changed: it may let changes pass."
     return ""
+
+
+def digest(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 def wanted_function(trigger: str) -> str:

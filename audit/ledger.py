@@ -1,7 +1,6 @@
 """The only way into the ledger. One entry is one statement and one durable commit."""
 
 import secrets
-from dataclasses import fields
 from operator import itemgetter
 from typing import Any
 
@@ -13,15 +12,14 @@ from audit import chain, vault
 from audit.contracts import Entry
 from audit.ids import moment
 from audit.keys import tenant_key
-from audit.models import SUPPLIED
+from audit.models import ENVELOPE, SUPPLIED
 from audit.prepared import Prepared
 from audit.routing import LEDGER
 
 SCHEMA_VERSION = 1
-# Entry fields of the same name become columns as they are.
-PLAIN = tuple(field.name for field in fields(Entry) if field.name in SUPPLIED)
 
 in_order = itemgetter(*SUPPLIED)
+in_envelope, envelope_text = itemgetter(*ENVELOPE), chain.flat_of(ENVELOPE)
 
 ENTRY = f"""
 WITH entry AS (
@@ -135,16 +133,14 @@ def has_no_month(cause: BaseException | None) -> bool:
 def parameters(entry: Entry) -> list[Any]:
     key = tenant_key(entry.tenant_id)
     resource_id, target_id = chain.visible(entry.resource_id), chain.visible(entry.target_id)
-    digests = [chain.artifact_digest(artifact) for artifact in entry.artifacts]
-    content = {
-        "artifacts": [vars(artifact) for artifact in entry.artifacts],
-        "payload": entry.payload,
-        "resource_id": resource_id,
-        "target_id": target_id,
-    }
-    body, salt = chain.stored(content).encode(), secrets.token_bytes(chain.SALT_BYTES)
-    given = vars(entry)
-    row = {name: given[name] for name in PLAIN} | {
+    texts = [chain.artifact_text(artifact) for artifact in entry.artifacts]
+    digests = [chain.text_digest(text) for text in texts]
+    body = (
+        f'{{"artifacts":[{",".join(texts)}],"payload":{chain.stored(entry.payload)},'
+        f'"resource_id":{chain.quoted(resource_id)},"target_id":{chain.quoted(target_id)}}}'
+    ).encode()
+    salt = secrets.token_bytes(chain.SALT_BYTES)
+    row = vars(entry) | {
         "tenant_id": str(entry.tenant_id),
         "action_id": str(entry.action_id),
         "account_id": entry.account_id and str(entry.account_id),
@@ -156,10 +152,10 @@ def parameters(entry: Entry) -> list[Any]:
         "payload_commitment": chain.payload_commitment(salt, body),
         "artifacts_digest": chain.artifacts_digest(digests),
     }
-    text = chain.flat(row)
+    text = envelope_text(in_envelope(row))
     if not chain.is_plain(text):
         row = {name: clean(value) for name, value in row.items()}
-        text = chain.flat(row)
+        text = envelope_text(in_envelope(row))
     row["envelope_mac"] = chain.row_mac(key, text)
     values = [
         *in_order(row),
@@ -167,22 +163,20 @@ def parameters(entry: Entry) -> list[Any]:
         *payload(entry, salt, body, row["payload_commitment"]),
     ]
     if entry.artifacts:
-        values.append(chain.stored(artifacts(entry, key, digests)))
+        values.append(artifacts(entry, key, digests))
     return values
 
 
-def artifacts(entry: Entry, key: bytes, digests: list[str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "ordinal": ordinal,
-            "kind": one.kind,
-            "provider": one.provider,
-            "external_id": chain.keyed(key, chain.visible(one.external_id)),
-            "url_key": chain.keyed(key, chain.visible(one.url)),
-            "digest": digest,
-        }
+def artifacts(entry: Entry, key: bytes, digests: list[str]) -> str:
+    """What the table of artifacts is given, as JSON."""
+    rows = [
+        f'{{"ordinal":{ordinal},"kind":{chain.quoted(one.kind)},'
+        f'"provider":{chain.quoted(one.provider)},'
+        f'"external_id":"{chain.keyed(key, chain.visible(one.external_id))}",'
+        f'"url_key":"{chain.keyed(key, chain.visible(one.url))}","digest":"{digest}"}}'
         for ordinal, (one, digest) in enumerate(zip(entry.artifacts, digests, strict=True), start=1)
     ]
+    return f"[{','.join(rows)}]"
 
 
 def in_the_clear(entry: Entry) -> tuple[str, bytes, str]:

@@ -52,7 +52,14 @@ class Prepared:
         return result.get_value(0, 0) if result.ntuples else None
 
     def run(self, session: Connection[Any], values: Sequence[Value]) -> PGresult:
-        sent = [one if one is None or type(one) is bytes else str(one).encode() for one in values]
+        sent = [
+            one.encode()
+            if type(one) is str
+            else one
+            if one is None or type(one) is bytes
+            else str(one).encode()
+            for one in values
+        ]
         formats = [type(one) is bytes for one in values]
         if session in self.sessions:
             try:

@@ -173,3 +173,18 @@ def test_envelope_mac_changes_with_any_column_and_with_the_key() -> None:
         for row in ({"status": "failed"}, {"status": "succeeded"}, {"statuS": "failed"})
     }
     assert len(macs) == 6
+
+
+NAMES = ("account_id", "attempt_no", "status", "trigger")
+
+
+@given(st.tuples(*[st.text() | st.integers(-(2**53) + 1, 2**53 - 1) | st.none() for _ in NAMES]))
+def test_flat_of_names_writes_the_canonical_text_of_a_row(values: tuple[Any, ...]) -> None:
+    row = dict(zip(NAMES, values, strict=True))
+    assert chain.flat_of(NAMES)(values) == chain.canonical(row) == chain.flat(row)
+
+
+@given(st.lists(st.text(st.characters(categories=None)), min_size=4, max_size=4))
+def test_the_text_of_an_artifact_is_its_canonical_form(texts: list[str]) -> None:
+    artifact = Artifact(**dict(zip(("kind", "provider", "external_id", "url"), texts, strict=True)))
+    assert chain.artifact_text(artifact) == chain.stored(vars(artifact))

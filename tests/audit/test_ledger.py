@@ -1,17 +1,18 @@
 import threading
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection, connections, transaction
+from django.db import IntegrityError, connection, connections, transaction
 
 from audit import chain, ledger, prepared, selectors
 from audit.contracts import Artifact
 from audit.ids import uuid7
-from audit.models import ActionArtifact, ExecutedAgentAction
+from audit.models import SUPPLIED, ActionArtifact, ExecutedAgentAction
 from tests.audit.entries import DRAFT, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -131,6 +132,59 @@ def test_an_id_that_is_not_version_7_is_refused() -> None:
 def test_a_time_without_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="zone"):
         ledger.append(entry(occurred_at=datetime(2026, 1, 1)))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"phase": "attempt", "status": "succeeded"},
+        {"phase": "outcome", "status": "pending"},
+        {"phase": "outcome", "status": "blocked"},
+        {"phase": "afterthought", "status": "recorded"},
+        {"phase": "control", "status": "done"},
+        {"attempt_no": 0},
+        {"actor_type": "stranger"},
+        {"decision": "perhaps"},
+        {"action_type": ""},
+    ],
+)
+def test_the_database_refuses_what_is_no_entry(wrong: dict[str, Any]) -> None:
+    wanted = entry(**wrong)
+    with pytest.raises(IntegrityError, match='check constraint "audit_action_is_entry"'):
+        ledger.append(wanted)
+    assert selectors.recorded(wanted.action_id) == ()
+
+
+def test_the_database_refuses_an_id_that_is_not_version_7() -> None:
+    wanted = entry()
+    ledger.append(wanted)
+    another = str(wanted.action_id)[:14] + "8" + str(wanted.action_id)[15:]
+    names = ", ".join(f'"{name}"' for name in SUPPLIED)
+    other = names.replace('"action_id"', "%s::uuid", 1)
+    with (
+        pytest.raises(IntegrityError, match='check constraint "audit_action_is_entry"'),
+        connections["ledger"].cursor() as cursor,
+    ):
+        cursor.execute(
+            f"INSERT INTO audit_action ({names}) SELECT {other} FROM audit_action "
+            "WHERE action_id = %s",
+            [another, wanted.action_id],
+        )
+
+
+@pytest.mark.parametrize(
+    ("phase", "status"),
+    [
+        ("attempt", "pending"),
+        *(("outcome", one) for one in ("succeeded", "noop", "failed", "unknown")),
+        ("blocked", "blocked"),
+        *(("control", one) for one in ("waiting", "denied", "recorded")),
+    ],
+)
+def test_the_database_takes_every_kind_of_entry(phase: str, status: str) -> None:
+    wanted = entry(phase=phase, status=status)
+    ledger.append(wanted)
+    assert [row.status for row in selectors.recorded(wanted.action_id)] == [status]
 
 
 def test_a_broken_connection_is_said_and_the_next_append_works() -> None:

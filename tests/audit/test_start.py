@@ -33,6 +33,26 @@ def test_a_weakened_guard_refuses() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE audit_action DROP CONSTRAINT audit_action_is_entry",
+        "ALTER TABLE audit_action DROP CONSTRAINT audit_action_is_entry; "
+        "ALTER TABLE audit_action ADD CONSTRAINT audit_action_is_entry CHECK (phase <> '')",
+        "CREATE OR REPLACE FUNCTION audit_is_entry(action_id uuid, attempt_no smallint, "
+        "phase text, status text, actor_type text, decision text, action_type text) "
+        "RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN true; END $$",
+    ],
+)
+def test_a_weakened_check_of_rows_refuses(statement: str) -> None:
+    found = refusals_after(statement)
+    assert found[0] == (
+        "The check audit_action_is_entry on audit_action is missing or was changed: what is no "
+        "entry may be appended."
+    )
+    assert len(found) == 1 + len(months.made())
+
+
 def test_a_missing_month_is_made_at_the_start() -> None:
     suffix = Month.of(timezone.now()).following.suffix
     tables = ", ".join(f"audit_{part}_{suffix}" for part in ("action", "payload", "artifact"))
