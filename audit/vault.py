@@ -82,7 +82,7 @@ class Place:
 
     def __bytes__(self) -> bytes:
         rest = f"{self.attempt_no} {self.phase} {self.payload_commitment}"
-        return bound(self.tenant_id.bytes, self.action_id.bytes, rest)
+        return self.tenant_id.bytes + self.action_id.bytes + rest.encode()
 
 
 class DataKeys:
@@ -229,8 +229,3 @@ def opened_with(key: AESGCM, box: bytes, place: bytes) -> bytes:
         return key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], place)
     except (InvalidTag, ValueError) as error:
         raise Unreadable(NOT_ITS_OWN) from error
-
-
-def bound(tenant_id: bytes, action_id: bytes, rest: str) -> bytes:
-    """The bytes of a row's place; `rest` is attempt, phase and commitment with blanks between."""
-    return tenant_id + action_id + rest.encode()

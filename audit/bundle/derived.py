@@ -20,8 +20,8 @@ class PlacedEvents(OcsfLines):
     text = Text(f"a.leaf_index || ' ' || {LINE}", SEALED.delimiter, SEALED.quote)
 
     def event(self, row: Row) -> dict[str, Any]:
-        place, _, line = row.line.partition(" ")
-        sealed = {"leaf_index": int(place), "leaf_hash": leaf_hash(line.encode()).hex()}
+        place, _, line = row.line.partition(b" ")
+        sealed = {"leaf_index": int(place), "leaf_hash": leaf_hash(line).hex()}
         return ocsf.event(row._replace(line=line).columns() | sealed)
 
 

@@ -86,5 +86,6 @@ def values(row: Row) -> list[Any]:
     for name in TIMES:
         columns[name] = datetime.fromisoformat(columns[name])
     artifacts, payload, *ids = row.content()
-    whole = [None if text == "null" else text for text in (artifacts, payload)]
-    return [*map(columns.get, COLUMNS), *whole, *map(json.loads, ids), row.salt]
+    whole = [None if text == b"null" else text.decode() for text in (artifacts, payload)]
+    salt = row.salt and row.salt.decode()
+    return [*map(columns.get, COLUMNS), *whole, *map(json.loads, ids), salt]

@@ -11,8 +11,13 @@ from audit.models import ExecutedAgentAction
 COLUMNS = tuple(field.attname for field in ExecutedAgentAction._meta.concrete_fields)
 CONTENT = ("artifacts", "payload", "resource_id", "target_id")
 HEADER = (*COLUMNS, *CONTENT, "salt")
-ARTIFACTS = '{"artifacts":'
-NOTHING = ("null",) * len(CONTENT)
+ARTIFACTS = b'{"artifacts":'
+NOTHING = (b"null",) * len(CONTENT)
+WHOLE = (
+    b'%b,"artifacts":%b,"artifacts_digest":%b,"payload":%b,"payload_commitment":%b,'
+    b'"resource_id":%b,"resource_key":%b,"salt":%b,"schema_version":%b,"target_id":%b,'
+    b'"target_key":%b'
+)
 
 
 @dataclass(frozen=True)
@@ -31,19 +36,19 @@ SEALED = Text(LINE, delimiter="\x02", quote="\x01")
 
 
 class Row(NamedTuple):
-    """`line` is the row as its encoder's `text` says; `body` what its payload commits to, as
-    canonical JSON, and `salt` in hexadecimal digits, None when they were erased. `columns` and
-    `canonical` are for sealed lines."""
+    """Texts in UTF-8: `line` is the row as its encoder's `text` says; `body` what its payload
+    commits to, as canonical JSON, and `salt` in hexadecimal digits, None when they were erased.
+    `columns` and `canonical` are for sealed lines."""
 
-    line: str
-    body: str | None
-    salt: str | None
+    line: bytes
+    body: bytes | None
+    salt: bytes | None
 
     def columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = json.loads(self.line)
         return columns
 
-    def content(self) -> tuple[str, ...]:
+    def content(self) -> tuple[bytes, ...]:
         """Artifacts, payload, resource_id and target_id, each as canonical JSON.
 
         The body is cut at its keys: within a text each quotation mark has a backslash before
@@ -51,26 +56,25 @@ class Row(NamedTuple):
         """
         if self.body is None:
             return NOTHING
-        artifacts, found, rest = self.body.partition('],"payload":')
-        payload, also_found, ids = rest.rpartition(',"resource_id":')
-        resource_id, at_last, target_id = ids.partition(',"target_id":')
+        artifacts, found, rest = self.body.partition(b'],"payload":')
+        payload, also_found, ids = rest.rpartition(b',"resource_id":')
+        resource_id, at_last, target_id = ids.partition(b',"target_id":')
         if not (found and also_found and at_last and artifacts.startswith(ARTIFACTS)):
             raise ValueError("A payload has another form than the ledger gives it.")
-        return f"{artifacts[len(ARTIFACTS) :]}]", payload, resource_id, target_id[:-1]
+        return artifacts[len(ARTIFACTS) :] + b"]", payload, resource_id, target_id[:-1]
 
-    def canonical(self) -> str:
+    def canonical(self) -> bytes:
         """The whole row as one canonical JSON object."""
         artifacts, payload, resource_id, target_id = self.content()
-        salt = "null" if self.salt is None else f'"{self.salt}"'
-        one, _, rest = self.line.partition(',"artifacts_digest":')
-        two, _, rest = rest.partition(',"payload_commitment":')
-        three, _, rest = rest.partition(',"resource_key":')
-        four, _, rest = rest.partition(',"schema_version":')
-        five, _, six = rest.partition(',"target_key":')
-        return (
-            f'{one},"artifacts":{artifacts},"artifacts_digest":{two},"payload":{payload},'
-            f'"payload_commitment":{three},"resource_id":{resource_id},"resource_key":{four},'
-            f'"salt":{salt},"schema_version":{five},"target_id":{target_id},"target_key":{six}'
+        salt = b"null" if self.salt is None else b'"%b"' % self.salt
+        one, _, rest = self.line.partition(b',"artifacts_digest":')
+        two, _, rest = rest.partition(b',"payload_commitment":')
+        three, _, rest = rest.partition(b',"resource_key":')
+        four, _, rest = rest.partition(b',"schema_version":')
+        five, _, six = rest.partition(b',"target_key":')
+        return WHOLE % (
+            *(one, artifacts, two, payload, three, resource_id),
+            *(four, salt, five, target_id, six),
         )
 
 

@@ -19,7 +19,8 @@ FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 CELL = "CASE WHEN ascii({0}) = ANY('{{{codes}}}') THEN '''' || {0} ELSE {0} END"
 CODES = ",".join(str(ord(mark)) for mark in sorted(FORMULA))
 Value = TypeVar("Value")
-ERASED = "," * len(CONTENT)  # no content, and no salt behind it
+CSV_LINE = b"%b,%b,%b,%b,%b,%b\r\n"
+ERASED = CSV_LINE % ((b"",) * (len(CONTENT) + 2))
 
 
 class JsonLines:
@@ -29,7 +30,7 @@ class JsonLines:
         return b""
 
     def page(self, rows: Iterable[Row]) -> bytes:
-        return "".join([f"{row.canonical()}\n" for row in rows]).encode()
+        return b"".join([row.canonical() + b"\n" for row in rows])
 
     def tail(self) -> bytes:
         return b""
@@ -66,33 +67,30 @@ class Csv:
         return csv_lines([HEADER])
 
     def page(self, rows: Iterable[Row]) -> bytes:
-        return "".join([f"{row.line},{content(row)}\r\n" for row in rows]).encode()
+        return b"".join([csv_line(row) for row in rows])
 
     def tail(self) -> bytes:
         return b""
 
 
-def content(row: Row) -> str:
+def csv_line(row: Row) -> bytes:
     if row.body is None:
-        return ERASED
+        return row.line + ERASED
     artifacts, payload, resource_id, target_id = row.content()
-    return (
-        f"{quoted(artifacts)},{quoted(payload)},"
-        f"{identifier(resource_id)},{identifier(target_id)},{row.salt}"
-    )
+    ids = identifier(resource_id), identifier(target_id)
+    return CSV_LINE % (row.line, quoted(artifacts), quoted(payload), *ids, row.salt)
 
 
 @lru_cache(maxsize=256)  # the phases of an action are about the same thing
-def identifier(text: str) -> str:
+def identifier(text: bytes) -> bytes:
     """The cell of a text in JSON."""
-    return quoted(cell(json.loads(text)))
+    return quoted(cell(str(json.loads(text))).encode())
 
 
-def quoted(text: str) -> str:
+def quoted(text: bytes) -> bytes:
     """As PostgreSQL and csv.writer do it: where it is needed."""
-    if '"' in text or "," in text or "\n" in text or "\r" in text:
-        doubled = text.replace('"', '""')
-        return f'"{doubled}"'
+    if b'"' in text or b"," in text or b"\n" in text or b"\r" in text:
+        return b'"%b"' % text.replace(b'"', b'""')
     return text
 
 
