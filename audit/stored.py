@@ -12,7 +12,7 @@ from audit.copies import Copies
 from audit.formats.rows import COLUMNS, Encoder, Row, Text
 from audit.routing import LEDGER
 
-PAGE = 2500  # rows; two pages are held at a time
+PAGE = 2000  # rows; two pages are held at a time
 # An empty text is an empty cell, without quotation marks: what stands for NULL is another.
 LINES = """
 COPY (SELECT a.id, a.action_id, a.attempt_no, a.phase, a.payload_commitment, {text.columns}

@@ -4,6 +4,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from audit.formats.rows import COLUMNS, HEADER, SEALED, Row
@@ -16,6 +17,7 @@ except ImportError:  # the extra is not installed
     pyarrow = parquet = None
 
 ROW_GROUP = 5_000  # rows; held in memory until they are written
+BATCH = 250  # rows that are Python's objects at a time
 NUMBERS = {
     "id": "int64",
     "attempt_no": "int16",
@@ -58,10 +60,12 @@ class Parquet:
         return self.pipe.drain()
 
     def page(self, rows: Iterable[Row]) -> bytes:
-        columns = [list(column) for column in zip(*map(values, rows), strict=True)]
-        self.batches.append(pyarrow.record_batch(columns, schema=self.schema))
-        if sum(batch.num_rows for batch in self.batches) >= ROW_GROUP:
-            self.write()
+        left = map(values, rows)
+        while some := list(islice(left, BATCH)):
+            columns = [list(column) for column in zip(*some, strict=True)]
+            self.batches.append(pyarrow.record_batch(columns, schema=self.schema))
+            if sum(batch.num_rows for batch in self.batches) >= ROW_GROUP:
+                self.write()
         return self.pipe.drain()
 
     def tail(self) -> bytes:
