@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import CharField, Q, QuerySet
 from django.http import HttpRequest
 from unfold import paginator
 
@@ -34,16 +34,45 @@ class BeforeFilter(admin.ListFilter):
         return [self.parameter_name]
 
 
+class RecentValues(admin.AllValuesFieldListFilter):
+    """Offers the values that the newest rows hold, and the one that is chosen. To ask for all
+    values that there are would be to read the whole table."""
+
+    looked_at = 1_000
+
+    def __init__(
+        self,
+        field: Any,
+        request: HttpRequest,
+        params: dict[str, Any],
+        model: Any,
+        model_admin: Any,
+        field_path: str,
+    ) -> None:
+        super().__init__(field, request, params, model, model_admin, field_path)
+        rows = model._default_manager.order_by(*model_admin.get_ordering(request))
+        values = set(rows.values_list(field_path, flat=True)[: self.looked_at])
+        self.lookup_choices: Any = sorted({*values, *(self.lookup_val or ())} - {""})
+
+
 class NewestFirst:
     """A list in one order, the newest first by an indexed field and then by key."""
 
     newest_by = "pk"
     paginator = InfinitePaginator
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they count
     sortable_by = ()
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
-        return [BeforeFilter, *super().get_list_filter(request)]  # type: ignore[misc]
+        shown = super().get_list_filter(request)  # type: ignore[misc]
+        return [BeforeFilter, *(self._bounded(one) for one in shown)]
+
+    def _bounded(self, shown: Any) -> Any:
+        """Of text without choices, the filter that reads few rows."""
+        field = self.model._meta.get_field(shown) if isinstance(shown, str) else None  # type: ignore[attr-defined]
+        is_open = isinstance(field, CharField) and not field.flatchoices
+        return (shown, RecentValues) if is_open else shown
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return list(dict.fromkeys([f"-{self.newest_by}", "-pk"]))

@@ -3,7 +3,8 @@
 _SENTENCES = {
     "not_permitted": "The data service refused the credential. Check DATA_SERVICE_KEYS.",
     "unavailable": "The data service did not answer.",
-    "circuit_open": "The data service did not answer.",
+    "circuit_open": "The data service did not answer again and again, so nothing is sent to it "
+    "for a while.",
     "rate_limited": "The data service asked to be left alone.",
     "malformed_answer": "The data service sent something that its contract does not allow.",
     "model": "The model did not answer.",

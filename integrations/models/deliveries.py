@@ -58,6 +58,11 @@ class Delivery(models.Model):
             ),
             models.Index(fields=["organisation", "-received_at"], name="delivery_recent"),
             models.Index(fields=["-received_at"], name="delivery_newest"),
+            models.Index(
+                fields=["-received_at"],
+                name="delivery_dead",
+                condition=models.Q(state="dead"),
+            ),
             models.Index(fields=["account", "source_id"], name="delivery_item"),
         ]
 

@@ -78,3 +78,43 @@ def test_a_filtered_list_goes_on_behind_its_last_row_though_many_failed_at_once(
 
     assert seen == ["m0", "m4", "m3", "m2", "m1"]
     assert b"Nothing older" in answer.content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", BIG)
+def test_no_list_asks_a_whole_table_for_the_values_to_filter_by(
+    admin_client: Client, model: Any
+) -> None:
+    address = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+    with CaptureQueriesContext(connection) as queries:
+        page = admin_client.get(address, {"_facets": "1"})
+
+    table = f'FROM "{model._meta.db_table}"'
+    asked = [query["sql"] for query in queries if table in query["sql"]]
+    assert page.status_code == 200
+    assert asked
+    assert [sql for sql in asked if sql.startswith(("SELECT DISTINCT", "SELECT COUNT"))] == []
+    assert [sql for sql in asked if "LIMIT" not in sql] == []
+
+
+@pytest.mark.django_db
+def test_the_values_to_filter_by_are_those_of_the_newest_rows_and_the_chosen_one(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("integrations.newest_first.RecentValues.looked_at", 2)
+    owner = account()
+    for model in ("old", "<b>large</b>", "small"):
+        ModelCall.objects.create(
+            organisation_id=owner.organisation_id, purpose="ingest", model=model, latency_ms=1
+        )
+
+    def offered(**asked: str) -> list[str]:
+        page = admin_client.get("/admin/integrations/modelcall/", asked)
+        [shown] = [one for one in page.context["cl"].filter_specs if one.title == "model"]
+        assert "<b>large</b>" not in page.content.decode()
+        return list(shown.lookup_choices)
+
+    assert offered() == ["<b>large</b>", "small"]
+    assert offered(model="old") == ["<b>large</b>", "old", "small"]
+    found = admin_client.get("/admin/integrations/modelcall/", {"model": "old"})
+    assert [row.model for row in found.context["cl"].result_list] == ["old"]

@@ -86,6 +86,32 @@ def test_items_are_found_through_an_index_and_without_counting_the_table(
     assert not [s for s in statements if s == 'SELECT COUNT(*) AS "__count" FROM "knowledge_item"']
 
 
+@pytest.mark.parametrize("few", [0, 1, 3, 1_000])
+def test_few_and_many_items_are_found_alike(
+    admin_client: Client,
+    rows: dict[str, Any],
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    few: int,
+) -> None:
+    monkeypatch.setattr("knowledge.admin.items.FEW", few)
+    owner = account(user="omar")
+    for number in range(3):
+        mail = email(id=f"o{number}", subject="Roof", date=f"2026-03-0{number + 1}T09:00:00Z")
+        ingest(account=owner, source_id=mail.id, item=mail, now=NOW)
+
+    def found(**asked: str) -> list[str]:
+        page = admin_client.get("/admin/knowledge/item/", asked)
+        return [row.source_id for row in page.context["cl"].result_list]
+
+    assert found(q="roof") == ["o2", "o1", "o0"]
+    assert found(q="o1") == ["o1"]
+    assert found(q="submarine") == []
+    last = str(Item.objects.get(source_id="o2").pk)
+    assert found(q="roof", before=last) == ["o1", "o0"]
+    assert found(q="roof", source__exact="jira") == []
+
+
 def test_nothing_is_found_for_words_that_are_nowhere(
     admin_client: Client, rows: dict[str, Any]
 ) -> None:
