@@ -129,6 +129,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
             lease=lease,
             person=person,
             agent="pattern" if found else roster.MAIL_READER.name,
+            agent_version="" if found else roster.MAIL_READER.version,
             model="" if found else settings.CHAT_MODEL,
             trigger="pattern" if found else "webhook",
             principal="webhook",

@@ -1,6 +1,8 @@
 """The agents: which tools each has, which model, and how far it may go."""
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.conf import settings
@@ -28,17 +30,24 @@ from agents.tools.base import Tool
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """`prompt` is a specialist's; `own_model` is its model, where it has one of its own."""
+    """`prompt` is what it is told first; `own_model` is its model, where it has one of its
+    own."""
 
     name: str
     tools: tuple[Tool[Any], ...]
     max_steps_setting: str
-    prompt: str = ""
+    prompt: str
     own_model: str = ""
 
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
         return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def version(self) -> str:
+        """Another one whenever its prompt or its tools are others. The ledger keeps it."""
+        given = "\0".join((self.prompt, *sorted(tool.name for tool in self.tools)))
+        return hashlib.sha256(given.encode()).hexdigest()[:12]
 
     @property
     def model(self) -> str:
@@ -56,6 +65,7 @@ class Agent:
 
 ORCHESTRATOR = Agent(
     name="orchestrator",
+    prompt=prompts.ORCHESTRATOR,
     tools=(
         retrieve_context.TOOL,
         delegate.TOOL,
@@ -109,6 +119,7 @@ TASK_SPECIALIST = Agent(
 )
 MAIL_READER = Agent(
     name="mail_reader",
+    prompt=prompts.MAIL_READER,
     tools=(
         execute_action.TOOL,
         load_skill.TOOL,

@@ -48,6 +48,7 @@ def delegate_for(
                 lease=lease,
                 person=theirs,
                 agent=agent.name,
+                agent_version=agent.version,
                 model=agent.model,
                 trigger="chat",
                 principal=turn.principal,

@@ -138,6 +138,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             lease=lease,
             person=person,
             agent=roster.ORCHESTRATOR.name,
+            agent_version=roster.ORCHESTRATOR.version,
             model=settings.CHAT_MODEL,
             trigger="chat",
             principal=turn.principal,

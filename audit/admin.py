@@ -37,7 +37,7 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.downloads import download
 from audit.export import FORMATS, Export
-from audit.formats.parquet import NoParquet
+from audit.formats.parquet import NoParquet, is_installed
 from audit.look_only import LookOnly
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
 from audit.policy_versions import PolicyVersionAdmin
@@ -233,6 +233,7 @@ class LedgerAdmin(LookOnly):
             f"{format}_url": f"{reverse('admin:audit_ledger_export', args=[format])}?{query}"
             for format in KINDS
         }
+        context["has_parquet"] = is_installed()
         chosen = admin_filters.filters(request.GET)
         owner = str(request.user.pk)
         context["filter_query"] = saved_filters.chosen(request.GET.dict())

@@ -129,6 +129,8 @@ class Recorded:
     target_id: str
     payload: JSON
     artifacts: tuple[Artifact, ...]
+    credential_ref: str = ""
+    provider_request_id: str = ""
 
     @property
     def clocks_apart(self) -> timedelta | None:

@@ -248,7 +248,9 @@ def drop(found: Plan, proposal: Proposal, *, actor_id: str) -> None:
         with erasure.unless_held() as cursor:
             cursor.execute(DROP, [found.before.first, json.dumps(named)])
     except OperationalError as error:
-        raise CannotDrop("The ledger is being read too much just now. Try again.") from error
+        raise CannotDrop(
+            "The ledger is being read or written too much just now. Try again."
+        ) from error
     except DatabaseError as error:
         if isinstance(error.__cause__, errors.RaiseException):
             raise CannotDrop(str(error).splitlines()[0]) from error

@@ -24,6 +24,7 @@ COLOURS = {
     "denied": "warning",
     "unknown": "danger",
 }
+POLICY = "policy.change"
 # Characters without a shape of their own: some hide text, some reorder it.
 HIDDEN = {"Cc", "Cf", "Co", "Cn", "Zl", "Zp"}
 SHAPED = re.compile(r"[^\x20-\x7e\n]")
@@ -70,6 +71,7 @@ def whole(phases: Sequence[Recorded]) -> dict[str, str]:
         "skill_name": found["skill_ref"].partition("@")[0],
         "action_id": str(phases[0].action_id) if phases else "",
         "is_decided": "yes" if is_decided else "",
+        "changes_policy": "yes" if any(row.action_type == POLICY for row in phases) else "",
         "was_done": "yes" if any(row.status == "succeeded" for row in phases) else "",
     }
 
@@ -103,6 +105,8 @@ def step(phase: Recorded) -> dict[str, Any]:
                 ("Took", f"{phase.latency_ms} ms" if phase.latency_ms is not None else ""),
                 ("Policy", phase.policy_digest),
                 ("Idempotency key", phase.idempotency_key),
+                ("Provider's request", phase.provider_request_id),
+                ("Credential", phase.credential_ref),
             )
             if value and value != "-"
         ],

@@ -37,6 +37,7 @@ class Origin:
     turn_id: str = ""
     call_id: str = ""
     agent: str = ""
+    agent_version: str = ""
     model: str = ""
     skill: str = ""
     pattern_id: str = ""

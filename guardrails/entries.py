@@ -46,6 +46,7 @@ def attempt(
     attempt_no: int,
     approval_id: str,
     approved_by: str,
+    credential_ref: str,
     now: datetime,
 ) -> Entry:
     """The row that is committed before the provider is called. Every attempt of an action
@@ -60,6 +61,7 @@ def attempt(
         approval_id=approval_id,
         approved_by=approved_by,
         idempotency_key=f"remit-{request.action_id}",
+        credential_ref=credential_ref,
         payload=_evidence(judgement),
         **_grounds(judgement.decision),
     )
@@ -221,6 +223,7 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "actor_id": origin.actor,
         "on_behalf_of": account.external_user_id,
         "agent_id": origin.agent,
+        "agent_version": origin.agent_version,
         "model_id": origin.model,
         "skill_ref": origin.skill,
         "pattern_id": origin.pattern_id,

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Self
@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from audit import ledger
 from audit.contracts import Entry
+from audit.provider_side import digest
 from audit.selectors import recorded
 from guardrails import (
     asks,
@@ -210,14 +211,18 @@ def _begin(
     judgement: Judgement,
     confirmation: Confirmation | None,
     attempt_no: int,
+    credential: str = "",
 ) -> Entry:
-    """Commits the attempt. Raises AlreadyRecorded when another process has begun it."""
+    """Commits the attempt; `credential` is a fingerprint of what it is carried out with, and is
+    kept under the organisation's key. Raises AlreadyRecorded when another process has begun it.
+    """
     entry = entries.attempt(
         request,
         judgement,
         attempt_no=attempt_no,
         approval_id=str(confirmation.approval_id) if confirmation else "",
         approved_by=confirmation.decided_by if confirmation else "",
+        credential_ref=digest(request.account.organisation_id, credential) if credential else "",
         now=timezone.now(),
     )
     ledger.append(entry)
@@ -234,8 +239,9 @@ def _perform(
     decision, action = judgement.decision, judgement.action
     if confirmation is None and action is not None and judgement.arguments is not None:
         own_mail.note(request, action, judgement.arguments, decision)
+    writer = writes.writer(request.account)
     try:
-        attempt = _begin(request, judgement, confirmation, attempt_no)
+        attempt = _begin(request, judgement, confirmation, attempt_no, writer.credential)
     except ledger.AlreadyRecorded:
         return results.result(recorded(request.action_id)[-1])
     if action is None or not _is_still_permitted(request, decision):
@@ -244,7 +250,7 @@ def _perform(
     started = time.monotonic()
     try:
         answer = action.perform(
-            writes.writer(request.account),
+            writer,
             judgement.arguments,
             Call(
                 key=attempt.idempotency_key,
@@ -254,9 +260,11 @@ def _perform(
         )
     except ProviderError as error:
         log.warning("guardrails.call_failed action=%s code=%s", request.action_id, error.code)
+        attempt = replace(attempt, provider_request_id=writer.request_id)
         settled = settling.settle(attempt, request.account, error)
         return settled or _perform(request, judgement, confirmation, attempt_no + 1)
     latency_ms = round((time.monotonic() - started) * 1000)
+    attempt = replace(attempt, provider_request_id=writer.request_id)
     return settling.succeeded(attempt, answer, latency_ms=latency_ms)
 
 

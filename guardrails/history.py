@@ -75,6 +75,16 @@ def history(
     return HistoryPage(changes=tuple(map(_changed, found.rows)), before=found.before)
 
 
+def organisation_of(change: UUID) -> UUID | None:
+    """Whose change of policy the ledger knows under this id; None where it knows none."""
+    return next((row.tenant_id for row in selectors.recorded(change)), None)
+
+
+def behind(change: UUID) -> UUID:
+    """Where a page begins whose first change is this one."""
+    return UUID(int=change.int + 1)
+
+
 def _changed(row: Recorded) -> Changed:
     old, new = row.payload.get("before"), row.payload.get("after")
     kind = str(row.payload.get("kind", row.resource_type))

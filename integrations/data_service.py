@@ -31,6 +31,12 @@ def upstream(account: AccountRef) -> http.Upstream:
     return http.client(url, key)
 
 
+def fingerprint(account: AccountRef) -> str:
+    """Equal for equal keys of the data service, and tells nothing of them. Empty without one."""
+    key = settings.DATA_SERVICE_KEYS.get(account.organisation_slug)
+    return hashlib.sha256(f"data service key {key}".encode()).hexdigest() if key else ""
+
+
 def has_upstream(account: AccountRef) -> bool:
     """Whether the organisation has a data service at all."""
     return bool(settings.DATA_SERVICES.get(account.organisation_slug))

@@ -7,6 +7,7 @@ only repeated when it carries an idempotency key.
 
 import json
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +25,10 @@ from integrations import exceptions
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Turn = Callable[[], AbstractContextManager[None]]
+Named = Callable[[str], None]
 Upstream = httpx.Client
+# As the usual ones look; what is longer or has blanks in it is no id.
+REQUEST_ID = re.compile(r"[!-~]{1,200}")
 MAX_WAIT_SECONDS = 20.0
 MAX_RETRY_AFTER_SECONDS = 86_400.0  # a service cannot put itself off for longer than a day
 POST_SECONDS = 10.0
@@ -80,9 +84,11 @@ def request(
     idempotency_key: str | None = None,
     headers: Mapping[str, str] | None = None,
     turn: Turn = nullcontext,
+    named: Named | None = None,
 ) -> Any:
     """The decoded JSON answer (None for 204). A body of bytes is JSON already, sent as it is.
-    Each try is made inside a `turn`, which may wait or refuse.
+    Each try is made inside a `turn`, which may wait or refuse; `named` is told what the other
+    side calls each one that it answered (its X-Request-Id), if it says.
 
     Raises a ProviderError: retryable ones were already retried as often as the settings
     allow, unless the service asks for a longer wait than MAX_WAIT_SECONDS. Writes without an
@@ -97,7 +103,9 @@ def request(
     if isinstance(body, bytes):
         sent["Content-Type"] = "application/json"
     return _tried(
-        lambda: _once(upstream, method, path, params, body, sent), attempts=attempts, turn=turn
+        lambda: _once(upstream, method, path, params, body, sent, named),
+        attempts=attempts,
+        turn=turn,
     )
 
 
@@ -195,6 +203,7 @@ def _once(
     params: Mapping[str, Any] | None,
     body: Mapping[str, Any] | bytes | None,
     headers: Mapping[str, str],
+    named: Named | None,
 ) -> Any:
     content, value = (body, None) if isinstance(body, bytes) else (None, body)
     answer = bytearray()
@@ -202,6 +211,8 @@ def _once(
         with upstream.stream(
             method, path, params=params, json=value, content=content, headers=headers
         ) as response:
+            if named and REQUEST_ID.fullmatch(name := response.headers.get("X-Request-Id", "")):
+                named(name)
             for chunk in response.iter_bytes():
                 answer += chunk
                 if len(answer) > MAX_ANSWER_BYTES:

@@ -7,7 +7,7 @@ from typing import Any
 
 from integrations import http, mcp_tools
 from integrations.contracts import AccountRef, OutgoingMail
-from integrations.data_service import gate, segment, upstream
+from integrations.data_service import fingerprint, gate, segment, upstream
 from integrations.exceptions import Changed, Malformed, Rejected
 from integrations.gate import Gate
 from integrations.mcp import calls
@@ -22,8 +22,13 @@ class DataServiceWriter:
     """Writes through the data service. Satisfies `integrations.ports.Writer`."""
 
     def __init__(self, account: AccountRef) -> None:
+        self.request_id = ""
         self._account = account
         self._user = f"/users/{segment(account.external_user_id)}"
+
+    @property
+    def credential(self) -> str:
+        return fingerprint(self._account)
 
     @cached_property
     def _upstream(self) -> http.Upstream:
@@ -53,12 +58,16 @@ class DataServiceWriter:
             idempotency_key=key,
             headers={"If-Match": str(version)} if version is not None else None,
             turn=self._gate.turn,
+            named=self._note,
         )
         if answer is None and method == "DELETE":
             return {}
         if not isinstance(answer, dict):
             raise Malformed("the answer is not an object")
         return answer
+
+    def _note(self, request_id: str) -> None:
+        self.request_id = request_id
 
     def archive(self, email_id: str, *, key: str) -> dict[str, Any]:
         return self._post(f"/emails/{segment(email_id)}/archive", key, {})
@@ -176,6 +185,11 @@ class DataServiceWriter:
 
 class McpWriter(DataServiceWriter):
     """Calls tools of the organisation's MCP servers."""
+
+    @property
+    def credential(self) -> str:
+        """Each server has its own, and which one it is follows from the tool."""
+        return ""
 
     def call_tool(
         self, tool_id: str, arguments: Mapping[str, Any], *, version: int | None, key: str

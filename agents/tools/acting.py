@@ -83,6 +83,7 @@ def _request(
             turn_id=str(context.lease.turn_id),
             call_id=str(context.call.id),
             agent=context.agent,
+            agent_version=context.agent_version,
             model=context.model,
             skill=context.skill,
             pattern_id=context.pattern_id,

@@ -45,6 +45,7 @@ class ToolContext:
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
     shown: frozenset[UUID] = frozenset()  # items that this run has been shown
+    agent_version: str = ""  # agents.roster.Agent.version
     skill: str = ""  # the one that this run loaded last, name@version
 
     @property

@@ -38,6 +38,11 @@ class NoParquet(Exception):
         )
 
 
+def is_installed() -> bool:
+    """Whether this format can be made here."""
+    return pyarrow is not None
+
+
 class Parquet:
     """Raises NoParquet. Ids are text, times UTC with microseconds; payload and artifacts are
     canonical JSON."""

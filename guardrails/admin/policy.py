@@ -41,14 +41,20 @@ def urls(site: AdminSite) -> list[URLPattern]:
 
 
 def history_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """Who changed what, newest first."""
+    """Who changed what, newest first; with `change` from that one of the ledger on."""
     organisations, chosen = choose_organisation(request)
     account = uuid_or_none(request.GET.get("account", ""))
+    before = uuid_or_none(request.GET.get("before", ""))
+    change = uuid_or_none(request.GET.get("change", ""))
+    if change:
+        made_in = history.organisation_of(change)
+        chosen = next((one for one in organisations if one.id == made_in), None)
+        before = history.behind(change)
     found = (
         history.history(
             organisation_id=chosen.id,
             account_id=account,
-            before=uuid_or_none(request.GET.get("before", "")),
+            before=before,
         )
         if chosen
         else history.HistoryPage(changes=(), before=None)

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from audit import ledger, selectors
 from audit.admin import LedgerAdmin
 from audit.contracts import Artifact
+from audit.formats import parquet
 from audit.ids import uuid7
 from tests.audit import sealed
 from tests.audit.bundle import files
@@ -297,6 +298,15 @@ def test_actions_whose_clocks_disagree_are_marked_and_found(operator: Client) ->
     rows = [json.loads(line) for line in response.getvalue().decode().splitlines()]
     assert {row["action_id"] for row in rows[:-1]} == {str(behind), str(ahead)}
     assert rows[-1]["manifest"]["filters"] == {"clocks_apart": True}
+
+
+def test_parquet_is_offered_where_it_can_be_made(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant_id = uuid4()
+    assert "export/parquet/" in page(operator, f"{LIST}?tenant_id={tenant_id}")
+    monkeypatch.setattr(parquet, "pyarrow", None)
+    assert "export/parquet/" not in page(operator, f"{LIST}?tenant_id={tenant_id}")
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:

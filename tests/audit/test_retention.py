@@ -1,12 +1,15 @@
 """Retention: whole months leave when two people say so, and the rest still verifies."""
 
 import io
+import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,7 +18,18 @@ from django.db import ProgrammingError, connections
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from audit import departures, erasure, feed, guards, ids, ledger, months, retention, selectors
+from audit import (
+    departures,
+    erasure,
+    events,
+    feed,
+    guards,
+    ids,
+    ledger,
+    months,
+    retention,
+    selectors,
+)
 from audit.bundle import reading
 from audit.bundle.extent import NothingSealed
 from audit.contracts import LEDGER_TENANT
@@ -204,6 +218,75 @@ def test_the_database_itself_refuses_held_and_unsealed_months(tenant_id: UUID) -
     with pytest.raises(retention.CannotDrop, match="not sealed yet"):
         retention.drop(found, parts(found), actor_id="operator:omar")
     assert old() == [OLDEST, OLD, KEPT]
+
+
+def test_a_hold_that_is_set_while_months_leave_comes_afterwards(tenant_id: UUID) -> None:
+    """The months are dropped already, and it is not committed yet."""
+    found = retention.plan(KEPT, now=timezone.now())
+    set_hold = in_thread(lambda: hold_all(tenant_id))
+    drop, waits = erasure.unless_held, threading.Event()
+
+    @contextmanager
+    def slowly() -> Iterator[Any]:
+        with drop() as cursor:
+            yield cursor
+            set_hold.start()
+            sealed.until(sealed.waits_for_months)
+            waits.set()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(erasure, "unless_held", slowly)
+        retention.drop(found, parts(found), actor_id="operator:omar")
+    set_hold.join()
+
+    assert waits.is_set()
+    assert old() == [KEPT]
+    (held,) = erasure.holds(tenant_id)
+    (left,) = selectors.about_ledger(tenant_id, retention.ACTION_TYPE)
+    assert left.id < held.id
+
+
+def test_a_hold_that_is_being_set_keeps_the_months(tenant_id: UUID) -> None:
+    """Whoever drops waits for it for two seconds, and is refused in either case."""
+    found = retention.plan(KEPT, now=timezone.now())
+    refused: list[str] = []
+
+    def drop() -> None:
+        try:
+            retention.drop(found, parts(found), actor_id="operator:omar")
+        except (erasure.Held, retention.CannotDrop) as error:
+            refused.append(str(error))
+
+    dropper = in_thread(drop)
+    with erasure.before_or_after_an_erasure(tenant_id):
+        dropper.start()
+        sealed.until(lambda: sealed.waits_for_months() or bool(refused))
+        events.record(
+            erasure.HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
+        )
+    dropper.join()
+
+    assert refused in (
+        ["A legal hold keeps rows from before 2020-03-01."],
+        ["The ledger is being read or written too much just now. Try again."],
+    )
+    assert (rows(tenant_id), old()) == (11, [OLDEST, OLD, KEPT])
+
+
+def hold_all(tenant_id: UUID) -> None:
+    erasure.hold(tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="x:y")
+
+
+def in_thread(work: Callable[[], None]) -> threading.Thread:
+    """A thread with database connections of its own."""
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connections.close_all()
+
+    return threading.Thread(target=run)
 
 
 def test_the_database_refuses_a_record_that_does_not_name_what_leaves(tenant_id: UUID) -> None:

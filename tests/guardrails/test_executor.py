@@ -1,11 +1,16 @@
 """What the executor does at the provider and writes to the ledger, over real HTTP."""
 
+import hashlib
+import re
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
 
+from audit import provider_side
+from audit.contracts import Recorded
 from audit.selectors import recorded
 from guardrails import executor, presets
 from guardrails.executor import execute
@@ -50,6 +55,43 @@ def test_the_attempt_says_who_asked_for_what_on_which_grounds(office: Office) ->
     assert row.payload["agent_said"] == "It looks old."
     assert row.payload["decided_on"]["facts"]["email"]["subject"] == "Lunch on Friday?"
     assert len(row.policy_digest) == 64
+
+
+def test_the_rows_say_with_which_credential_and_what_the_provider_calls_the_request(
+    office: Office, settings: Any
+) -> None:
+    office.permit("archive")
+
+    def rows() -> tuple[Recorded, Recorded]:
+        origin = replace(CHAT, agent_version="0123456789ab")
+        wish = office.request("archive", {"email_id": office.receive()}, origin=origin)
+        attempt, outcome = recorded(execute(wish).action_id)
+        assert (attempt.agent_version, attempt.provider_request_id) == ("0123456789ab", "")
+        assert attempt.credential_ref == outcome.credential_ref
+        return attempt, outcome
+
+    (first, done), (second, again) = rows(), rows()
+    ids = [row.provider_request_id for row in (done, again)]
+    assert all(re.fullmatch("[0-9a-f]{32}", one) for one in ids)
+    assert ids[0] != ids[1]
+    assert len(first.credential_ref) == 64
+    assert second.credential_ref == first.credential_ref
+    (key,) = settings.DATA_SERVICE_KEYS.values()
+    guess = hashlib.sha256(f"data service key {key}".encode()).hexdigest()
+    assert first.credential_ref not in (key, guess)  # nobody without the ledger's key can check
+    assert provider_side.digest(office.organisation.id, guess) == first.credential_ref
+    assert provider_side.digest(uuid4(), guess) != first.credential_ref
+
+
+def test_what_calls_no_provider_names_no_credential(office: Office) -> None:
+    email_id = office.receive(labels=[])
+    refused = execute(office.request("archive", {"email_id": email_id}))
+    office.permit("archive")
+    noop = execute(office.request("archive", {"email_id": email_id}))
+
+    assert [refused.status, noop.status] == ["refused", "noop"]
+    for row in (*recorded(refused.action_id), *recorded(noop.action_id)):
+        assert (row.credential_ref, row.provider_request_id) == ("", "")
 
 
 def test_without_any_permission_nothing_is_read_or_done(

@@ -77,7 +77,8 @@ def test_a_provider_that_refuses_the_call_is_a_failure(office: Office) -> None:
         )
 
     assert (result.status, result.reason) == ("failed", "provider_refused")
-    assert recorded(result.action_id)[-1].error_code == "not_found"
+    row = recorded(result.action_id)[-1]
+    assert (row.error_code, len(row.provider_request_id)) == ("not_found", 32)
 
 
 def test_a_provider_that_was_never_reached_is_a_failure_at_once(

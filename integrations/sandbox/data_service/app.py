@@ -15,7 +15,7 @@ from integrations.sandbox.data_service import control, page, reads, writes
 from integrations.sandbox.data_service.delivery import Delivery
 from integrations.sandbox.data_service.errors import Refusal
 from integrations.sandbox.data_service.faults import Faults
-from integrations.sandbox.data_service.serving import BROKEN, BearerOnly, Room
+from integrations.sandbox.data_service.serving import BROKEN, BearerOnly, NamedRequests, Room
 from integrations.sandbox.data_service.settings import Settings
 from integrations.sandbox.data_service.store import Store
 
@@ -40,7 +40,7 @@ def build_app(settings: Settings) -> Starlette:
         finally:
             store.close()
 
-    keyed = [Middleware(BearerOnly, key=settings.key)]
+    keyed = [Middleware(NamedRequests), Middleware(BearerOnly, key=settings.key)]
     return Starlette(
         routes=[
             Route("/", page.show, methods=["GET"]),

@@ -6,10 +6,11 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from integrations.sandbox.data_service import operations
 from integrations.sandbox.data_service.delivery import Delivery
@@ -54,6 +55,23 @@ class BearerOnly:
             return
         refusal = Refusal(401, "unauthorised", "Send the key: Authorization: Bearer <key>.")
         await refusal.response(headers={"WWW-Authenticate": "Bearer"})(scope, receive, send)
+
+
+class NamedRequests:
+    """Gives each answer an X-Request-Id of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = (b"x-request-id", uuid4().hex.encode())
+
+        async def named(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), name]}
+            await send(message)
+
+        await self._app(scope, receive, named)
 
 
 class BrokenConnection(Response):
