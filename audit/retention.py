@@ -22,6 +22,7 @@ from audit.months import Month
 from audit.routing import LEDGER
 
 ACTION_TYPE = RETENTION
+BUSY = "The ledger is being read or written too much just now. Try again."
 DAYS = 31  # a month must have ended this long ago; the database holds us to it
 VALID = timedelta(days=7)
 DROP = "SELECT audit_drop_months(%s, %s)"
@@ -248,9 +249,7 @@ def drop(found: Plan, proposal: Proposal, *, actor_id: str) -> None:
         with erasure.unless_held() as cursor:
             cursor.execute(DROP, [found.before.first, json.dumps(named)])
     except OperationalError as error:
-        raise CannotDrop(
-            "The ledger is being read or written too much just now. Try again."
-        ) from error
+        raise CannotDrop(BUSY) from error
     except DatabaseError as error:
         if isinstance(error.__cause__, errors.RaiseException):
             raise CannotDrop(str(error).splitlines()[0]) from error

@@ -1,5 +1,7 @@
 """Which agent has which tools."""
 
+from dataclasses import replace
+
 from agents.roster import AGENTS, CUSTOM_TOOLS, MAIL_READER, ORCHESTRATOR, SPECIALISTS
 
 EVERY = {
@@ -38,3 +40,16 @@ def test_only_who_speaks_to_the_user_asks_and_hands_over() -> None:
         assert tool in ORCHESTRATOR.toolbox
         assert not any(tool in agent.toolbox for agent in (*SPECIALISTS, MAIL_READER))
         assert tool not in {one.name for one in CUSTOM_TOOLS}
+
+
+def test_another_prompt_or_another_tool_is_another_version() -> None:
+    versions = {agent.version for agent in AGENTS}
+    assert len(versions) == len(AGENTS)
+    assert all(len(version) == 12 for version in versions)
+    same = replace(ORCHESTRATOR, tools=ORCHESTRATOR.tools[::-1], own_model="another")
+    assert same.version == ORCHESTRATOR.version
+    for other in (
+        replace(ORCHESTRATOR, prompt=f"{ORCHESTRATOR.prompt}."),
+        replace(ORCHESTRATOR, tools=ORCHESTRATOR.tools[1:]),
+    ):
+        assert other.version != ORCHESTRATOR.version

@@ -1,5 +1,6 @@
 """The data service client against the real sandbox, with its faults switched on."""
 
+import contextlib
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -117,6 +118,30 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
     operation = reader(account()).operation("remit-1")
     assert operation is not None
     assert operation.response["key"] == "PROJ-101"
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("req_0123-abc.DEF/4", ["req_0123-abc.DEF/4"]),
+        ("x" * 200, ["x" * 200]),
+        ("x" * 201, []),
+        ("two words", []),
+        ("", []),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 404])
+def test_what_the_other_side_calls_a_request_is_told(
+    header: str, told: list[str], status: int
+) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(status, json={}, headers={"X-Request-Id": header})
+
+    heard: list[str] = []
+    provider = httpx.Client(base_url="http://x.example", transport=httpx.MockTransport(answer))
+    with provider, contextlib.suppress(exceptions.NotFound):
+        http.request(provider, "POST", "/", named=heard.append)
+    assert heard == told
 
 
 def test_a_connection_that_was_never_made_cannot_have_done_anything(settings: Any) -> None:

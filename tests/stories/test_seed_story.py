@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from agents.models import Turn
+from agents.roster import AGENTS
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
 from tests.office import Office
@@ -90,6 +91,11 @@ def test_two_johns_one_question_three_tasks_confirm_three_keys(office: Office, c
     assert phases.count(("control", "waiting")) == 3
     assert phases.count(("attempt", "pending")) == 3
     assert phases.count(("outcome", "succeeded")) == 3
+    versions = {agent.name: agent.version for agent in AGENTS}
+    assert all(row.agent_version == versions[row.agent_id] for row in rows)
+    outcomes = [row for row in rows if row.phase == "outcome"]
+    assert len({row.provider_request_id for row in outcomes} - {""}) == 3
+    assert len({row.credential_ref for row in outcomes} - {""}) == 1
 
 
 def test_confirming_twice_changes_nothing(office: Office, chat: Any) -> None:

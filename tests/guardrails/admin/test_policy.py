@@ -1,13 +1,18 @@
 """Explaining and trying a policy in the admin, without a browser."""
 
+import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from audit.models import ExecutedAgentAction
 from audit.selectors import recorded
+from guardrails import changes
+from guardrails.changes import Author
 from guardrails.executor import execute
 from guardrails.models import AllowedAction
 from tests.guardrails.office import Office
@@ -34,6 +39,29 @@ def test_pages_are_for_those_who_may_see_permissions(office: Office, name: str) 
     rita = Client()
     rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
     assert rita.get(reverse(f"admin:guardrails_policy_{name}")).status_code == 403
+
+
+def test_a_change_in_the_ledger_leads_to_its_words(office: Office, client: Client) -> None:
+    author = Author(name="operator:olga", door="admin")
+    rows = [office.permit(name) for name in ("archive", "mark_read", "classify")]
+    for row in rows:
+        changes.record_made([row], author=author)
+    kept = about(office)
+
+    seen = client.get(f"/admin/audit/executedagentaction/{kept[1].id}/change/").content.decode()
+    (link,) = re.findall(r'href="([^"]*/history/\?[^"]*)"', seen)
+    assert link.endswith(f"?change={kept[1].action_id}")
+    shown = [one.row for one, _ in client.get(link).context["changes"]]
+    assert shown == [kept[1].id, kept[0].id]
+    unknown = page(client, "history", change=uuid4())
+    assert "Nothing was changed yet." in unknown
+
+
+def about(office: Office) -> list[ExecutedAgentAction]:
+    rows = ExecutedAgentAction.objects.filter(
+        tenant_id=office.organisation.id, action_type=changes.ACTION_TYPE
+    )
+    return list(rows.order_by("id"))
 
 
 @pytest.mark.parametrize("name", ["explain", "simulate"])
