@@ -87,7 +87,7 @@ def has_ended(tenant_id: UUID) -> bool:
 
 def final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:
     """The newest bundle that was read to its end and holds every row but those of exports,
-    and the digest of its rows."""
+    and the digest of its checkpoint, whose root is over each of them."""
     exports = ExecutedAgentAction.objects.filter(
         tenant_id=tenant_id, action_type=EXPORT, status="succeeded"
     )
@@ -96,7 +96,7 @@ def final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:
         manifest = content["payload"]["manifest"] if content else {}
         whole = manifest.get("completeness") == "proven" and manifest["first"] == 0
         if whole and nothing_follows(tenant_id, manifest["size"]):
-            return row.action_id, manifest["files"]["ledger.jsonl"]
+            return row.action_id, manifest["files"]["checkpoint.note"]
     return None, ""
 
 
@@ -135,7 +135,7 @@ def destroy_key(found: State, *, reason: str, actor_id: str) -> None:
         payload={
             "reason": reason,
             "bundle": found.bundle,
-            "bundle_ledger_sha256": found.bundle_digest,
+            "bundle_checkpoint_sha256": found.bundle_digest,
             "rows": found.rows,
             "open_attempts": found.open_attempts,
         },
