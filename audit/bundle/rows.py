@@ -141,7 +141,8 @@ def opened(
         if salt is None or body is None:
             return None
         # Stored in the clear, it can have been altered to be no line.
-        return NOT_ITS_OWN if "\n" in body else (body.encode(), salt.hex().encode())
+        is_line = "\n" not in body and len(salt) == chain.SALT_BYTES
+        return (body.encode(), salt.hex().encode()) if is_line else NOT_ITS_OWN
     try:
         plain = vault.unlocked(box, tenant_id=tenant_id, place=place)
     except vault.Unreadable:
