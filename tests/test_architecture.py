@@ -13,6 +13,7 @@ from config.state import PROJECT_DIR
 LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
 CODE = ("config", *LAYERS)
 MODULE_LINES = 500
+LONGER = {"audit/bundle/verify.py": 600}  # one file by design: it travels in every bundle
 # Whole stories through several rooms; every other test belongs to the module it names.
 STORIES = ("attacks", "browser", "stories")
 
@@ -63,7 +64,8 @@ def test_no_module_is_longer_than_a_room_may_be() -> None:
     long = [
         f"{named(path)}: {count} lines"
         for path in modules(*CODE, "tests", "benchmarks")
-        if (count := len(path.read_text(encoding="utf-8").splitlines())) > MODULE_LINES
+        if (count := len(path.read_text(encoding="utf-8").splitlines()))
+        > LONGER.get(named(path), MODULE_LINES)
     ]
 
     assert long == []

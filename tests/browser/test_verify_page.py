@@ -102,8 +102,7 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     from audit import sealing
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles
-    from tests.audit.bundle import rotations
-    from tests.audit.bundle import test_verify as program
+    from tests.audit.bundle import rotations, tampering
     from tests.audit.entries import append_action
 
     tenant_id = uuid4()
@@ -117,7 +116,7 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     key, data = sealed.key(tenant_id), bundles.make(tenant_id)
     kept = bundles.unpack(older)["checkpoint.note"].decode()
     files = bundles.unpack(data)
-    program.change_field(files, random.Random(1))
+    tampering.change_field(files, random.Random(1))
     bundles.sign_again(files, sealed.SIGNER)
     rotated = bundles.unpack(data)
     bundles.rotate(rotated, sealed.SIGNER, rotations.SECOND, rotations.THIRD)
@@ -199,11 +198,12 @@ def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
 def test_an_auditor_drops_a_bundle_and_reads_the_verdict(page: Page, tmp_path: Path) -> None:
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles
+    from tests.audit.bundle import tampering
     from tests.audit.bundle import test_verify as program
 
     tenant_id, data = program.example()
     files = bundles.unpack(data)
-    program.change_payload(files, random.Random(2))
+    tampering.change_payload(files, random.Random(2))
     (tmp_path / "clean.zip").write_bytes(data)
     (tmp_path / "doctored.zip").write_bytes(bundles.pack(files))
     requests: list[str] = []
