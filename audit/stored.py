@@ -19,9 +19,12 @@ COPY (SELECT a.id, a.action_id, a.attempt_no, a.phase, a.payload_commitment, {te
       FROM ({rows}) AS a ORDER BY {order})
 TO STDOUT (FORMAT csv, DELIMITER '{text.delimiter}', QUOTE '{text.quote}', NULL E'\\x03')
 """
+# OFFSET 0, as in audit.bundle.rows: each row is looked up by its key.
 AT_PLACES = """
 SELECT a.*, l.leaf_index
-FROM audit_leaf l JOIN audit_action a ON a.action_id = l.action_id AND a.id = l.row_id
+FROM audit_leaf l JOIN LATERAL (
+    SELECT * FROM audit_action WHERE action_id = l.action_id AND id = l.row_id OFFSET 0
+) a ON true
 WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)
 """
 # By the actions of a page: one walk through the index, whatever the statistics say.
