@@ -139,6 +139,7 @@ class Event(Value):
     status: Literal["confirmed", "tentative", "cancelled"] = "confirmed"
     series_id: str | None = None
     original_start: Instant | None = None
+    this_and_future: bool = False
     meet_link: str | None = None
     created_by: str
     url: str = ""
