@@ -118,18 +118,19 @@ class SealedRows:
     def artifact_line(self, key: bytes, row: Sequence[Any]) -> bytes:
         """The provider's id and address, keyed digests in the table, come from the payload; without
         one, or where what is stored differs from it, the line is as it is stored."""
-        row_id, ordinal, digest, *stored = row[: len(ARTIFACT)]
+        row_id, ordinal, digest, external_id, *stored = row[: len(ARTIFACT)]
         content = opened(self.tenant_id, *row[len(ARTIFACT) :])
         try:
             text = artifacts_in(content[0])[ordinal - 1] if content else b"{}"
             named = json.loads(text.decode())
-            ids = [chain.keyed(key, named[name]) for name in ("external_id", "url")]
-            is_named = [ids[0], named["kind"], named["provider"], ids[1]] == stored
+            ids = named["external_id"], chain.keyed(key, named["external_id"])  # once not keyed
+            others = [named["kind"], named["provider"], chain.keyed(key, named["url"])]
+            is_named = external_id in ids and others == stored
         except (ValueError, LookupError, TypeError, AttributeError):
             is_named = False  # there is no payload, or it was altered, which a verifier says
         if not is_named:
             names = ("external_id", "kind", "provider", "url")
-            text = chain.canonical_bytes(dict(zip(names, stored, strict=True)))
+            text = chain.canonical_bytes(dict(zip(names, (external_id, *stored), strict=True)))
         return ARTIFACT_LINE % (text, digest.encode(), row_id)
 
 
