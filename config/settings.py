@@ -200,9 +200,9 @@ DATA_SERVICE_ATTEMPTS = env.int("DATA_SERVICE_ATTEMPTS", default=4)
 DATA_SERVICE_RATE = env.float("DATA_SERVICE_RATE", default=100.0)
 DATA_SERVICE_BURST = env.float("DATA_SERVICE_BURST", default=200.0)
 
-# A sync: about how many items of one account models are asked side by side (half as many again
-# are worked on, and each holds a database connection), how long a silent worker keeps it, how
-# often changes are asked for (0: never).
+# A sync: about how many items of one account models are asked side by side (a quarter more are
+# worked on, and each holds a database connection), how long a silent worker keeps it, how often
+# changes are asked for (0: never).
 SYNC_SIDE_BY_SIDE = env.int("SYNC_SIDE_BY_SIDE", default=16)
 SYNC_LEASE_SECONDS = env.float("SYNC_LEASE_SECONDS", default=60.0)
 SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)

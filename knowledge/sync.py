@@ -3,8 +3,8 @@
 A sync is claimed by a conditional update with a lease, and goes on at its cursor whoever
 claims it next. While the items of a page wait for models, the next page is asked for, looked at
 as a whole (`knowledge.beforehand`), and its items begin: what runs side by side is bounded by
-SYNC_SIDE_BY_SIDE, not by pages. There are half as many threads again, so that so many models are
-waited for while others read and write.
+SYNC_SIDE_BY_SIDE, not by pages. There are a quarter more threads, so that so many models are waited
+for while others read and write.
 `knowledge.tasks` runs it in the cluster.
 """
 
@@ -96,7 +96,7 @@ def advance(
         # Pages have a thread of their own, or one would wait behind all items of those before.
         with (
             Crew(1, name="sync-page") as asker,
-            Crew(settings.SYNC_SIDE_BY_SIDE * 3 // 2, name="sync") as crew,
+            Crew(settings.SYNC_SIDE_BY_SIDE * 5 // 4, name="sync") as crew,
         ):
             account = sync.account.ref()
             reading = _Reading(
