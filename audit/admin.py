@@ -24,6 +24,7 @@ from unfold.decorators import display
 from audit import (
     admin_filters,
     around,
+    clocks_apart,
     ids,
     provider_side,
     saved_filter_pages,
@@ -132,7 +133,7 @@ class LedgerAdmin(LookOnly):
 
     def get_queryset(self, request: HttpRequest) -> selectors.Rows:
         rows = selectors.latest(selectors.phases()).annotate(
-            has_clocks_apart=selectors.has_clocks_apart()
+            has_clocks_apart=clocks_apart.in_action()
         )
         before = admin_filters.uuid(request.GET.get("before", ""))
         return rows.filter(action_id__lt=before) if before else rows

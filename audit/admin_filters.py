@@ -9,7 +9,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 
-from audit import selectors
+from audit import clocks_apart, selectors
 from audit.contracts import Filters, Status
 from audit.models import choices
 
@@ -104,7 +104,7 @@ class ClocksFilter(DropdownFilter):  # type: ignore[misc]
         return [("apart", "More than 2 s apart")]
 
     def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
-        return queryset.filter(selectors.has_clocks_apart()) if self.value() else queryset
+        return queryset.filter(clocks_apart.in_action()) if self.value() else queryset
 
 
 def since(hours: str | None) -> datetime | None:

@@ -20,15 +20,8 @@ from django.db.models import (
     Value,
 )
 
-from audit import ids, vault
-from audit.contracts import (
-    CLOCKS_APART,
-    LEDGER_TENANT,
-    ActionPage,
-    Artifact,
-    Filters,
-    Recorded,
-)
+from audit import clocks_apart, ids, vault
+from audit.contracts import LEDGER_TENANT, ActionPage, Artifact, Filters, Recorded
 from audit.models import ExecutedAgentAction
 from audit.routing import LEDGER
 
@@ -172,7 +165,7 @@ def matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
     if filters.on_behalf_of:
         rows = rows.filter(on_behalf_of__in=sorted(filters.on_behalf_of))
     if filters.clocks_apart:
-        rows = rows.filter(has_clocks_apart())
+        rows = rows.filter(clocks_apart.in_action())
     return between(rows, since=filters.since, until=filters.until)
 
 
@@ -192,19 +185,6 @@ def between(rows: Rows, *, since: datetime | None, until: datetime | None) -> Ro
     if until:
         rows = rows.filter(action_id__lt=ids.floor(until))
     return rows
-
-
-def clocks_apart() -> Q:
-    """Rows whose worker's clock and the database's were more than CLOCKS_APART from each other:
-    nobody can tell which of the two was right."""
-    late, early = F("recorded_at") - CLOCKS_APART, F("recorded_at") + CLOCKS_APART
-    return Q(occurred_at__lt=late) | Q(occurred_at__gt=early)
-
-
-def has_clocks_apart() -> Exists:
-    """Whether that is so for any row of an action."""
-    others = ExecutedAgentAction.objects.filter(action_id=OuterRef("action_id"))
-    return Exists(others.filter(clocks_apart()))
 
 
 def phases(snapshot: str | None = None) -> Rows:

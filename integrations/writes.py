@@ -24,11 +24,14 @@ class DataServiceWriter:
     def __init__(self, account: AccountRef) -> None:
         self.request_id = ""
         self._account = account
-        self._user = f"/users/{segment(account.external_user_id)}"
 
     @property
     def credential(self) -> str:
         return fingerprint(self._account)
+
+    @cached_property
+    def _user(self) -> str:
+        return f"/users/{segment(self._account.external_user_id)}"
 
     @cached_property
     def _upstream(self) -> http.Upstream:

@@ -3,8 +3,7 @@
 A sync is claimed by a conditional update with a lease, and goes on at its cursor whoever
 claims it next. While the items of a page wait for models, the next page is asked for, looked at
 as a whole (`knowledge.beforehand`), and its items begin: what runs side by side is bounded by
-SYNC_SIDE_BY_SIDE, not by pages. There are a quarter more threads, so that so many models are waited
-for while others read and write.
+SYNC_SIDE_BY_SIDE, not by pages; a quarter more threads read and write while others wait.
 `knowledge.tasks` runs it in the cluster.
 """
 

@@ -12,6 +12,7 @@ from audit.contracts import Filters
 from audit.erasure import Scope
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
+from tests.audit.bundle import leaving
 from tests.audit.entries import append_action
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -86,3 +87,18 @@ def test_nobody_who_did_not_ask_gets_them(tenant_id: UUID) -> None:
     files = bundles.unpack(bundles.make(tenant_id))
     assert not any(name.startswith("derived/") for name in files)
     assert json.loads(files["manifest.json"])["derived"] == []
+
+
+def test_rows_that_left_by_retention_are_not_among_them() -> None:
+    with leaving.old_months():
+        tenant_id = leaving.settle()
+        leaving.cut()
+        sealed.seal(tenant_id)
+        files = bundles.unpack(make(tenant_id))
+    rows = enumerate(bundles.lines(files, "ledger"))
+    kept = [(place, row["id"]) for place, row in rows if "left" not in row]
+    assert kept[0][0] == 6  # three actions left
+    cells = read_csv(files["derived/ledger.csv"])
+    assert [row["id"] for row in cells] == [str(id) for _, id in kept]
+    events = [json.loads(line) for line in files["derived/ocsf.jsonl"].splitlines()]
+    assert [event["metadata"]["sequence"] for event in events] == [place for place, _ in kept]
