@@ -194,7 +194,9 @@ DATA_SERVICES: dict[str, str] = env.dict(
 )
 DATA_SERVICE_KEYS: dict[str, str] = env.dict("DATA_SERVICE_KEYS", default={})
 WEBHOOK_SECRETS: dict[str, str] = env.dict("WEBHOOK_SECRETS", default={})
+# How long one read of an answer may take, and how long a whole answer.
 DATA_SERVICE_TIMEOUT_SECONDS = env.float("DATA_SERVICE_TIMEOUT_SECONDS", default=10.0)
+DATA_SERVICE_ANSWER_SECONDS = env.float("DATA_SERVICE_ANSWER_SECONDS", default=60.0)
 DATA_SERVICE_ATTEMPTS = env.int("DATA_SERVICE_ATTEMPTS", default=4)
 # Requests a second to each data service, of all processes together, and how many at once.
 DATA_SERVICE_RATE = env.float("DATA_SERVICE_RATE", default=100.0)

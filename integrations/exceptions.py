@@ -70,6 +70,12 @@ class Unavailable(ProviderError):
     outcome_unknown = True
 
 
+class TooSlow(Unavailable):
+    """It answers, but so slowly that it was not waited for to the end. Not again at once: later."""
+
+    code = "too_slow"
+
+
 class CircuitOpen(Unavailable):
     """It did not answer again and again, so nothing was sent: later."""
 

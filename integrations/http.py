@@ -1,36 +1,30 @@
 """The one HTTP client: JSON over HTTP with time-outs, retries and typed errors.
 
-Retries follow the field's rule: exponential backoff with full jitter, `Retry-After`
-honoured up to a limit, and only for failures that may pass (network, 429, 5xx). A write is
-only repeated when it carries an idempotency key.
+What may pass is tried again (`integrations.retries`); a write only when it carries an idempotency
+key. One read of the network may take DATA_SERVICE_TIMEOUT_SECONDS, a whole answer behind its
+headers DATA_SERVICE_ANSWER_SECONDS.
 """
 
 import json
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from math import isnan
-from typing import IO, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from time import monotonic
+from typing import IO, Any
 
 import httpx
-import tenacity
 from django.conf import settings
 
-from integrations import exceptions
+from integrations import exceptions, retries
+from integrations.retries import Turn
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
-Turn = Callable[[], AbstractContextManager[None]]
 Named = Callable[[str], None]
 Upstream = httpx.Client
 # As the usual ones look; what is longer or has blanks in it is no id.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
-MAX_WAIT_SECONDS = 20.0
-MAX_RETRY_AFTER_SECONDS = 86_400.0  # a service cannot put itself off for longer than a day
 POST_SECONDS = 10.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
@@ -91,8 +85,8 @@ def request(
     side calls each one that it answered (its X-Request-Id), if it says.
 
     Raises a ProviderError: retryable ones were already retried as often as the settings
-    allow, unless the service asks for a longer wait than MAX_WAIT_SECONDS. Writes without an
-    idempotency key are tried once.
+    allow, unless the service asks for a longer wait than retries.MAX_WAIT_SECONDS or answers too
+    slowly. Writes without an idempotency key are tried once.
     """
     attempts = (
         settings.DATA_SERVICE_ATTEMPTS if method == "GET" or idempotency_key is not None else 1
@@ -102,7 +96,7 @@ def request(
         sent["Idempotency-Key"] = idempotency_key
     if isinstance(body, bytes):
         sent["Content-Type"] = "application/json"
-    return _tried(
+    return retries.tried(
         lambda: _once(upstream, method, path, params, body, sent, named),
         attempts=attempts,
         turn=turn,
@@ -120,42 +114,17 @@ def download(
     def once() -> None:
         into.seek(0)
         into.truncate()
-        try:
-            with upstream.stream("GET", path) as response:
-                if not response.is_success:
-                    raise _failure(response, next(response.iter_bytes(2_000), b""))
-                for chunk in response.iter_bytes():
-                    if into.tell() + len(chunk) > most_bytes:
-                        raise exceptions.TooLarge(f"more than {most_bytes} bytes")
-                    into.write(chunk)
-        except httpx.ConnectError as error:
-            raise _Unreached("no connection") from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise exceptions.Unavailable(type(error).__name__) from error
+        with _answer(
+            upstream, "GET", path, seconds=settings.DATA_SERVICE_ANSWER_SECONDS
+        ) as response:
+            if not response.is_success:
+                raise _failure(response, next(response.iter_bytes(2_000), b""))
+            for chunk in response.iter_bytes():
+                if into.tell() + len(chunk) > most_bytes:
+                    raise exceptions.TooLarge(f"more than {most_bytes} bytes")
+                into.write(chunk)
 
-    _tried(once, attempts=settings.DATA_SERVICE_ATTEMPTS, turn=turn)
-
-
-def _tried(once: Callable[[], T], *, attempts: int, turn: Turn) -> T:
-    """What `once` gives, asked again for failures that may pass, each time inside a `turn`."""
-    retrying = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(attempts),
-        retry=tenacity.retry_if_exception(_may_pass),
-        wait=_wait,
-        reraise=True,
-    )
-    unknown = False
-    for attempt in retrying:
-        with attempt:
-            try:
-                with turn():
-                    return once()
-            except exceptions.ProviderError as error:
-                # One attempt that may have acted makes the whole call's outcome unknown,
-                # whatever the attempts after it were told.
-                unknown = error.outcome_unknown = unknown or error.outcome_unknown
-                raise
-    raise AssertionError("tenacity re-raises the last error")
+    retries.tried(once, attempts=settings.DATA_SERVICE_ATTEMPTS, turn=turn)
 
 
 def post(
@@ -171,28 +140,27 @@ def post(
     name = target.netloc.decode()
     pinned = target.copy_with(host=address) if address else target
     answer = bytearray()
-    try:
-        with (
-            httpx.Client(timeout=POST_SECONDS, trust_env=False, follow_redirects=False) as client,
-            client.stream(
-                "POST",
-                pinned,
-                content=body,
-                headers={"User-Agent": "remit", **headers, "Host": name},
-                extensions={"sni_hostname": target.host},
-            ) as response,
-        ):
-            if not response.is_success:
-                status = response.status_code
-                kind = ERRORS.get(status)
-                unavailable = exceptions.Unavailable if status >= 500 else exceptions.Rejected
-                raise (kind or unavailable)(str(status))
-            for chunk in response.iter_bytes() if most_bytes else ():
-                answer += chunk
-                if len(answer) > most_bytes:
-                    raise exceptions.Malformed("the answer is too long")
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise exceptions.Unavailable(type(error).__name__) from error
+    with (
+        httpx.Client(timeout=POST_SECONDS, trust_env=False, follow_redirects=False) as client,
+        _answer(
+            client,
+            "POST",
+            pinned,
+            seconds=POST_SECONDS,
+            content=body,
+            headers={"User-Agent": "remit", **headers, "Host": name},
+            extensions={"sni_hostname": target.host},
+        ) as response,
+    ):
+        if not response.is_success:
+            status = response.status_code
+            kind = ERRORS.get(status)
+            unavailable = exceptions.Unavailable if status >= 500 else exceptions.Rejected
+            raise (kind or unavailable)(str(status))
+        for chunk in response.iter_bytes() if most_bytes else ():
+            answer += chunk
+            if len(answer) > most_bytes:
+                raise exceptions.Malformed("the answer is too long")
     return bytes(answer)
 
 
@@ -207,20 +175,22 @@ def _once(
 ) -> Any:
     content, value = (body, None) if isinstance(body, bytes) else (None, body)
     answer = bytearray()
-    try:
-        with upstream.stream(
-            method, path, params=params, json=value, content=content, headers=headers
-        ) as response:
-            if named and REQUEST_ID.fullmatch(name := response.headers.get("X-Request-Id", "")):
-                named(name)
-            for chunk in response.iter_bytes():
-                answer += chunk
-                if len(answer) > MAX_ANSWER_BYTES:
-                    raise exceptions.Malformed("the answer is too long")
-    except httpx.ConnectError as error:
-        raise _Unreached("no connection") from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise exceptions.Unavailable(type(error).__name__) from error
+    with _answer(
+        upstream,
+        method,
+        path,
+        seconds=settings.DATA_SERVICE_ANSWER_SECONDS,
+        params=params,
+        json=value,
+        content=content,
+        headers=headers,
+    ) as response:
+        if named and REQUEST_ID.fullmatch(name := response.headers.get("X-Request-Id", "")):
+            named(name)
+        for chunk in response.iter_bytes():
+            answer += chunk
+            if len(answer) > MAX_ANSWER_BYTES:
+                raise exceptions.Malformed("the answer is too long")
     if not response.is_success:
         raise _failure(response, bytes(answer[:2_000]))
     if response.status_code == 204:
@@ -229,6 +199,40 @@ def _once(
         return json.loads(answer)
     except (ValueError, RecursionError) as error:
         raise exceptions.Malformed("the answer is not JSON") from error
+
+
+@contextmanager
+def _answer(
+    upstream: Upstream, method: str, url: httpx.URL | str, *, seconds: float, **sent: Any
+) -> Iterator[httpx.Response]:
+    """The answer to one try, to be read as it comes and within `seconds`. Raises ProviderError."""
+    until = monotonic() + seconds
+    try:
+        with upstream.stream(method, url, **sent) as response:
+            assert isinstance(response.stream, httpx.SyncByteStream)  # noqa: S101  # of a Client
+            response.stream = _Timed(response.stream, until=until)
+            yield response
+    except httpx.ConnectError as error:
+        raise _Unreached("no connection") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise exceptions.Unavailable(type(error).__name__) from error
+
+
+class _Timed(httpx.SyncByteStream):
+    """The body of an answer as it comes, before it is unpacked: httpx limits how long one read may
+    take, not how many there are."""
+
+    def __init__(self, body: httpx.SyncByteStream, *, until: float) -> None:
+        self._body, self._until = body, until
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._body:
+            if monotonic() > self._until:
+                raise exceptions.TooSlow("the answer did not end in time")
+            yield chunk
+
+    def close(self) -> None:
+        self._body.close()
 
 
 class _Unreached(exceptions.Unavailable):
@@ -244,45 +248,5 @@ def _failure(response: httpx.Response, said: bytes) -> exceptions.ProviderError:
         return exceptions.CursorExpired(detail)
     kind = ERRORS.get(status, exceptions.Unavailable if status >= 500 else exceptions.Rejected)
     return kind(
-        f"{status}: {detail}", retry_after=_retry_after(response.headers.get("Retry-After"))
+        f"{status}: {detail}", retry_after=retries.retry_after(response.headers.get("Retry-After"))
     )
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds, from either form of the header (RFC 9110, 10.2.3), a day at most."""
-    if not value:
-        return None
-    try:
-        return _bounded(float(value))
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return _bounded((until - datetime.now(UTC)).total_seconds())
-
-
-def _bounded(seconds: float) -> float | None:
-    return None if isnan(seconds) else min(max(0.0, seconds), MAX_RETRY_AFTER_SECONDS)
-
-
-def _may_pass(error: BaseException) -> bool:
-    return (
-        isinstance(error, exceptions.ProviderError)
-        and error.retryable
-        and not isinstance(error, exceptions.CircuitOpen)
-        and (error.retry_after or 0.0) <= MAX_WAIT_SECONDS
-    )
-
-
-_jitter = tenacity.wait_random_exponential(multiplier=0.1, max=MAX_WAIT_SECONDS)
-
-
-def _wait(state: tenacity.RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, exceptions.ProviderError) else None
-    # On top of what was asked for: many who were told the same must not come back as one.
-    return _jitter(state) + (asked or 0.0)

@@ -5,6 +5,7 @@ _SENTENCES = {
     "unavailable": "The data service did not answer.",
     "circuit_open": "The data service did not answer again and again, so nothing is sent to it "
     "for a while.",
+    "too_slow": "The data service answered too slowly to be waited for.",
     "rate_limited": "The data service asked to be left alone.",
     "malformed_answer": "The data service sent something that its contract does not allow.",
     "model": "The model did not answer.",

@@ -38,6 +38,7 @@ PROVIDER_CODES: Mapping[str, ErrorCode] = {
     "not_permitted": "PERMISSION_DENIED",
     "rejected": "INVALID_INPUT",
     "rate_limited": "RATE_LIMIT",
+    "too_slow": "TIMEOUT",
 }
 
 

@@ -5,6 +5,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from time import sleep
 from typing import Any, ClassVar
 
 import pytest
@@ -20,6 +22,7 @@ class _Service(BaseHTTPRequestHandler):
     headers_sent: ClassVar[dict[str, str]] = {}
     body: ClassVar[bytes] = b"{}"
     asked: ClassVar[list[str]] = []
+    pause: ClassVar[float] = 0.0  # after each byte of the body
 
     def do_GET(self) -> None:  # the name that the server looks for
         self.asked.append(self.path)
@@ -27,8 +30,18 @@ class _Service(BaseHTTPRequestHandler):
         for name, value in ({"Content-Length": str(len(self.body))} | self.headers_sent).items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(self.body)
+        try:
+            for place in range(len(self.body)) if self.pause else ():
+                self.wfile.write(self.body[place : place + 1])
+                sleep(self.pause)
+        except OSError:
+            return  # nobody waits for it any more
+        if not self.pause:
+            self.wfile.write(self.body)
         self.close_connection = True
+
+    def do_POST(self) -> None:
+        self.do_GET()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Not into the test's output."""
@@ -36,11 +49,12 @@ class _Service(BaseHTTPRequestHandler):
 
 @contextmanager
 def answering(
-    body: bytes, *, status: int = 200, headers: dict[str, str] | None = None
+    body: bytes, *, status: int = 200, headers: dict[str, str] | None = None, pause: float = 0.0
 ) -> Iterator[tuple[str, list[str]]]:
     """Where it is, and what it was asked for."""
     asked: list[str] = []
     values = {"status": status, "headers_sent": headers or {}, "body": body, "asked": asked}
+    values["pause"] = pause
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Service", (_Service,), values))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -131,3 +145,65 @@ def test_an_answer_that_breaks_off_may_be_whole_the_next_time() -> None:
         error = failure(url)
 
     assert (error.code, error.retryable) == ("unavailable", True)
+
+
+TRICKLED = [
+    (200, b'"' + b"x" * 1_000 + b'"', {}),
+    (503, b"x" * 1_000, {}),
+    # Its head has a name of a thousand bytes: nothing comes of it for as long as that takes.
+    (200, b"\x1f\x8b\x08\x08" + b"\0" * 6 + b"n" * 1_000, {"Content-Encoding": "gzip"}),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "headers"), TRICKLED, ids=["text", "error", "packed"])
+def test_an_answer_in_drops_is_not_waited_for_and_not_asked_for_again_at_once(
+    status: int, body: bytes, headers: dict[str, str], settings: Any
+) -> None:
+    settings.DATA_SERVICE_ATTEMPTS = 4
+    settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
+    with answering(body, status=status, headers=headers, pause=0.01) as (url, asked):
+        error = failure(url)
+
+    assert (type(error), error.code, error.retryable) == (exceptions.TooSlow, "too_slow", True)
+    assert asked == ["/emails"]
+
+
+def test_a_file_in_drops_is_not_waited_for(settings: Any) -> None:
+    settings.DATA_SERVICE_ATTEMPTS = 4
+    settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
+    with (
+        answering(b"x" * 1_000, pause=0.01) as (url, asked),
+        pytest.raises(exceptions.TooSlow),
+    ):
+        http.download(http.client(url), "/files/f1", into=BytesIO(), most_bytes=LIMIT)
+
+    assert asked == ["/files/f1"]
+
+
+def test_whether_a_write_was_done_is_unknown_when_its_answer_comes_in_drops(settings: Any) -> None:
+    settings.DATA_SERVICE_ATTEMPTS = 4
+    settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
+    with (
+        answering(b"x" * 1_000, pause=0.01) as (url, asked),
+        pytest.raises(exceptions.TooSlow) as found,
+    ):
+        http.request(http.client(url), "POST", "/emails/send", body={}, idempotency_key="k")
+
+    assert found.value.outcome_unknown is True
+    assert asked == ["/emails/send"]
+
+
+def test_a_callback_that_is_answered_in_drops_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http, "POST_SECONDS", 0.1)
+    with (
+        answering(b"x" * 1_000, pause=0.01) as (url, _),
+        pytest.raises(exceptions.TooSlow),
+    ):
+        http.post(url, body=b"{}", headers={}, most_bytes=LIMIT)
+
+
+def test_an_answer_in_drops_that_ends_in_time_is_read() -> None:
+    with answering(b'{"items": []}', pause=0.001) as (url, _):
+        assert http.request(http.client(url), "GET", "/emails") == {"items": []}
