@@ -1,13 +1,15 @@
 """Rows about the ledger itself: exports, alarms, erasures, cuts. Each is appended like any
-other row; what is about no organisation belongs to the tenant LEDGER_TENANT."""
+other row; what is about no organisation belongs to the tenant LEDGER_TENANT, and so does what
+is done with the ledger of an organisation that has ended."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
 from audit import ledger
-from audit.contracts import ActorType, Entry, Status
+from audit.contracts import LEDGER_TENANT, ActorType, Entry, Status
 from audit.ids import uuid7
 
 
@@ -22,9 +24,12 @@ def record(
     actor_id: str = "",
     on_behalf_of: str = "",
     error_code: str = "",
+    after_end: bool = False,
 ) -> UUID:
     """Append one control row; returns the id of its action, a new one unless it is given.
 
+    With `after_end` it may be about an organisation whose ledger has ended: the row then
+    belongs to LEDGER_TENANT, and its payload names the organisation.
     Raises audit.ledger.LedgerError when it is not recorded.
     """
     made = entry(
@@ -38,7 +43,13 @@ def record(
         on_behalf_of=on_behalf_of,
         error_code=error_code,
     )
-    ledger.append(made)
+    try:
+        ledger.append(made)
+    except ledger.Ended:
+        if not after_end:
+            raise
+        about = {"organisation": str(tenant_id), **payload}
+        ledger.append(replace(made, tenant_id=LEDGER_TENANT, payload=about))
     return made.action_id
 
 

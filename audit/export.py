@@ -130,6 +130,7 @@ def record(
     events.record(
         ACTION_TYPE,
         tenant_id=tenant_id,
+        after_end=True,
         action_id=export_id,
         status=status,
         actor_type=actor_type,

@@ -74,6 +74,7 @@ def recorded(verification: Verification, findings: tuple[Finding, ...]) -> bool:
         events.record(
             ACTION_TYPE,
             tenant_id=verification.tenant_id,
+            after_end=True,
             status="failed" if findings else "recorded",
             error_code="not_as_appended" if findings else "",
             payload={

@@ -47,7 +47,7 @@ def add(row: CheckpointRecipient, *, by: str) -> None:
 
 def remove(row: CheckpointRecipient, *, by: str) -> None:
     """It receives nothing from now on. Raises audit.ledger.LedgerError."""
-    _told(row, "removed", by=by)
+    _told(row, "removed", by=by, after_end=True)
     row.delete()
 
 
@@ -212,6 +212,7 @@ def _record(row: CheckpointRecipient, checkpoint: Checkpoint, *, error_code: str
     events.record(
         DELIVERY,
         tenant_id=row.organisation_id,
+        after_end=True,
         status="failed" if error_code else "succeeded",
         error_code=error_code,
         payload={
@@ -224,10 +225,11 @@ def _record(row: CheckpointRecipient, checkpoint: Checkpoint, *, error_code: str
     )
 
 
-def _told(row: CheckpointRecipient, what: str, *, by: str) -> None:
+def _told(row: CheckpointRecipient, what: str, *, by: str, after_end: bool = False) -> None:
     events.record(
         CHANGE,
         tenant_id=row.organisation_id,
+        after_end=after_end,
         actor_type="admin",
         actor_id=by,
         payload={

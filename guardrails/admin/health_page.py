@@ -57,6 +57,7 @@ def _export(request: HttpRequest, organisation: Organisation, found: health.Heal
     events.record(
         ACTION_TYPE,
         tenant_id=organisation.id,
+        after_end=True,
         actor_type="admin",
         actor_id=operator(request),
         payload={

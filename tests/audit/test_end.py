@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connections, transaction
 
-from audit import end, erasure, ids, ledger, selectors, vault
+from audit import end, erasure, ids, ledger, selectors, vault, verifications
 from audit.bundle.contents import Bundle
 from audit.contracts import LEDGER_TENANT, Entry, Filters
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
@@ -61,13 +61,32 @@ def test_the_end_destroys_the_key_and_erases_every_row(tenant_id: UUID, tmp_path
     assert bundles.check(tmp_path, final, sealed.key(tenant_id)) == 0
 
 
-def test_its_last_rows_are_sealed_and_no_bundle_is_made_any_more(tenant_id: UUID) -> None:
+def about(tenant_id: UUID) -> list[tuple[str, str]]:
+    """What the ledger's own organisation says was done with this one's ledger."""
+    rows = ExecutedAgentAction.objects.filter(tenant_id=LEDGER_TENANT).order_by("id")
+    said = [(row, selectors.body(row)) for row in selectors.content_too(rows)]
+    name = str(tenant_id)
+    return [
+        (row.action_type, row.status)
+        for row, content in said
+        if content and content["payload"].get("organisation") == name
+    ]
+
+
+def test_its_last_rows_are_sealed_verified_and_delivered_like_the_others(
+    tenant_id: UUID, tmp_path: Path
+) -> None:
     bundles.make(tenant_id)
     end.end(tenant_id, **WHY)
     sealed.seal(tenant_id)
-    assert list(Verification(tenant_id=tenant_id)) == []
-    with pytest.raises(ledger.Ended):  # an export is recorded, and nothing can be
-        bundles.make(tenant_id)
+    assert [one.is_recorded for one in verifications.verify([tenant_id])] == [True]
+    assert about(tenant_id) == [("ledger.verification", "recorded")]
+
+    whole = bundles.make(tenant_id)
+    assert bundles.check(tmp_path, whole, sealed.key(tenant_id)) == 0
+    assert about(tenant_id)[1:] == [("ledger.export", "pending"), ("ledger.export", "succeeded")]
+    rows = ExecutedAgentAction.objects.filter(tenant_id=tenant_id).count()
+    assert len(bundles.unpack(whole)["ledger.jsonl"].splitlines()) == rows
 
 
 @pytest.mark.parametrize("phase", ["attempt", "control", "blocked"])

@@ -1,10 +1,12 @@
 """Payloads are stored encrypted, open only for their own row, and are gone with their key."""
 
 import json
+from io import StringIO
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connections
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,6 +127,23 @@ def test_with_another_vault_key_nothing_is_read_and_nothing_is_appended(
         append_action(tenant_id=tenant_id)
     settings.LEDGER_VAULT_KEY = ""
     assert len(selectors.recorded(action_id)) == 2
+
+
+@pytest.mark.parametrize("command", ["export_ledger", "export_bundle"])
+def test_with_another_vault_key_nothing_is_exported_and_no_file_is_left(
+    tenant_id: UUID, settings: Settings, fresh_keys: DataKeys, tmp_path: Path, command: str
+) -> None:
+    append_action(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    settings.LEDGER_VAULT_KEY = "another one"
+    fresh_keys.forget(tenant_id)
+    output = tmp_path / "november"
+    with pytest.raises(CommandError, match=r"Set that one, .*\n(Nothing was|No bundle was)"):
+        call_command(command, f"--tenant={tenant_id}", f"--output={output}")
+    assert list(tmp_path.iterdir()) == []
+    settings.LEDGER_VAULT_KEY = ""
+    call_command(command, f"--tenant={tenant_id}", f"--output={output}", stdout=StringIO())
+    assert output.stat().st_size > 0
 
 
 def test_a_key_is_forgotten_after_its_time(tenant_id: UUID) -> None:

@@ -17,7 +17,8 @@ from django.core.exceptions import ValidationError
 from pytest_django.fixtures import Settings
 from standardwebhooks.webhooks import Webhook
 
-from audit import sealing
+from audit import end, sealing
+from audit.ledger import Ended
 from audit.models import ExecutedAgentAction
 from guardrails import recipients
 from guardrails.models import CheckpointRecipient
@@ -281,3 +282,23 @@ def test_a_removed_recipient_receives_nothing(
     assert recipients.deliver(wanted, now=NOW) is None
     assert receiver.taken == []
     assert len(recorded(organisation, recipients.CHANGE)) == 3
+
+
+def test_after_the_end_of_an_organisation_its_last_checkpoint_arrives_once_a_day(
+    organisation: Organisation, receiver: Receiver
+) -> None:
+    row = confirmed(organisation, receiver)
+    sealed.seal(organisation.id)
+    bundles.make(organisation.id)
+    end.end(organisation.id, reason="contract 7 ended", actor_id="command:olga")
+    sealed.seal(organisation.id)
+    assert recipients.deliver(row.id, now=NOW) is True
+    assert recipients.deliver(row.id, now=NOW + recipients.LEASE) is None
+    newest = sealing.newest(organisation.id)
+    assert newest and json.loads(receiver.taken[-1][1])["data"]["size"] == newest.size
+
+    recipients.remove(row, by="operator:olga")
+    assert not CheckpointRecipient.objects.filter(organisation=organisation).exists()
+    with pytest.raises(Ended):
+        recipient(organisation, receiver.url)
+    assert not CheckpointRecipient.objects.filter(organisation=organisation).exists()

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
+from audit.ledger import LedgerError
 from audit.management import filters
 
 
@@ -39,9 +40,9 @@ class Command(BaseCommand):
                 )
                 with closing(iter(bundle)) as chunks:
                     file.writelines(chunks)
-        except NothingSealed as error:
+        except (NothingSealed, LedgerError) as error:
             output.unlink()
-            raise CommandError(str(error)) from error
+            raise CommandError(f"{error}\nNo bundle was made.") from error
         except OSError as error:
             raise CommandError(
                 f"The bundle {output} was not written whole: {error.strerror}."

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.export import FORMATS, Export
 from audit.formats.parquet import NoParquet
+from audit.ledger import LedgerError
 from audit.management import filters
 
 
@@ -35,11 +36,11 @@ class Command(BaseCommand):
             export = Export(
                 filters=wanted, format=options["format"], actor_type="admin", actor_id=actor
             )
-        except NoParquet as error:
+        except (NoParquet, LedgerError) as error:
             if output:
                 target.close()
                 output.unlink()
-            raise CommandError(str(error)) from error
+            raise CommandError(f"{error}\nNothing was exported.") from error
         try:
             # Closing tells the export that nobody reads on, and it records that.
             with closing(iter(export)) as chunks:
