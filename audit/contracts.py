@@ -19,6 +19,10 @@ LEDGER_TENANT = UUID(int=0)
 CLOCKS_APART = timedelta(seconds=2)
 
 
+class LedgerError(Exception):
+    """The entry was not appended by this call. What needs a ledger row must not go on."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
     """One thing an action brought forth at the provider (draft, message, issue, event)."""

@@ -30,7 +30,7 @@ def record(
 
     With `after_end` it may be about an organisation whose ledger has ended: the row then
     belongs to LEDGER_TENANT, and its payload names the organisation.
-    Raises audit.ledger.LedgerError when it is not recorded.
+    Raises audit.contracts.LedgerError when it is not recorded.
     """
     made = entry(
         action_type,

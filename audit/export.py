@@ -51,7 +51,7 @@ class Export:
     (once) gives its bytes and records its end, as succeeded or, if the reader goes away,
     as failed. `manifest` is there afterwards; a JSON Lines export ends with it.
 
-    Raises audit.ledger.LedgerError when the start cannot be recorded: nothing is exported;
+    Raises audit.contracts.LedgerError when the start cannot be recorded: nothing is exported;
     and NoParquet.
     """
 
@@ -126,7 +126,7 @@ def record(
     error_code: str,
     manifest: dict[str, Any],
 ) -> None:
-    """One row about an export. Raises audit.ledger.LedgerError when it is not recorded."""
+    """One row about an export. Raises audit.contracts.LedgerError when it is not recorded."""
     events.record(
         ACTION_TYPE,
         tenant_id=tenant_id,

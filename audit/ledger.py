@@ -9,7 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
 from audit import chain, vault
-from audit.contracts import Entry
+from audit.contracts import Entry, LedgerError
 from audit.ids import moment
 from audit.keys import tenant_key
 from audit.models import ENVELOPE, SUPPLIED
@@ -43,10 +43,6 @@ SELECT id FROM entry
 """  # noqa: S608
 append_row = Prepared("audit_append", APPEND)
 append_with_artifacts = Prepared("audit_append_with_artifacts", APPEND_WITH_ARTIFACTS)
-
-
-class LedgerError(Exception):
-    """The entry was not appended by this call. What needs a ledger row must not go on."""
 
 
 class InsideTransaction(LedgerError):

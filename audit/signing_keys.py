@@ -113,7 +113,7 @@ def rotate(signers: Sequence[Signer], *, actor_id: str, now: datetime) -> Rotati
     """Name the other one of two signers, whose first or second is in force. Recorded in the
     ledger before and after; from its next seal on the sealer signs with the new key.
 
-    Raises CannotRotate, and audit.ledger.LedgerError when it is not recorded.
+    Raises CannotRotate, and audit.contracts.LedgerError when it is not recorded.
     """
     before = keys()
     old = next((one for one in signers if one.public == before.in_force), None)

@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from audit import departures, events, guards, seal_checks
+from audit.contracts import LedgerError
 from audit.departures import Left
-from audit.ledger import LedgerError
 from audit.sealing import since as ago
 from audit.selectors import about_ledger
 from audit.verify import Finding, Verification

@@ -64,7 +64,7 @@ def confirm(
     With `external_user_id` only approvals in that user's hands are found; with `digest` the
     word counts only for exactly what was shown. The same answer again gives the same result;
     while another process is at work on it, that is `outcome_unknown`.
-    Raises ApprovalNotFound, ApprovalConflict, audit.ledger.LedgerError.
+    Raises ApprovalNotFound, ApprovalConflict, audit.contracts.LedgerError.
     """
     row = find(organisation_id, approval_id, external_user_id)
     check(row, digest=digest, external_user_id=external_user_id)
@@ -123,7 +123,7 @@ def decide(
     """A person's word as one value: as `confirm`, `reject` or `edit`, and what became of the
     action. Where the word came too late or was about something else, the result is that of
     the decision that counts. `resumed`: the process that took this word before is dead.
-    Raises ApprovalNotFound, audit.ledger.LedgerError."""
+    Raises ApprovalNotFound, audit.contracts.LedgerError."""
     row = find(organisation_id, approval_id, external_user_id)
     try:
         check(row, digest=digest, external_user_id=external_user_id)

@@ -62,7 +62,7 @@ class Change:
 @contextmanager
 def recording(model: type[models.Model], ids: Iterable[UUID], *, author: Author) -> Iterator[None]:
     """Whatever the block makes of these rows of policy is in the ledger when it ends, and
-    nothing at all happened when it raises. Raises audit.ledger.LedgerError."""
+    nothing at all happened when it raises. Raises audit.contracts.LedgerError."""
     wanted = list(ids)
     with transaction.atomic():
         before = _rows(model, wanted)
@@ -75,13 +75,13 @@ def recording(model: type[models.Model], ids: Iterable[UUID], *, author: Author)
 
 
 def record_made(rows: Iterable[models.Model], *, author: Author) -> None:
-    """Rows of policy that this very transaction has made. Raises audit.ledger.LedgerError."""
+    """Rows of policy that this very transaction has made. Raises audit.contracts.LedgerError."""
     for row in rows:
         record(_made(row), author=author)
 
 
 def record(change: Change, *, author: Author) -> None:
-    """One row of the ledger, or one for every organisation. Raises audit.ledger.LedgerError."""
+    """One row of the ledger, or one for every organisation. Raises audit.contracts.LedgerError."""
     tenants = (
         [change.organisation_id]
         if change.organisation_id

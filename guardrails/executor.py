@@ -84,7 +84,7 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
     was interrupted is settled with the provider first, and the provider acts at most once.
     `confirmation` comes from `guardrails.approvals` alone.
 
-    Expected outcomes are values. Raises audit.ledger.LedgerError when the ledger cannot be
+    Expected outcomes are values. Raises audit.contracts.LedgerError when the ledger cannot be
     written: then nothing was done, or an open attempt says that it may have been. Raises
     RuntimeError inside a transaction.
     """

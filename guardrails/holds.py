@@ -86,7 +86,7 @@ def recall(
     """A person takes a held action back: it will not be carried out. Again is fine. With
     `external_user_id` only that user's holds are found.
 
-    Raises HoldNotFound; TooLate when it was released; audit.ledger.LedgerError, after which
+    Raises HoldNotFound; TooLate when it was released; audit.contracts.LedgerError, after which
     it is recalled all the same, and the sweep writes the row.
     """
     row = _rows(organisation_id, external_user_id).filter(id=hold_id).first()

@@ -48,7 +48,7 @@ def open_count(organisation_id: UUID, *, now: datetime) -> int:
 
 def look_into(*, organisation_id: UUID, action_id: UUID, by: str, note: str) -> None:
     """A person says what they found; the incident is open no longer. Again is fine: the last
-    word is shown. Raises IncidentNotFound, ValueError without a note, audit.ledger.LedgerError.
+    word is shown. Raises IncidentNotFound, ValueError without a note, audit.contracts.LedgerError.
     """
     if not note.strip():
         raise ValueError("Say what you found.")

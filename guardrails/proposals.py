@@ -19,7 +19,7 @@ ENOUGH = 5  # mails that a person treated alike
 def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Proposed:
     """Store a proposal with its evidence, once: the same matcher is one row. It acts only if
     an operator exempted each of its actions and the evidence is beyond doubt. Raises
-    audit.ledger.LedgerError; then nothing was stored."""
+    audit.contracts.LedgerError; then nothing was stored."""
     row = _row(proposal)
     try:
         row.full_clean(validate_constraints=False)

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 def add(row: CheckpointRecipient, *, by: str) -> None:
-    """Store a new recipient, unconfirmed. Recorded first; raises audit.ledger.LedgerError,
+    """Store a new recipient, unconfirmed. Recorded first; raises audit.contracts.LedgerError,
     and ValidationError."""
     row.full_clean()
     _told(row, "added", by=by)
@@ -46,7 +46,7 @@ def add(row: CheckpointRecipient, *, by: str) -> None:
 
 
 def remove(row: CheckpointRecipient, *, by: str) -> None:
-    """It receives nothing from now on. Raises audit.ledger.LedgerError."""
+    """It receives nothing from now on. Raises audit.contracts.LedgerError."""
     _told(row, "removed", by=by, after_end=True)
     row.delete()
 
@@ -79,7 +79,7 @@ def send_code(recipient_id: UUID, *, now: datetime) -> bool:
 
 def confirm(recipient_id: UUID, *, code: str, by: str, now: datetime) -> bool:
     """Whether the code is the one that arrived; then the first delivery is due at once. A code
-    counts for a week and five tries. Raises audit.ledger.LedgerError."""
+    counts for a week and five tries. Raises audit.contracts.LedgerError."""
     counts = {
         "confirmed_at": None,
         "code_tries__lt": CODE_TRIES,
@@ -106,7 +106,7 @@ def deliver(recipient_id: UUID, *, now: datetime) -> bool | None:
     """Send the newest checkpoint, changed since the last one or not. Whether it arrived; None
     when it was not due, somebody else sends it, or nothing is sealed yet.
 
-    Raises audit.ledger.LedgerError when that cannot be recorded; it is then sent again.
+    Raises audit.contracts.LedgerError when that cannot be recorded; it is then sent again.
     """
     claimed = _rows(recipient_id).filter(confirmed_at__isnull=False, next_at__lte=now)
     if not claimed.update(next_at=now + LEASE):

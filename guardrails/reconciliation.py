@@ -50,7 +50,7 @@ def reconcile(
 
     Without `days` it goes on where a run of the last interval broke off, or back to the last run
     and a little further. An account that cannot be compared is told as such and keeps no other
-    from it. Raises audit.ledger.LedgerError.
+    from it. Raises audit.contracts.LedgerError.
     """
     run = _anew(now - timedelta(days=days), now) if days else begun(organisation.id, now=now)
     found = step(organisation, run, now=now)

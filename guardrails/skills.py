@@ -42,7 +42,7 @@ def publish(
     enabled: bool = True,
 ) -> Skill:
     """Store the next version of a skill, for agents to load from now on. Raises
-    ValidationError, and audit.ledger.LedgerError; then nothing was stored."""
+    ValidationError, and audit.contracts.LedgerError; then nothing was stored."""
     skill = Skill(
         organisation_id=organisation_id,
         account_id=account_id,
@@ -66,7 +66,7 @@ def propose(
     author: Author,
 ) -> ProposedVersion:
     """Store a version of the account's own skill that waits for a person. Raises
-    audit.ledger.LedgerError; then nothing was stored."""
+    audit.contracts.LedgerError; then nothing was stored."""
     skill = Skill(
         organisation_id=account.organisation_id,
         account_id=account.id,

@@ -53,7 +53,7 @@ def due(*, now: datetime) -> list[tuple[int, int]]:
 
 def stamp(anchor_id: int, *, number: int) -> bool:
     """Ask one authority to stamp an anchor. Whether it did; if not, that is recorded. Raises
-    audit.ledger.LedgerError when it can't be."""
+    audit.contracts.LedgerError when it can't be."""
     anchor: Anchor = Anchor.objects.get(id=anchor_id)
     url = settings.LEDGER_TSA_URL[number]
     nonce = bytes([secrets.randbelow(127) + 1]) + secrets.token_bytes(NONCE_BYTES - 1)

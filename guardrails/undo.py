@@ -34,7 +34,7 @@ def undo(
 
     However often it is commanded, it acts once: when it was undone already it is refused with
     `already_undone`, when it came to nothing it is tried anew. What was not done, or cannot be
-    undone, is refused without a row. Raises ActionNotFound, audit.ledger.LedgerError.
+    undone, is refused without a row. Raises ActionNotFound, audit.contracts.LedgerError.
     """
     phases, account = _find(organisation_id, action_id, external_user_id)
     done, refusal = _undoable(phases)

@@ -28,7 +28,7 @@ class Bundle:
     iterating over it (once) gives the bytes of the zip file and records its end. `with_derived`
     adds the rows as CSV and OCSF events, for reading.
 
-    Raises NothingSealed, and audit.ledger.LedgerError when the start cannot be recorded.
+    Raises NothingSealed, and audit.contracts.LedgerError when the start cannot be recorded.
     """
 
     content_type = "application/zip"

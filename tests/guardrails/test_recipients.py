@@ -295,7 +295,8 @@ def test_after_the_end_of_an_organisation_its_last_checkpoint_arrives_once_a_day
     assert recipients.deliver(row.id, now=NOW) is True
     assert recipients.deliver(row.id, now=NOW + recipients.LEASE) is None
     newest = sealing.newest(organisation.id)
-    assert newest and json.loads(receiver.taken[-1][1])["data"]["size"] == newest.size
+    assert newest
+    assert json.loads(receiver.taken[-1][1])["data"]["size"] == newest.size
 
     recipients.remove(row, by="operator:olga")
     assert not CheckpointRecipient.objects.filter(organisation=organisation).exists()

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
-from audit.ledger import LedgerError
+from audit.contracts import LedgerError
 from audit.management import filters
 
 

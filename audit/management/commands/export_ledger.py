@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from audit.contracts import LedgerError
 from audit.export import FORMATS, Export
 from audit.formats.parquet import NoParquet
-from audit.ledger import LedgerError
 from audit.management import filters
 
 

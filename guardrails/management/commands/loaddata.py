@@ -16,7 +16,7 @@ AUTHOR = changes.Author(name="command", door="command")
 
 class Command(loaddata.Command):
     """Django's, but every row of policy that a fixture brought is saved once more, as any other
-    door would, and recorded. Raises ValidationError or audit.ledger.LedgerError, and nothing of
+    door would, and recorded. Raises ValidationError or audit.contracts.LedgerError, and nothing of
     the fixture is loaded."""
 
     def loaddata(self, fixture_labels: Any) -> None:
