@@ -138,6 +138,9 @@ def signed(tenant_id: UUID, tree: Frontier, signer: Signer) -> tuple[object, ...
 
 
 def seal_all(*, signer: Signer) -> Iterator[int]:
-    """Seal batch after batch until none is left or another sealer is at work."""
-    while sealed := seal(signer=signer):
-        yield sealed
+    """Seal batch after batch until one is not full or another sealer is at work. What comes in
+    meanwhile is left to the next call, or this one would not end while others write."""
+    sealed: int | None = BATCH
+    while sealed == BATCH:
+        if sealed := seal(signer=signer):
+            yield sealed

@@ -181,6 +181,37 @@ def test_the_sealer_looks_back_when_it_starts_and_after_a_stall(
     assert looked == [True, False, True, True, True, False]
 
 
+def test_what_comes_in_while_the_sealer_seals_waits_for_the_next_tick(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a sealer beside busy writers would never rest. Only a full batch is gone on from."""
+    stop, done, sealed_rows = threading.Event(), list[str](), [seals.BATCH, 3, 2]
+
+    def is_stalled() -> bool:
+        done.append("tick")
+        return False
+
+    def seal(*, signer: notes.Signer, out_of_order: bool) -> int:
+        done.append("seal")
+        if len(sealed_rows) == 1:
+            stop.set()
+        return sealed_rows.pop(0)
+
+    monkeypatch.setattr(seals, "is_stalled", is_stalled)
+    monkeypatch.setattr(seals, "seal", seal)
+    monkeypatch.setattr(seal_ledger, "TICK_SECONDS", 0)
+    seal_ledger.tick([sealed.SIGNER], stop=stop)
+    assert done == ["tick", "seal", "seal", "tick", "seal"]
+
+
+def test_sealing_what_is_there_ends_while_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [seals.BATCH, seals.BATCH, 5, 5]
+    monkeypatch.setattr(seals, "seal", lambda *, signer: left.pop(0))
+    assert list(seals.seal_all(signer=sealed.SIGNER)) == [seals.BATCH, seals.BATCH, 5]
+    monkeypatch.setattr(seals, "seal", lambda *, signer: None)  # another one is at work
+    assert list(seals.seal_all(signer=sealed.SIGNER)) == []
+
+
 def test_a_second_sealer_steps_back(
     tenant_id: UUID, another_session: psycopg.Connection[Any]
 ) -> None:

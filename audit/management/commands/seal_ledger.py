@@ -65,8 +65,9 @@ def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
             if stalled and not look_back:
                 log.warning("seal_ledger.stalled: a transaction that writes stays open")
             signer = signing_keys.signer_in_force(signers)
-            sealed: int | None = 1
-            while sealed and not stop.is_set():
+            sealed: int | None = seals.BATCH
+            # What came in meanwhile waits for the next tick: each seal has its fixed cost.
+            while sealed == seals.BATCH and not stop.is_set():
                 sealed = seals.seal(signer=signer, out_of_order=look_back or stalled)
             if sealed is not None:
                 look_back = stalled
