@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from integrations.authentication import Caller, HasScope
 from integrations.completions import Payer
-from integrations.contracts import Source
+from integrations.contracts import ContentType, Source
 from integrations.models import Account
 from integrations.registry import PROVIDED
 from integrations.serializers import StrictCharField, StrictSerializer
@@ -81,6 +81,9 @@ class SearchFields(StrictSerializer):
     )
     sources = serializers.ListField(
         child=serializers.ChoiceField(choices=get_args(Source)), default=list, max_length=50
+    )
+    types = serializers.ListField(
+        child=serializers.ChoiceField(choices=get_args(ContentType)), default=list, max_length=50
     )
     time_filter = serializers.ChoiceField(choices=get_args(TimeFilter), required=False)
     since = serializers.DateTimeField(
@@ -163,6 +166,7 @@ class SearchView(APIView):
         found = retrieval.search(
             SearchRequest(
                 account_ids=tuple(account.pk for account in accounts),
+                content_types=tuple(wanted.pop("types")),
                 time_zone=accounts[0].time_zone,
                 **wanted,
             ),

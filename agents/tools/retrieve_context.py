@@ -1,43 +1,72 @@
 """retrieve_context: search the user's own items."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agents import journal
-from agents.contracts import ToolResult
+from agents.contracts import Person, ToolResult
 from agents.tools.base import Arguments, Tool, ToolContext
-from integrations.contracts import Source
+from integrations.contracts import ContentType, Source
 from knowledge import retrieval
-from knowledge.contracts import FoundItem, SearchRequest
+from knowledge.contracts import FoundItem, SearchRequest, TimeFilter
 
 LEFT_OUT = "Items that earlier results of this run have shown are left out here."
 
 
 class RetrieveContext(Arguments):
+    """What to search for. A time without a zone is the user's own."""
+
     query: str = Field(min_length=1, max_length=1000)
     sources: list[Source] | None = None
-    time_filter: Literal["today", "yesterday", "last_week", "last_month"] | None = None
+    types: list[ContentType] | None = Field(default=None, description="Kinds of items.")
+    time_filter: TimeFilter | None = Field(
+        default=None, description="`custom` goes with since or until."
+    )
+    since: datetime | None = Field(default=None, description="Of `custom`: from then on.")
+    until: datetime | None = Field(default=None, description="Of `custom`: before then.")
     entity_filter: str | None = Field(
         default=None, max_length=320, description="A person, project or address."
     )
     limit: int = Field(default=10, ge=1, le=50)
 
+    @model_validator(mode="after")
+    def _custom(self) -> Self:
+        if (self.time_filter == "custom") is not bool(self.since or self.until):
+            raise ValueError("`custom` goes with since or until, and these with it alone")
+        return self
+
+    def request(self, person: Person, *, excluded: Collection[UUID] = ()) -> SearchRequest:
+        """It as a search in this person's accounts alone."""
+        return SearchRequest(
+            account_ids=tuple(account.id for account in person.accounts),
+            query=self.query,
+            sources=tuple(self.sources or ()),
+            content_types=tuple(self.types or ()),
+            time_filter=self.time_filter,
+            since=_aware(self.since, person),
+            until=_aware(self.until, person),
+            time_zone=person.time_zone,
+            entity=self.entity_filter or "",
+            excluded_ids=tuple(excluded),
+            limit=self.limit,
+        )
+
+
+def _aware(time: datetime | None, person: Person) -> datetime | None:
+    if time is None or time.tzinfo:
+        return time
+    return time.replace(tzinfo=ZoneInfo(person.time_zone))
+
 
 def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
     found = retrieval.search(
-        SearchRequest(
-            account_ids=tuple(account.id for account in context.person.accounts),
-            query=arguments.query,
-            sources=tuple(arguments.sources or ()),
-            time_filter=arguments.time_filter,
-            time_zone=context.person.time_zone,
-            entity=arguments.entity_filter or "",
-            excluded_ids=tuple(context.shown),
-            limit=arguments.limit,
-        ),
+        arguments.request(context.person, excluded=context.shown),
         now=timezone.now(),
         payer=context.payer,
     )

@@ -187,6 +187,8 @@ def test_filters_narrow_a_search(owner: AccountRef, model: ScriptedModel) -> Non
     assert ids() == ["m1", "m2"]
     assert ids(time_filter="custom", since="2026-03-05T00:00:00Z") == ["m2"]
     assert ids(sources=["jira"]) == []
+    assert ids(types=["email", "issue"]) == ["m1", "m2"]
+    assert ids(types=["issue"]) == []
     assert ids(entity="nobody@x.example") == []
     first = found(client, query="noodles", limit=1).json()["items"][0]
     assert first["source_id"] not in ids(excluded_ids=[first["id"]])
@@ -221,6 +223,7 @@ def test_nobody_finds_what_is_anothers(owner: AccountRef, model: ScriptedModel) 
         {"query": "x", "limit": 51},
         {"query": "x", "limit": 0},
         {"query": "x", "sources": ["nowhere"]},
+        {"query": "x", "types": ["mail"]},
         {"query": "x", "time_filter": "someday"},
         {"query": "x", "time_filter": "custom"},
         {"query": "x", "since": "2026-03-05T00:00:00Z"},
