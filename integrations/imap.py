@@ -2,28 +2,24 @@
 EXAMINE and mails are fetched with PEEK, so that not even a mark of having been read is left.
 """
 
-import base64
 import contextlib
 import imaplib
 import re
 import ssl
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
-from integrations import mail
+from integrations import imap_text, mail
 from integrations.contracts import Email, Page, Rejected
 from integrations.exceptions import CursorExpired, Malformed, NotFound, NotPermitted, Unavailable
 from integrations.imports import PAGE, place
+from integrations.spool import Spool
 
 TIMEOUT_SECONDS = 60
 SEARCHED_AT_ONCE = 50_000  # ids in one answer: a line of imaplib has a million bytes at most
 FETCHED_AT_ONCE = 4 * 1024 * 1024
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _UID, _SIZE = re.compile(rb"\bUID (\d{1,10})\b"), re.compile(rb"\bRFC822\.SIZE (\d{1,19})\b")
-_ARRIVED = re.compile(
-    rb'INTERNALDATE "([ \d]\d)-([A-Za-z]{3})-(\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)"'
-)
 _FLAGS = re.compile(rb"\bFLAGS \(([^)]*)\)")
 
 
@@ -51,11 +47,13 @@ class Folder:
     """The mails of one folder that arrived since a day, oldest first, page by page.
 
     A cursor names the folder's UIDVALIDITY and the last UID that was read: it is good for as long
-    as the server keeps its numbers, and goes on with what arrived meanwhile.
+    as the server keeps its numbers, and goes on with what arrived meanwhile. `attached` holds the
+    attachments of the last two pages.
     """
 
     def __init__(self, login: Login, *, folder: str, since: date | None, now: datetime) -> None:
         self._login, self._folder, self._since, self._now = login, folder, since, now
+        self.attached = Spool()
         self.place = place("imap", login.host.lower(), str(login.port), login.user, folder)
         self._imap: imaplib.IMAP4 | None = None
         self._validity = 0
@@ -72,10 +70,12 @@ class Folder:
             with contextlib.suppress(imaplib.IMAP4.error, OSError):
                 self._imap.logout()
         self._drop()
+        self.attached.close()
 
     def page(self, cursor: str | None) -> Page[Email]:
         """The mails after `cursor`. Raises CursorExpired when the server has new numbers for
         its mails, and what `open` raises."""
+        self.attached.next_page()
         with self._watched():
             imap = self._connected()
             validity, last = map(int, cursor.split(" ")[1:]) if cursor else (self._validity, 0)
@@ -109,6 +109,9 @@ class Folder:
         except imaplib.IMAP4.error as error:
             self._drop()
             raise Malformed(str(error)) from error
+        except Unavailable:
+            self._drop()  # or what was asked for would be taken as read
+            raise
 
     def _drop(self) -> None:
         if self._imap is not None:
@@ -141,7 +144,7 @@ class Folder:
 
     def _examined(self, imap: imaplib.IMAP4) -> int:
         """The UIDVALIDITY of the folder, opened to be read alone."""
-        answer, _ = imap.select(_quoted(self._folder), readonly=True)
+        answer, _ = imap.select(imap_text.folder_name(self._folder), readonly=True)
         if answer != "OK":
             raise NotFound(f"there is no folder {self._folder!r}")
         number = imap.response("UIDVALIDITY")[1][0]
@@ -156,7 +159,7 @@ class Folder:
                 secret = f"\0{login.user}\0{login.password}".encode()
                 imap.authenticate("PLAIN", lambda _: secret)
             else:
-                imap.login(_string(login.user), login.password)
+                imap.login(imap_text.string(login.user), login.password)
         except imaplib.IMAP4.abort:
             raise
         except (imaplib.IMAP4.error, UnicodeEncodeError, ValueError) as error:
@@ -176,7 +179,7 @@ class Folder:
 
     def _searched(self, imap: imaplib.IMAP4, numbers: str, after: int) -> list[int]:
         day = self._since
-        since = ("SINCE", f"{day.day}-{_MONTHS[day.month - 1]}-{day.year}") if day else ()
+        since = ("SINCE", f"{day.day}-{imap_text.MONTHS[day.month - 1]}-{day.year}") if day else ()
         answer, lines = imap.uid("SEARCH", "UID", numbers, *since)
         if answer != "OK":
             raise Malformed("the server does not search")
@@ -210,7 +213,7 @@ class Folder:
                 found[int(uid[1])] = _Head(
                     uid=int(uid[1]),
                     size=int(size[1]),
-                    arrived=_arrived(line) or self._now,
+                    arrived=imap_text.arrived(line) or self._now,
                     seen=bool(flags and b"\\seen" in flags[1].lower().split()),
                 )
         return [found[uid] for uid in uids if uid in found]
@@ -226,7 +229,8 @@ class Folder:
             elif len(raw) > mail.MAX_MESSAGE_BYTES:
                 yield self._rejected(head.uid, "too_large")
             else:
-                read = mail.parse(raw, fallback_date=head.arrived).email
+                keep = self.attached.keep
+                read = mail.parse(raw, fallback_date=head.arrived, keep=keep).email
                 labels = (self._folder,) if head.seen else (self._folder, "UNREAD")
                 yield read.model_copy(update={"labels": labels, "is_read": head.seen})
 
@@ -254,46 +258,3 @@ def _fetched(
             yield part, None
     if pending:
         yield pending
-
-
-def _arrived(line: bytes) -> datetime | None:
-    found = _ARRIVED.search(line)
-    if found is None:
-        return None
-    day, month, year, hour, minute, second, sign, off_hours, off_minutes = found.groups()
-    name = month.decode().title()
-    if name not in _MONTHS:
-        return None
-    text = (
-        f"{year.decode()}-{_MONTHS.index(name) + 1:02}-{int(day):02}T"
-        f"{hour.decode()}:{minute.decode()}:{second.decode()}"
-        f"{sign.decode()}{off_hours.decode()}:{off_minutes.decode()}"
-    )
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _string(text: str) -> str:
-    """Text as IMAP quotes it. Raises ValueError for a line break: it would end the command."""
-    if any(ord(character) < 32 or ord(character) == 127 for character in text):
-        raise ValueError("a control character")
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _quoted(folder: str) -> str:
-    """A folder's name as IMAP writes it: UTF-7 in the server's own way (RFC 3501, 5.1.3).
-    Raises NotFound for a name that none can have."""
-    written = ""
-    for part in re.split(r"([^\x20-\x7e]+)", folder):
-        if part and not "\x20" <= part[0] <= "\x7e":
-            coded = base64.b64encode(part.encode("utf-16-be")).decode().rstrip("=")
-            written += f"&{coded.replace('/', ',')}-"
-        else:
-            written += part.replace("&", "&-")
-    try:
-        return _string(written)
-    except ValueError as error:
-        raise NotFound("no folder has such a name") from error

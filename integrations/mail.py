@@ -6,6 +6,7 @@ named in `notes`.
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import Message
@@ -60,14 +61,21 @@ class ParsedMail:
         return self.email.model_dump(mode="json", by_alias=True, exclude={"version", "updated_at"})
 
 
-def parse(raw: bytes, *, fallback_date: datetime, trusted_server: str | None = None) -> ParsedMail:
+def parse(
+    raw: bytes,
+    *,
+    fallback_date: datetime,
+    trusted_server: str | None = None,
+    keep: Callable[[bytes], str] | None = None,
+) -> ParsedMail:
     """`raw` (without an mbox "From " line) as a newly arrived mail in the inbox.
 
     The id is made from the SHA-256 of `raw`: the same bytes are the same mail. A missing or
     impossible date becomes that of the last Received header or else `fallback_date` (aware).
     `trusted_server` names the receiving server whose Authentication-Results are believed;
-    without it nothing is, and every finding is "none". Raises ValueError for more than
-    MAX_MESSAGE_BYTES or a naive `fallback_date`, and nothing else.
+    without it nothing is, and every finding is "none". `keep` is given the bytes of each attachment
+    and answers with its `file_id`; without it attachments have none. Raises ValueError for more
+    than MAX_MESSAGE_BYTES or a naive `fallback_date`, what `keep` raises, and nothing else.
     """
     if len(raw) > MAX_MESSAGE_BYTES:
         raise ValueError(f"The message is larger than {MAX_MESSAGE_BYTES} bytes.")
@@ -100,7 +108,12 @@ def parse(raw: bytes, *, fallback_date: datetime, trusted_server: str | None = N
         date=date,
         labels=("INBOX", "UNREAD"),
         attachments=tuple(
-            Attachment(name=part.name, mime_type=part.mime_type, size=part.size)
+            Attachment(
+                name=part.name,
+                mime_type=part.mime_type,
+                size=len(part.content),
+                file_id=keep(part.content) if keep else None,
+            )
             for part in body.attachments
         ),
         snippet=clean_line(text[: SNIPPET_CHARS * 5])[:SNIPPET_CHARS],

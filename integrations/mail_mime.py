@@ -30,11 +30,11 @@ _NAME_TROUBLE = re.compile(r'[<>:"|?*\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One attachment: the last component of its name, its type, its decoded size in bytes."""
+    """One attachment: the last component of its name, its type, its decoded bytes."""
 
     name: str
     mime_type: str
-    size: int
+    content: bytes = field(repr=False)
 
 
 @dataclass
@@ -85,7 +85,7 @@ def read_body(message: Message) -> Body:
         if part is message and kind.startswith("text/"):
             is_text, name, attached = True, "", False
         if not is_text or attached or name:
-            _attach(body, name=name, kind=kind, size=len(_payload(part)))
+            _attach(body, name=name, kind=kind, content=_payload(part))
             continue
         text, guessed = decode(_payload(part), _charset(part))
         if guessed:
@@ -126,12 +126,12 @@ def _decode_raw_bytes(part: Message) -> None:
             part.replace_header(name, unfolded(str(value)))
 
 
-def _attach(body: Body, *, name: str, kind: str, size: int) -> None:
+def _attach(body: Body, *, name: str, kind: str, content: bytes) -> None:
     if len(body.attachments) >= MAX_ATTACHMENTS:
         body.notes.add("mime_too_deep")
         return
     mime_type = kind if _MIME_TYPE.fullmatch(kind) else "application/octet-stream"
-    body.attachments.append(Part(name=name or "unnamed", mime_type=mime_type, size=size))
+    body.attachments.append(Part(name=name or "unnamed", mime_type=mime_type, content=content))
 
 
 def _joined(texts: list[str], body: Body) -> str:

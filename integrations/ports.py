@@ -25,7 +25,29 @@ from integrations.contracts import (
 from integrations.mcp.contracts import Tool
 
 
-class Reader(Protocol):
+class Files(Protocol):
+    """Where the bytes of attachments and documents come from. Raises
+    integrations.exceptions.ProviderError."""
+
+    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
+        """Write the bytes of an attachment or document into a file that can be rewound. Raises
+        TooLarge for more than `most_bytes`."""
+        ...
+
+
+class Import(Protocol):
+    """What an operator reads in, page by page. `place` tells it from others, and begins each of
+    its cursors; `attached` holds the attachments of the last two pages."""
+
+    place: str
+
+    @property
+    def attached(self) -> Files: ...
+    def page(self, cursor: str | None) -> Page[AnyItem]: ...
+    def close(self) -> None: ...
+
+
+class Reader(Files, Protocol):
     """Reads of one user's data. Raises integrations.exceptions.ProviderError."""
 
     def emails(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[Email]: ...
@@ -67,11 +89,6 @@ class Reader(Protocol):
     def correspondence(self, address: str) -> Correspondence: ...
     def operation(self, idempotency_key: str) -> Operation | None:
         """What the provider performed under this key; None when it performed nothing."""
-        ...
-
-    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
-        """Write the bytes of an attachment or document into a file that can be rewound. Raises
-        TooLarge for more than `most_bytes`."""
         ...
 
     def tool(self, tool_id: str) -> Tool:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from integrations.contracts import ImportedSource
 from integrations.models import Account, Organisation
+from integrations.ports import Import
 from knowledge import imports, sync
 from knowledge.models import SyncSource
 
@@ -70,12 +71,10 @@ def account(options: dict[str, Any], *, source: ImportedSource, address: str = "
     )
 
 
-def run(
-    account: Account, *, place: str, pages: sync.Pages, again: bool, say: Callable[[str], None]
-) -> None:
+def run(account: Account, brought: Import, *, again: bool, say: Callable[[str], None]) -> None:
     """Read it in, saying how far it is, and account for all of it. Raises CommandError when it
     did not come to its end; the same command goes on there."""
-    begun = imports.begin(account, place=place, again=again, now=timezone.now())
+    begun = imports.begin(account, place=brought.place, again=again, now=timezone.now())
     if begun == "running":
         raise CommandError(
             "Another import of this account is at work, or waits. The admin shows it under Syncs "
@@ -84,20 +83,22 @@ def run(
     if begun.goes_on:
         say("Going on where the last import ended.")
     try:
-        row = _work(begun.sync_id, pages, say)
+        row = _work(begun.sync_id, brought, say)
     except KeyboardInterrupt:
         SyncSource.objects.filter(pk=begun.sync_id).update(lease_expires_at=timezone.now())
         raise CommandError("Stopped. The same command goes on there.") from None
+    finally:
+        brought.close()
     for line in report(row):
         say(line)
     if row.state != SyncSource.State.DONE:
         raise CommandError(f"{row.error} The same command goes on there.")
 
 
-def _work(sync_id: UUID, pages: sync.Pages, say: Callable[[str], None]) -> SyncSource:
+def _work(sync_id: UUID, brought: Import, say: Callable[[str], None]) -> SyncSource:
     """The sync when it has ended. Raises CommandError when somebody cancelled it."""
     while True:
-        advanced = sync.advance(sync_id, clock=timezone.now, seconds=SLICE_SECONDS, pages=pages)
+        advanced = sync.advance(sync_id, clock=timezone.now, seconds=SLICE_SECONDS, brought=brought)
         row = SyncSource.objects.get(pk=sync_id)
         say(_progress(row))
         if advanced == "finished":

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from integrations.contracts import AccountRef, AnyItem
+from integrations.ports import Files
 from knowledge import enrichment, indexing, item_files, occurrences, passages, stamps
 from knowledge.beforehand import DERIVED, FALLBACK, NOTHING, Beforehand
 from knowledge.contracts import IngestOutcome
@@ -60,6 +61,7 @@ def ingest(
     item: AnyItem,
     now: datetime,
     beforehand: Beforehand = NOTHING,
+    files: Files | None = None,
 ) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
 
@@ -67,6 +69,7 @@ def ingest(
     or than a deletion, changes nothing. Of two workers that race, the newer version stays.
     An attachment that cannot be read is listed with the reason, and the item is stored.
     What is known `beforehand` is not found out again; it may be out of date, and no harm is done.
+    Attachments are asked for at the account's provider, or at `files` where an import brings them.
     No transaction is open while a model or the provider is asked. Raises
     integrations.completions.ModelError; then nothing was stored.
     """
@@ -83,18 +86,18 @@ def ingest(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
-    files = _files(target, parsed, stored)
-    if files is None:
+    texts = _texts(target, parsed, stored, files)
+    if texts is None:
         if outcome := _touch(target, parsed):
             return outcome
-        files = fetching.fetch(account, parsed.files, known={})
+        texts = fetching.fetch(account, parsed.files, known={}, files=files)
     content = _content(
         account,
-        parsed.with_files(files),
-        files,
+        parsed.with_files(texts),
+        texts,
         stored=stored,
         ready=beforehand.vectors,
-        wanted=absent.passages if absent and not files else None,
+        wanted=absent.passages if absent and not texts else None,
     )
     if stored is None:
         try:
@@ -104,17 +107,19 @@ def ingest(
     return _write(target, content, seen=True)
 
 
-def _files(target: _Target, parsed: Parsed, stored: Item | None) -> Sequence[FileText] | None:
+def _texts(
+    target: _Target, parsed: Parsed, stored: Item | None, files: Files | None
+) -> Sequence[FileText] | None:
     """What is in the item's files; None when the item is stored with all of it."""
     known = item_files.known(stored) if stored and parsed.files else {}
     if stored and stored.content_hash == parsed.content_hash:
         if not (parsed.files and item_files.are_waiting(stored)):
             return None
-        found = fetching.fetch(target.account, parsed.files, known=known)
+        found = fetching.fetch(target.account, parsed.files, known=known, files=files)
         if not item_files.something_new(stored, found, now=target.now):
             return None
         return found
-    return fetching.fetch(target.account, parsed.files, known=known)
+    return fetching.fetch(target.account, parsed.files, known=known, files=files)
 
 
 def _content(

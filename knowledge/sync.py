@@ -24,11 +24,12 @@ from django.db import transaction
 from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
+from integrations.ports import Files, Import
 from knowledge import deletions, sync_claims, sync_runs
 from knowledge.beforehand import Beforehand, find_out
 from knowledge.crew import Crew
 from knowledge.models import SyncFailure, SyncSource
-from knowledge.sync_claims import lease
+from knowledge.sync_claims import Lost, lease, write
 from knowledge.sync_errors import sentence
 from knowledge.taking import Clock, Taken, take
 
@@ -67,16 +68,16 @@ class _Begun:
     futures: list[Future[Taken]]
 
 
-class _Lost(Exception):
-    """Somebody else has claimed or cancelled this sync: nothing more may be written."""
-
-
 class _ModelAway(Exception):
     """No item of a whole page was answered by the model."""
 
 
 def advance(
-    sync_id: UUID, *, clock: Clock, seconds: float = SLICE_SECONDS, pages: Pages | None = None
+    sync_id: UUID,
+    *,
+    clock: Clock,
+    seconds: float = SLICE_SECONDS,
+    brought: Import | None = None,
 ) -> Advanced:
     """Claim a sync and read pages for about `seconds`: those of the data service, unless it is
     an import that brings its own.
@@ -101,13 +102,14 @@ def advance(
             reading = _Reading(
                 sync=sync,
                 account=account,
-                pages=pages or _provided(sync, account),
+                pages=brought.page if brought else _provided(sync, account),
+                files=brought.attached if brought else None,
                 asker=asker,
                 crew=crew,
                 clock=clock,
             )
             return reading.read(until=time.monotonic() + seconds)
-    except _Lost:
+    except Lost:
         return "not_mine"
 
 
@@ -125,6 +127,7 @@ class _Reading:
     sync: SyncSource
     account: AccountRef
     pages: Pages
+    files: Files | None
     asker: Crew
     crew: Crew
     clock: Clock
@@ -136,7 +139,7 @@ class _Reading:
             except CursorExpired:
                 if self.sync.restarts >= MAX_RESTARTS:
                     return _end(self.sync, FAILED, now=self.clock(), error="restarted")
-                _write(self.sync, cursor="", restarts=self.sync.restarts + 1, remaining=None)
+                write(self.sync, cursor="", restarts=self.sync.restarts + 1, remaining=None)
             except _ModelAway:
                 return self._postpone("model", None)
             except ProviderError as error:
@@ -162,7 +165,7 @@ class _Reading:
         if cursor is None:
             self._forget_removed()
             return _end(self.sync, DONE, now=self.clock())
-        _write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
+        write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
         return "more"
 
     def _forget_removed(self) -> None:
@@ -172,7 +175,7 @@ class _Reading:
             return
         try:
             for gone in deletions.forget_removed(self.account, since=read_at - sync_runs.OVERLAP):
-                _write(
+                write(
                     self.sync,
                     received=self.sync.received + gone,
                     processed=self.sync.processed + gone,
@@ -199,7 +202,9 @@ class _Reading:
     def _begin(self, come: _Come) -> _Begun:
         """Set to work on what is not stored already."""
         page, known = come.page, come.beforehand.unchanged
-        one = partial(take, self.account, clock=self.clock, beforehand=come.beforehand)
+        one = partial(
+            take, self.account, clock=self.clock, beforehand=come.beforehand, files=self.files
+        )
         futures = [
             self.crew.submit(partial(one, item)) for item in page.items if item.id not in known
         ]
@@ -215,7 +220,7 @@ class _Reading:
     def _wait(self, futures: "Sequence[Future[Any]]") -> None:
         """Keep the claim alive meanwhile, and notice when it is gone."""
         while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
-            _write(self.sync, lease_expires_at=self.clock() + lease())
+            write(self.sync, lease_expires_at=self.clock() + lease())
 
     def _record(self, begun: _Begun) -> None:
         """Counts, failures and the next place in one transaction: each item is counted once."""
@@ -230,7 +235,7 @@ class _Reading:
         reasons.update(item.reason or item.state for item in (*failed, *skipped))
         now = self.clock()
         with transaction.atomic():
-            _write(
+            write(
                 self.sync,
                 cursor=begun.page.next_cursor or begun.page.end,
                 received=self.sync.received + len(taken),
@@ -261,7 +266,7 @@ class _Reading:
         if self.sync.waits >= MAX_WAITS:
             return _end(self.sync, FAILED, now=self.clock(), error=code)
         pause = max(min(FIRST_WAIT * 2**self.sync.waits, LONGEST_WAIT), retry_after or 0.0)
-        _write(
+        write(
             self.sync,
             waits=self.sync.waits + 1,
             stalls=0,
@@ -277,7 +282,7 @@ def _imported(sync: SyncSource) -> bool:
 
 def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str = "") -> Advanced:
     with transaction.atomic():
-        _write(
+        write(
             sync,
             state=state,
             finished_at=now,
@@ -287,14 +292,3 @@ def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str
         sync_runs.settle(sync.run_id, now=now)
     log.info("sync.ended", extra={"sync": str(sync.pk), "state": state, "code": error})
     return "finished"
-
-
-def _write(sync: SyncSource, **fields: Any) -> None:
-    """Write while the claim holds. Raises _Lost when it does not."""
-    held = SyncSource.objects.filter(
-        pk=sync.pk, state=SyncSource.State.RUNNING, attempt=sync.attempt
-    )
-    if not held.update(**fields):
-        raise _Lost
-    for name, value in fields.items():
-        setattr(sync, name, value)

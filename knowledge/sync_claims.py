@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -11,6 +12,10 @@ from django.db.models.functions import Coalesce
 from integrations import registry
 from knowledge import sync_runs
 from knowledge.models import SyncSource
+
+
+class Lost(Exception):
+    """Somebody else has claimed or cancelled this sync: nothing more may be written."""
 
 
 def take_back(*, now: datetime) -> Sequence[UUID]:
@@ -47,3 +52,14 @@ def claim(sync_id: UUID, *, now: datetime) -> SyncSource | None:
 
 def lease() -> timedelta:
     return timedelta(seconds=settings.SYNC_LEASE_SECONDS)
+
+
+def write(sync: SyncSource, **fields: Any) -> None:
+    """Write while the claim holds. Raises Lost when it does not."""
+    held = SyncSource.objects.filter(
+        pk=sync.pk, state=SyncSource.State.RUNNING, attempt=sync.attempt
+    )
+    if not held.update(**fields):
+        raise Lost
+    for name, value in fields.items():
+        setattr(sync, name, value)

@@ -9,6 +9,7 @@ from django.db import InterfaceError, OperationalError
 
 from integrations.completions import ModelError
 from integrations.contracts import AccountRef, AnyItem
+from integrations.ports import Files
 from knowledge.beforehand import NOTHING, Beforehand
 from knowledge.ingest import ingest
 
@@ -29,7 +30,12 @@ class Taken:
 
 
 def take(
-    account: AccountRef, item: AnyItem, *, clock: Clock, beforehand: Beforehand = NOTHING
+    account: AccountRef,
+    item: AnyItem,
+    *,
+    clock: Clock,
+    beforehand: Beforehand = NOTHING,
+    files: Files | None = None,
 ) -> Taken:
     """Ingest one item. A broken one is a value; a database that is away is raised."""
     reason, passing = "", False
@@ -41,6 +47,7 @@ def take(
                 item=item,
                 now=clock(),
                 beforehand=beforehand,
+                files=files,
             )
             return Taken(source_id=item.id, state=outcome.state)
         except ModelError as error:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents import people, results
 from agents.contracts import Person

@@ -31,7 +31,7 @@ Reason = Literal[
 ]
 
 REASONS: dict[Reason, str] = {
-    "not_offered": "Its content is not handed out, or it came with imported mail.",
+    "not_offered": "Its content is not handed out.",
     "unavailable": "The data service did not answer. It is asked again later.",
     "gone": "The data service has not got it any more.",
     "refused": "The data service did not hand it over.",

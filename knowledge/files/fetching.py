@@ -6,7 +6,7 @@ from time import monotonic
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, ProviderError, TooLarge
-from integrations.ports import Reader
+from integrations.ports import Files
 from integrations.reads import reader
 from knowledge.files import reading
 from knowledge.files.contracts import (
@@ -20,15 +20,19 @@ from knowledge.files.kinds import Kind, kind_of
 
 
 def fetch(
-    account: AccountRef, refs: Sequence[FileRef], *, known: Mapping[FileRef, FileText]
+    account: AccountRef,
+    refs: Sequence[FileRef],
+    *,
+    known: Mapping[FileRef, FileText],
+    files: Files | None = None,
 ) -> tuple[FileText, ...]:
     """What is in each of `refs`, in order. What is `known` is neither asked for nor read again.
+    Their bytes come from the account's provider, unless `files` says where else.
 
     Never raises: a file that cannot be had or read is answered with the reason.
     """
     found: list[FileText] = []
     began, opened = monotonic(), 0
-    provider: Reader | None = None
     for ref in refs:
         kind = kind_of(name=ref.name, mime_type=ref.mime_type)
         if ref in known:
@@ -43,18 +47,18 @@ def fetch(
             found.append(FileText(reason="too_many"))
         else:
             try:
-                provider = provider or reader(account)
-                found.append(_read(provider, ref, kind))
+                files = files or reader(account)
+                found.append(_read(files, ref, kind))
             except ProviderError as error:
                 found.append(FileText(reason="unavailable" if error.retryable else "refused"))
             opened += 1
     return tuple(found)
 
 
-def _read(provider: Reader, ref: FileRef, kind: Kind) -> FileText:
+def _read(files: Files, ref: FileRef, kind: Kind) -> FileText:
     with TemporaryFile() as file:
         try:
-            provider.file(ref.file_id, into=file, most_bytes=MAX_BYTES)
+            files.file(ref.file_id, into=file, most_bytes=MAX_BYTES)
         except NotFound:
             return FileText(reason="gone")
         except TooLarge:

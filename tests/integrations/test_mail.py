@@ -23,8 +23,8 @@ HEAD = b"From: Ann <ann@client.example>\r\nDate: Thu, 22 Aug 2002 12:46:38 +0000
 WEBHOOK_BYTES = 1024 * 1024
 
 
-def read(raw: bytes, **options: str) -> ParsedMail:
-    return parse(raw, fallback_date=ARRIVED, **options)
+def read(raw: bytes, *, trusted_server: str | None = None) -> ParsedMail:
+    return parse(raw, fallback_date=ARRIVED, trusted_server=trusted_server)
 
 
 def part(kind: str, content: str, *more: str) -> bytes:

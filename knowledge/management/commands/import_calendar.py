@@ -28,8 +28,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         importing.run(
             importing.account(options, source="calendar_file"),
-            place=pages.place,
-            pages=pages.page,
+            pages,
             again=options["again"],
             say=self.stdout.write,
         )

@@ -62,8 +62,7 @@ class Command(BaseCommand):
         account = importing.account(options, source="mailbox")
         importing.run(
             account,
-            place=pages.place,
-            pages=pages.page,
+            pages,
             again=options["again"],
             say=self.stdout.write,
         )
@@ -87,8 +86,7 @@ class Command(BaseCommand):
             )
             importing.run(
                 account,
-                place=folder.place,
-                pages=folder.page,
+                folder,
                 again=options["again"],
                 say=self.stdout.write,
             )

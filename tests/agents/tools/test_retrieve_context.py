@@ -23,9 +23,7 @@ ACCOUNT = AccountRef(
     time_zone="Europe/Stockholm",
     paused=False,
 )
-MAYA = Person(
-    organisation_id=ACCOUNT.organisation_id, external_user_id="maya", accounts=(ACCOUNT,)
-)
+MAYA = Person(organisation_id=ACCOUNT.organisation_id, external_user_id="maya", accounts=(ACCOUNT,))
 
 
 def asked(**arguments: Any) -> SearchRequest:

@@ -14,14 +14,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from integrations import mail
 from integrations.exceptions import Unavailable
 from integrations.imap import Folder
+from integrations.mail import ParsedMail
 from integrations.models import Account, Organisation
 from knowledge import accounting, sync, tasks
 from knowledge.contracts import SearchRequest
-from knowledge.models import Item, SyncFailure, SyncSource
+from knowledge.files.contracts import MAX_BYTES, MAX_UNPACKED
+from knowledge.models import Item, ItemFile, SyncFailure, SyncSource
 from knowledge.retrieval import search
 from knowledge.sync_runs import cancel
+from tests import office_files
 from tests.imap_server import PASSWORD, USER, MailServer, running_mail_server
 from tests.integrations.test_imap import raw
 from tests.model_server import ScriptedModel
@@ -116,6 +120,96 @@ def test_the_same_again_asks_no_model(slug: str, tmp_path: Path, model: Scripted
 
     assert table(lines) == {"Received": "2", "Stored": "0", "Skipped": "2", "Failed": "0"}
     assert len(model.requests) == asked
+
+
+# Name, content, and what is read of it or why nothing is.
+ATTACHED = (
+    ("offer.docx", office_files.word("The kestrel costs 1200."), "The kestrel costs 1200."),
+    ("plan.pdf", office_files.pdf("Launch of the heron"), "Launch of the heron"),
+    ("broken.docx", b"PK no archive", "broken"),
+    ("locked.pdf", office_files.locked_pdf("hidden"), "encrypted"),
+    ("bomb.docx", office_files.bomb(MAX_UNPACKED), "too_large_unpacked"),
+    ("photo.jpg", b"\xff\xd8\xff", "unknown_kind"),
+)
+
+
+def with_attachments(*files: tuple[str, bytes]) -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "ann@client.com", "Papers"
+    mail["Date"] = "Mon, 09 Mar 2026 09:00:00 +0000"
+    mail.set_content("See the attachments.")
+    for name, content in files:
+        mail.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
+    return mail.as_bytes()
+
+
+def files() -> list[tuple[str, str]]:
+    rows = ItemFile.objects.order_by("position")
+    return [(row.name, row.text or row.reason) for row in rows]
+
+
+def test_attachments_of_a_file_are_read_within_the_limits(slug: str, tmp_path: Path) -> None:
+    path = tmp_path / "papers.eml"
+    path.write_bytes(with_attachments(*((name, content) for name, content, _ in ATTACHED)))
+
+    lines = run(slug, path)
+
+    assert table(lines) == {"Received": "1", "Stored": "1", "Skipped": "0", "Failed": "0"}
+    assert files() == [(name, read) for name, _, read in ATTACHED]
+    assert found(slug, "kestrel") == found(slug, "heron") == ["Papers"]
+    assert "Attachment offer.docx:\nThe kestrel" in Item.objects.get().text
+
+
+def test_an_attachment_that_is_too_large_is_named_and_costs_nothing_else(
+    slug: str, tmp_path: Path
+) -> None:
+    head = b"From: ann@client.com\nSubject: Papers\nContent-Type: multipart/mixed; boundary=b\n\n"
+    own = b"--b\nContent-Type: text/plain\n\nSee the attachment.\n"
+    large = b"--b\nContent-Type: text/plain; name=large.txt\nContent-Transfer-Encoding: 8bit\n\n"
+    line = b"kestrel " * 12 + b"\n"
+    path = tmp_path / "papers.eml"
+    path.write_bytes(head + own + large + line * (MAX_BYTES // len(line) + 2) + b"--b--\n")
+
+    run(slug, path)
+
+    assert files() == [("large.txt", "too_large")]
+    assert Item.objects.get().text == "See the attachment."
+
+
+def test_attachments_of_a_server_are_read_and_known_the_next_time(
+    slug: str, server: MailServer, model: ScriptedModel
+) -> None:
+    server.put(with_attachments(*((name, content) for name, content, _ in ATTACHED[:2])))
+
+    from_server(slug, server)
+    asked = len(model.requests)
+    again = from_server(slug, server, "--again")
+
+    assert files() == [(name, read) for name, _, read in ATTACHED[:2]]
+    assert found(slug, "heron") == ["Papers"]
+    assert table(again) == {"Received": "1", "Stored": "0", "Skipped": "1", "Failed": "0"}
+    assert len(model.requests) == asked + 1  # the question
+
+
+def test_mail_imported_before_attachments_were_read_is_read_again_by_word(
+    slug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "papers.eml"
+    path.write_bytes(with_attachments(ATTACHED[0][:2]))
+    with monkeypatch.context() as patched:
+        parse = mail.parse
+
+        def parse_alone(raw: bytes, *, fallback_date: datetime, keep: object) -> ParsedMail:
+            return parse(raw, fallback_date=fallback_date)
+
+        patched.setattr(mail, "parse", parse_alone)
+        run(slug, path)
+    assert files() == [("offer.docx", "not_offered")]
+
+    run(slug, path, "--again")
+
+    assert files() == [("offer.docx", "The kestrel costs 1200.")]
+    assert Item.objects.count() == 1
 
 
 def test_a_maildir_is_read_in(slug: str, tmp_path: Path) -> None:
