@@ -224,6 +224,25 @@ def test_an_auditor_drops_a_bundle_and_reads_the_verdict(page: Page, tmp_path: P
     assert [url for url in requests if not url.endswith("/icon.svg")] == []
 
 
+def test_the_page_moves_while_a_bundle_is_checked_and_says_how_far_it_is(page: Page) -> None:
+    from tests.audit import sealed
+    from tests.audit.bundle import test_verify as program
+
+    tenant_id, data = program.example()
+    given = {"data": base64.b64encode(data).decode(), "key": sealed.key(tenant_id)}
+    seen = page.evaluate(
+        """async ({data, key}) => {
+            const seen = [];
+            const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+            const given = {bundle: new Blob([bytes]), key, older: []};
+            await verify(given, () => {}, async (...told) => seen.push(told));
+            return seen;
+        }""",
+        given,
+    )
+    assert seen == [[checked, 18] for checked in range(1, 19)]
+
+
 def test_the_browser_itself_forbids_the_page_to_send_anything(page: Page, live_server: Any) -> None:
     policy = page.request.get("/ledger/verify").headers["content-security-policy"]
     told = dict(part.strip().partition(" ")[::2] for part in policy.split(";"))

@@ -287,6 +287,7 @@ class Verification {
     const proofs = this.lines("proofs.jsonl");
     for await (const line of this.lines("ledger.jsonl")) {
       this.count += 1;
+      await this.pause();
       const proof = this.isWhole ? { place: this.tree.size } : await this.following(proofs, {});
       const gap = this.isWhole && startsWith(line, '{"left":') ? LEFT.exec(signs(line)) : null;
       if (gap) {

@@ -2,14 +2,16 @@
 "use strict";
 
 /* Checks one bundle. `say(kind, text)` is told each finding, open attempt and note as it is
-   found; the answer is whether the bundle is sound, and the verdict in words. */
-async function verify({ bundle, key, older }, say) {
+   found, and `pause(checked, rows)` is awaited now and then; the answer is whether the bundle is
+   sound, and the verdict in words. */
+async function verify({ bundle, key, older }, say, pause = async () => {}) {
   let count = 0;
   let verification;
   let remarks;
   try {
     const [whole, until] = key.trim().split("@", 2);
     verification = await Verification.start(await Archive.open(bundle), await keyOf(whole), until);
+    verification.pause = () => pause(verification.count, verification.manifest.counts?.ledger);
     for await (const sentence of verification.findings(older)) {
       count += 1;
       say("FINDING", sentence);
@@ -29,10 +31,12 @@ async function verify({ bundle, key, older }, say) {
 }
 
 const SHOWN = 1000;
+const BUSY_MS = 100; // for so long at most nothing else on the page moves
 const CLASSES = { FINDING: "finding", open: "open", note: "note" };
 
 function bind(form) {
-  const [verdict, list] = ["verdict", "list"].map((id) => document.getElementById(id));
+  const ids = ["verdict", "list", "progress"];
+  const [verdict, list, progress] = ids.map((id) => document.getElementById(id));
   const drop = document.getElementById("drop");
   const input = form.elements.bundle;
   for (const [event, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
@@ -62,10 +66,26 @@ function bind(form) {
       item.textContent = shown === SHOWN ? "There are more; verify.py lists them all." : sentence;
       list.append(item);
     };
+    let rested = performance.now();
+    const pause = async (checked, rows) => {
+      if (performance.now() - rested < BUSY_MS) {
+        return;
+      }
+      const most = Number.isSafeInteger(rows) && rows >= checked ? rows : checked;
+      const bar = document.createElement("progress");
+      Object.assign(bar, { max: most, value: checked, ariaLabel: "Rows checked" });
+      progress.replaceChildren(bar, ` ${checked.toLocaleString("en")} of ${most.toLocaleString("en")} rows`);
+      await new Promise((go) => {
+        setTimeout(go);
+      });
+      rested = performance.now();
+    };
     const older = await Promise.all(
       [...form.elements.older.files].map(async (file) => ({ name: file.name, note: await file.text() })),
     );
-    const found = await verify({ bundle: input.files[0], key: form.elements.key.value, older }, say);
+    const given = { bundle: input.files[0], key: form.elements.key.value, older };
+    const found = await verify(given, say, pause);
+    progress.replaceChildren();
     button.disabled = false;
     verdict.className = found.sound ? "sound" : "unsound";
     verdict.textContent = found.verdict;
