@@ -29,7 +29,7 @@ def record(
     """Append one control row; returns the id of its action, a new one unless it is given.
 
     With `after_end` it may be about an organisation whose ledger has ended: the row then
-    belongs to LEDGER_TENANT, and its payload names the organisation.
+    belongs to LEDGER_TENANT and names the organisation, in its payload and as its resource.
     Raises audit.contracts.LedgerError when it is not recorded.
     """
     made = entry(
@@ -48,8 +48,9 @@ def record(
     except ledger.Ended:
         if not after_end:
             raise
-        about = {"organisation": str(tenant_id), **payload}
-        ledger.append(replace(made, tenant_id=LEDGER_TENANT, payload=about))
+        name = str(tenant_id)
+        about = {"organisation": name, **payload}
+        ledger.append(replace(made, tenant_id=LEDGER_TENANT, resource_id=name, payload=about))
     return made.action_id
 
 

@@ -20,8 +20,9 @@ from django.db.models import (
     Value,
 )
 
-from audit import clocks_apart, ids, vault
+from audit import chain, clocks_apart, ids, vault
 from audit.contracts import LEDGER_TENANT, ActionPage, Artifact, Filters, Recorded
+from audit.keys import tenant_key
 from audit.models import ExecutedAgentAction
 from audit.routing import LEDGER
 
@@ -137,15 +138,16 @@ def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
 def about_ledger(
     tenant_id: UUID,
     *action_types: str,
+    resource_id: str = "",
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int = 100,
 ) -> tuple[Recorded, ...]:
     """Rows about the ledger itself (`ledger.…`) of these types, newest action first, by an
-    index that holds nothing else."""
-    rows = with_payload().filter(
-        tenant_id=tenant_id, action_type__in=action_types, action_type__startswith="ledger."
-    )
+    index that holds nothing else; those about one resource, if it is named."""
+    rows = with_payload().filter(tenant_id=tenant_id, action_type__in=action_types)
+    if resource_id:
+        rows = rows.filter(resource_key=chain.keyed(tenant_key(tenant_id), resource_id))
     rows = between(rows, since=since, until=until)
     return values(rows.order_by("-action_id", "-id")[:limit])
 

@@ -9,8 +9,9 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from audit import departures, events, guards, seal_checks
-from audit.contracts import LedgerError
+from audit.contracts import LEDGER_TENANT, LedgerError
 from audit.departures import Left
+from audit.end import has_ended
 from audit.sealing import since as ago
 from audit.selectors import about_ledger
 from audit.verify import Finding, Verification
@@ -102,6 +103,9 @@ def sentence(rows: int, findings: int) -> str:
 def last(tenant_id: UUID, *, now: datetime) -> LastVerification:
     """The last verification of this tenant, for the badge of the ledger's pages."""
     found = about_ledger(tenant_id, ACTION_TYPE, limit=1)
+    if has_ended(tenant_id):
+        name = str(tenant_id)
+        found = about_ledger(LEDGER_TENANT, ACTION_TYPE, resource_id=name, limit=1) or found
     if not found:
         return LastVerification(sentence="It was never verified.", is_sound=True)
     row = found[0]

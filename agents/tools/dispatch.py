@@ -19,6 +19,7 @@ from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, fail
 from agents.leases import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
+from audit.contracts import LedgerError
 from integrations import json_protocol, metering, telemetry
 from integrations.completions import UNREADABLE, ModelError
 from integrations.exceptions import ProviderError
@@ -27,6 +28,8 @@ from integrations.pools import release_connections
 
 log = logging.getLogger(__name__)
 LEAST_THREADS = 64
+BROKE = "The tool broke. It is in the log."
+UNRECORDED = "The ledger cannot be written now, and nothing is done that it does not record."
 # Of errors whose code says more than whether they may pass.
 MODEL_CODES: Mapping[str, ErrorCode] = {
     "timeout": "TIMEOUT",
@@ -210,9 +213,9 @@ def answer(
         usual: ErrorCode = "NETWORK_ERROR" if error.retryable else "EXECUTION_FAILED"
         code = PROVIDER_CODES.get(error.code, usual)
         return failure(code, "The provider did not answer as asked.", recoverable=error.retryable)
-    except Exception:
+    except Exception as error:
         log.exception("tool.failed", extra={"tool": call.name, "call": str(call.id)})
-        return failure("EXECUTION_FAILED", "The tool broke. It is in the log.")
+        return failure("EXECUTION_FAILED", UNRECORDED if isinstance(error, LedgerError) else BROKE)
 
 
 def _unreadable(call: CallRecord) -> ToolResult:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connections, transaction
+from django.utils import timezone
 
 from audit import end, erasure, ids, ledger, selectors, vault, verifications
 from audit.bundle.contents import Bundle
@@ -81,6 +82,10 @@ def test_its_last_rows_are_sealed_verified_and_delivered_like_the_others(
     sealed.seal(tenant_id)
     assert [one.is_recorded for one in verifications.verify([tenant_id])] == [True]
     assert about(tenant_id) == [("ledger.verification", "recorded")]
+    shown = verifications.last(tenant_id, now=timezone.now())
+    assert shown.is_sound
+    assert shown.sentence.endswith("ago: 7 records, as they were appended.")
+    assert verifications.last(uuid4(), now=timezone.now()).sentence == "It was never verified."
 
     whole = bundles.make(tenant_id)
     assert bundles.check(tmp_path, whole, sealed.key(tenant_id)) == 0

@@ -14,7 +14,7 @@ from agents.steps import Ending
 from agents.tools import dispatch
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
-from audit.contracts import Recorded
+from audit.contracts import LedgerError, Recorded
 from audit.selectors import actions_of_run
 from integrations.completions import Completion, ModelError, RequestedCall
 from integrations.exceptions import NotFound, NotPermitted, RateLimited, Rejected, Unavailable
@@ -211,6 +211,17 @@ def test_a_tool_that_raises_loses_neither_its_siblings_nor_its_details(
     assert failed["error"]["suggested_action"]
     assert "secret" not in str(failed)
     assert fine == {"success": True, "data": {"ok": True}}
+
+
+def test_a_ledger_that_cannot_be_written_is_said_so(bench: Bench) -> None:
+    def unrecorded(*_: Any) -> ToolResult:
+        raise LedgerError("secret detail")
+
+    (failed,) = bench.run("act", tools=[tool("act", unrecorded, acts=True)])
+
+    assert failed["error"]["message"] == (
+        "The ledger cannot be written now, and nothing is done that it does not record."
+    )
 
 
 def test_a_slow_call_gets_a_result_and_its_late_one_changes_nothing(
