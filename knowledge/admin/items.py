@@ -5,7 +5,15 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db import connection, transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    BooleanField,
+    Count,
+    ExpressionWrapper,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Substr
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
@@ -33,7 +41,7 @@ from knowledge.models import (
 )
 
 SHOWN_CHARS = 300
-FEW = 1_000
+LOOKED_AT, FEW = 1_000, 1_000
 SEARCHED_CHARS = 20_000  # of a text: what a found word is shown in
 EMBEDDINGS = {"searched": "success", "filling": "info", "former": "warning"}
 
@@ -77,6 +85,16 @@ class ItemMentionInline(ViewOnly, TabularInline):  # type: ignore[misc]
         return super().get_queryset(request).select_related("entity")  # type: ignore[no-any-return]
 
 
+def _newest(rows: "QuerySet[Item]", wanted: Q, *, shown: int) -> list[UUID] | None:
+    """Those that fit of the next rows of a list, if they are more than are shown of it.
+
+    Of a word that many items hold these are the page: nobody needs to know how many others do.
+    """
+    looked_at = rows.annotate(fits=ExpressionWrapper(wanted, BooleanField()))
+    found = [pk for pk, fits in looked_at.values_list("pk", "fits")[:LOOKED_AT] if fits]
+    return found if len(found) > shown else None
+
+
 def _few(wanted: Q) -> list[UUID] | None:
     """The items that fit, unless there are more than FEW.
 
@@ -107,13 +125,16 @@ class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: "QuerySet[Item]", search_term: str
     ) -> tuple["QuerySet[Item]", bool]:
-        """Both ways through an index, never by reading every row."""
+        """Through the newest rows or an index, never by reading every row."""
         if not search_term.strip():
             return queryset, False
         by_id = Q(identifiers__contains=[search_term.strip().lower()])
         wanted = Q(search=words_query(search_term)) | by_id
-        few = _few(wanted)
-        return queryset.filter(wanted if few is None else Q(pk__in=few)), False
+        newest = queryset.order_by(*self.get_ordering(request))
+        found = _newest(newest, wanted, shown=self.list_per_page)
+        if found is None:
+            found = _few(wanted)
+        return queryset.filter(wanted if found is None else Q(pk__in=found)), False
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
         shown = list(super().get_list_display(request))

@@ -112,6 +112,35 @@ def test_few_and_many_items_are_found_alike(
     assert found(q="roof", source__exact="jira") == []
 
 
+@pytest.mark.parametrize("looked_at", [1, 3, 4, 1_000])
+def test_what_many_items_hold_is_found_page_by_page_to_the_last(
+    admin_client: Client,
+    rows: dict[str, Any],
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    looked_at: int,
+) -> None:
+    monkeypatch.setattr("knowledge.admin.items.LOOKED_AT", looked_at)
+    monkeypatch.setattr("knowledge.admin.items.FEW", 2)
+    monkeypatch.setattr(type(site._registry[Item]), "list_per_page", 2)
+    owner = account(user="omar")
+    for number in range(9):
+        words = "Budget" if number in (3, 6) else "Roof"
+        mail = email(id=f"o{number}", subject=words, date=f"2026-03-0{number + 1}T09:00:00Z")
+        ingest(account=owner, source_id=mail.id, item=mail, now=NOW)
+
+    seen, before = list[str](), ""
+    while True:
+        answer = admin_client.get("/admin/knowledge/item/", {"q": "roof", "before": before})
+        found = list(answer.context["cl"].result_list)
+        seen += [row.source_id for row in found]
+        if b'rel="next"' not in answer.content:
+            break
+        before = str(found[-1].pk)
+
+    assert seen == ["o8", "o7", "o5", "o4", "o2", "o1", "o0"]
+
+
 def test_nothing_is_found_for_words_that_are_nowhere(
     admin_client: Client, rows: dict[str, Any]
 ) -> None:
