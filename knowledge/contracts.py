@@ -107,9 +107,10 @@ class SourceProgress:
     """How far the sync of one account is. received = processed + skipped + failed.
 
     `remaining`, `percent` and `eta_seconds` are None where nobody can know. `reasons` counts
-    the skipped and failed items by reason. `error` is a sentence for people about why a sync
-    stopped, or waits until `next_try_at`; a failed one that is started again within a day goes
-    on where it stopped.
+    the skipped and failed items by reason; what is read again from the start of the window, because
+    the place in the list had expired (`restarts` times), is counted again. `error` is a sentence
+    for people about why a sync stopped, or waits until `next_try_at`; a failed one that is started
+    again within a day goes on where it stopped.
     """
 
     source: Source
@@ -123,6 +124,7 @@ class SourceProgress:
     percent: int | None
     eta_seconds: int | None
     reasons: dict[str, int]
+    restarts: int
     started_at: datetime | None
     finished_at: datetime | None
     next_try_at: datetime | None

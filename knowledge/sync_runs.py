@@ -207,6 +207,7 @@ def source_progress(row: SyncSource, *, now: datetime) -> SourceProgress:
         percent=percent,
         eta_seconds=eta,
         reasons=row.reasons,
+        restarts=row.restarts,
         started_at=row.started_at,
         finished_at=row.finished_at,
         next_try_at=row.lease_expires_at if row.waits and row.state in ACTIVE else None,

@@ -120,7 +120,7 @@ class SyncSource(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.account_id} {self.get_state_display().lower()}"
+        return f"{self.account}: {self.get_state_display().lower()}"
 
 
 class SyncFailure(models.Model):

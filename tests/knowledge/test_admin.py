@@ -214,9 +214,13 @@ def test_the_page_of_a_sync_says_how_far_it_is(admin_client: Client, rows: dict[
         started_at=timezone.now() - timedelta(seconds=60),
     )
 
-    page = admin_client.get(f"/admin/knowledge/syncrun/{rows['syncrun'].pk}/change/")
+    address = f"/admin/knowledge/syncrun/{rows['syncrun'].pk}/change/"
+    content = admin_client.get(address).content.decode()
+    SyncSource.objects.update(restarts=2)
+    later = admin_client.get(address).content.decode()
 
-    content = page.content.decode()
+    assert "had expired" not in content
+    assert "had expired: read again from the start of the window, 2 times." in later
     assert 'data-live="on"' in content
     assert "100 items read so far." in content
     assert 'max="100" value="25"' in content
