@@ -12,17 +12,20 @@ INDEXED_CHARS = 100_000
 AT_ONCE = 50  # items that are indexed anew in one transaction
 
 
-def index(row: Item) -> None:
-    """Make `search` and `languages` fit the row's texts; the caller saves both."""
+def index(row: Item) -> RawSQL:
+    """Make `search` and `languages` fit the row's texts; the caller saves both. What the server
+    works `search` out of is returned too."""
     found = indexed(title=row.title, summary=row.summary, text=row.text[:INDEXED_CHARS])
     stemmed = "".join(
         ' || setweight(to_tsvector(%s::regconfig, %s), %s::"char")' for _ in found.stemmed
     )
     values = [part for language, weight, text in found.stemmed for part in (language, text, weight)]
     row.languages = list(found.languages)
-    row.search = RawSQL(  # noqa: S611  # the statement is constant
+    search = RawSQL(  # noqa: S611  # the statement is constant
         f"%s::tsvector{stemmed}", (found.plain, *values), output_field=SearchVectorField()
     )
+    row.search = search
+    return search
 
 
 def index_again() -> int:

@@ -8,11 +8,20 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models.expressions import RawSQL
 
 from integrations.contracts import AccountRef, AnyItem
 from integrations.ports import Files
-from knowledge import enrichment, indexing, item_files, occurrences, passages, stamps
+from knowledge import (
+    enrichment,
+    indexing,
+    item_files,
+    new_items,
+    occurrences,
+    passages,
+    stamps,
+)
 from knowledge.beforehand import DERIVED, FALLBACK, NOTHING, Beforehand
 from knowledge.contracts import IngestOutcome
 from knowledge.enrichment import Passage, Reading
@@ -99,12 +108,8 @@ def ingest(
         ready=beforehand.vectors,
         wanted=absent.passages if absent and not texts else None,
     )
-    if stored is None:
-        try:
-            return _write(target, content, seen=False)
-        except IntegrityError:
-            pass  # somebody else has stored it meanwhile
-    return _write(target, content, seen=True)
+    is_new = stored is None and parsed.content_type != "event"
+    return (_store(target, content) if is_new else None) or _write(target, content)
 
 
 def _texts(
@@ -228,24 +233,34 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
 
 
-def _write(target: _Target, content: _Content, *, seen: bool) -> IngestOutcome:
-    """Raises IntegrityError for an item that is stored, unless it is said to have been seen."""
+def _store(target: _Target, content: _Content) -> IngestOutcome | None:
+    """As a new item; None when it is there by now."""
+    row = _fresh(target)
+    if not new_items.store(
+        row,
+        search=_fill(row, target, content),
+        account=target.account,
+        files=item_files.rows(row, content.parsed.files, content.files, now=target.now),
+        passages=content.passages,
+        vectors=content.vectors,
+        subjects=content.reading.subjects,
+    ):
+        return None
+    return IngestOutcome(state="created", item_id=row.id, summary=row.summary)
+
+
+def _write(target: _Target, content: _Content) -> IngestOutcome:
+    """Whether or not there is such an item."""
     parsed, reading = content.parsed, content.reading
     with transaction.atomic():
         if parsed.content_type == "event":
             _hold(target, parsed.metadata["series_id"])
-        row, is_new = _locked(target) if seen else (_fresh(target), True)
+        row, is_new = _locked(target)
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
         returns = row.deleted_at is not None
-        row.content_type = parsed.content_type
-        row.title, row.text, row.summary = parsed.title, parsed.whole, reading.summary
-        row.sender_name, row.sender_address = parsed.sender_name, parsed.sender_address
-        row.content_hash = parsed.content_hash
-        row.deleted_at, row.ingested_at = None, target.now
-        _set_metadata(row, target, parsed, fallback=reading.fallback)
-        indexing.index(row)
-        row.save(force_insert=not seen)
+        _fill(row, target, content)
+        row.save()
         occurrences.place(row, now=target.now)
         item_files.replace(row, parsed.files, content.files, is_new=is_new, now=target.now)
         passages.replace(row, content.passages, content.vectors, is_new=is_new)
@@ -258,6 +273,18 @@ def _write(target: _Target, content: _Content, *, seen: bool) -> IngestOutcome:
         item_id=row.id,
         summary=row.summary,
     )
+
+
+def _fill(row: Item, target: _Target, content: _Content) -> RawSQL:
+    """Its search column, which the server has to work out."""
+    parsed, reading = content.parsed, content.reading
+    row.content_type = parsed.content_type
+    row.title, row.text, row.summary = parsed.title, parsed.whole, reading.summary
+    row.sender_name, row.sender_address = parsed.sender_name, parsed.sender_address
+    row.content_hash = parsed.content_hash
+    row.deleted_at, row.ingested_at = None, target.now
+    _set_metadata(row, target, parsed, fallback=reading.fallback)
+    return indexing.index(row)
 
 
 def _set_metadata(row: Item, target: _Target, parsed: Parsed, *, fallback: bool) -> None:

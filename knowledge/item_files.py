@@ -62,7 +62,14 @@ def replace(
     """Make these all the files of the item. For the transaction that writes the item."""
     if not is_new:
         item.files.all().delete()
-    ItemFile.objects.bulk_create(
+    ItemFile.objects.bulk_create(rows(item, refs, texts, now=now))
+
+
+def rows(
+    item: Item, refs: Sequence[FileRef], texts: Sequence[FileText], *, now: datetime
+) -> list[ItemFile]:
+    """The files of the item with what was read of each, not stored."""
+    return [
         ItemFile(
             item=item,
             position=position,
@@ -71,7 +78,7 @@ def replace(
             due_at=_due(0, now=now) if read.reason == "unavailable" else None,
         )
         for position, (ref, read) in enumerate(zip(refs, texts, strict=True))
-    )
+    ]
 
 
 def _due(tries: int, *, now: datetime) -> datetime | None:

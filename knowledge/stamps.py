@@ -43,16 +43,21 @@ def written(rows: Iterable[Item]) -> None:
     Call it as the last statement of the transaction that wrote these rows: what it locks, in
     one order, is shared with others, who then wait for nothing but a commit.
     """
-    counts = sorted(
+    if found := counts(rows):
+        with connection.cursor() as cursor:
+            cursor.execute(_WRITTEN, [list(column) for column in zip(*found, strict=True)])
+
+
+def counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
+    """Account, language and slot of the counts that writing these rows adds one to, in the order
+    in which they are locked."""
+    return sorted(
         {
             (row.account_id, language, row.id.int % SLOTS)
             for row in rows
             for language in row.languages or [UNKNOWN]
         }
     )
-    if counts:
-        with connection.cursor() as cursor:
-            cursor.execute(_WRITTEN, [list(column) for column in zip(*counts, strict=True)])
 
 
 def read(account_ids: Sequence[UUID]) -> Stamp:
