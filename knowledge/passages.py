@@ -21,18 +21,21 @@ def vectors(
     wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, payer: Payer
 ) -> Vectors:
     """Vectors of the wanted model and of the one that searches still go by; none is asked for
-    twice, nor one that is `ready`. While that one does not answer it is done without: words find
-    the item.
+    twice, nor one that is `ready`. One of two that does not answer is done without: the wanted
+    one gets its vectors when it is filled, and without the other words find the item.
 
-    Raises integrations.completions.ModelError when the wanted one does not answer.
+    Raises integrations.completions.ModelError when none answers.
     """
-    first, *others = ready or embedding_models.written()
-    found = {first: _asked(wanted, stored=stored, ready=ready, model=first, payer=payer)}
-    for model in others:
+    found: Vectors = {}
+    errors: list[ModelError] = []
+    for model in ready or embedding_models.written():
         try:
             found[model] = _asked(wanted, stored=stored, ready=ready, model=model, payer=payer)
         except ModelError as error:
-            log.warning("ingest.without_former_vectors", extra={"code": error.code})
+            log.warning("ingest.without_vectors", extra={"model": model, "code": error.code})
+            errors.append(error)
+    if errors and not found:
+        raise max(errors, key=lambda error: error.retryable)
     return found
 
 

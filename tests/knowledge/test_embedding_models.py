@@ -130,6 +130,43 @@ def test_the_old_model_may_be_gone_already(
     assert found(owner) == {"a", "b", "c"}
 
 
+def test_a_new_model_that_nobody_knows_stops_neither_ingest_nor_search(
+    owner: AccountRef, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = llm.embed
+
+    def only_old(texts: Any, *, payer: Any, model: str) -> Any:
+        if model == "new":
+            raise ModelError("status_404", retryable=False)
+        return embed(texts, payer=payer, model=model)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(llm, "embed", only_old)
+        take(owner, "c")
+        assert models("c") == {"old"}
+        assert found(owner) == {"a", "b", "c"}
+
+    fill()  # it is there by now
+    assert models("c") == {"old", "new"}
+    assert found(owner) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("passing", ["new", "old"])
+def test_an_item_waits_while_neither_model_answers(
+    owner: AccountRef, monkeypatch: pytest.MonkeyPatch, passing: str
+) -> None:
+    def neither(texts: Any, *, payer: Any, model: str) -> Any:
+        raise ModelError(f"of_{model}", retryable=model == passing)
+
+    monkeypatch.setattr(llm, "embed", neither)
+
+    with pytest.raises(ModelError) as caught:
+        take(owner, "c")
+
+    assert (caught.value.code, caught.value.retryable) == (f"of_{passing}", True)
+    assert not Item.objects.filter(source_id="c").exists()
+
+
 def test_a_model_that_is_away_loses_nothing(owner: AccountRef, model: ScriptedModel) -> None:
     model.fail_embeddings = 400
     assert embedding_models.claim(now=NOW)
