@@ -189,6 +189,25 @@ def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
         script = """({line, place, size, proof}) =>
             hex(rootOf(unhex(line), place, size, proof.map(unhex)))"""
         assert page.evaluate(script, case) == case["root"]
+    for line, is_row in VECTORS["line"]["cases"]:
+        script = """(line) => {
+            try { lookedAt(encoder.encode(line)); return true; } catch { return false; }
+        }"""
+        assert page.evaluate(script, line) is is_row, line
+    for case in VECTORS["payload"]["cases"]:
+        script = """async ({row_id, line, artifact_lines, commitment, artifacts_digest}) => {
+            const part = (lines, form) => new Part(async function* () {
+                yield* lines.map((one) => encoder.encode(one));
+            }(), form).start();
+            const [one, told] = [Object.create(Verification.prototype), []];
+            const given = await (await part([line], PAYLOAD)).of(String(row_id));
+            const body = one.payload({payload_commitment: commitment}, given, told);
+            const made = await (await part(artifact_lines, ARTIFACT)).of(String(row_id));
+            one.artifacts(artifacts_digest, made, body, told);
+            return [body, artifactsIn(body), made.map(({digest}) => digest), told];
+        }"""
+        known = [case["body"], case["artifacts"], case["digests"], []]
+        assert page.evaluate(script, case) == known
     script = """async ({key, text, signature}) => (await crypto.subtle.verify({name: "Ed25519"},
         (await keyOf(key)).key, unbase64(signature).slice(4), encoder.encode(text)))"""
     assert page.evaluate(script, note) is True

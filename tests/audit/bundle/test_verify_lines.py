@@ -7,8 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from audit import chain
 from audit.bundle import verify
+from audit.contracts import Artifact
 from audit.lines import COLUMNS
+from tests.audit.vectors import VECTORS
 
 HOSTILE = (
     *(b'"', b',"', b'","', b',"status":"x"', b',"id":5', b'"id":5,', b"\\", b'\\"', b"{", b"}"),
@@ -93,3 +96,38 @@ def test_artifacts_are_cut_out_of_a_payload_as_json_cuts_them() -> None:
         body = f'{{"artifacts":[{",".join(texts[:count])}],"payload":{{}}}}'
         assert [json.loads(text) for text in texts[:count]] == json.loads(body)["artifacts"]
         assert verify.artifacts_in(body.encode()) == [text.encode() for text in texts[:count]]
+
+
+@pytest.mark.parametrize(("line", "is_row"), VECTORS["line"]["cases"])
+def test_what_is_a_row_is_known(line: str, is_row: bool) -> None:
+    try:
+        verify.looked_at(line.encode())
+    except verify.UNREADABLE:
+        assert not is_row
+    else:
+        assert is_row
+
+
+@pytest.mark.parametrize("case", VECTORS["payload"]["cases"])
+def test_payloads_and_artifacts_give_the_answers_that_are_known(case: dict[str, Any]) -> None:
+    row_id, body = str(case["row_id"]).encode(), case["body"].encode()
+    one, told = object.__new__(verify.Verification), list[str]()
+    row = (b"", b"", b"", b"", row_id, case["commitment"].encode(), b"", b"", b"", b"", b"")
+    [given] = verify.Part(iter([case["line"].encode()]), verify.PAYLOAD).of(row_id)
+    assert one.payload(row, [given], told) == body
+    lines = iter([line.encode() for line in case["artifact_lines"]])
+    made = verify.Part(lines, verify.ARTIFACT).of(row_id)
+    one.artifacts(case["artifacts_digest"].encode(), made, body, told)
+    assert told == []
+    assert verify.artifacts_in(body) == [text.encode() for text in case["artifacts"]]
+    assert [end[1].decode() for end in made] == case["digests"]
+
+
+@pytest.mark.parametrize("case", VECTORS["payload"]["cases"])
+def test_the_ledger_commits_to_payloads_and_artifacts_as_is_known(case: dict[str, Any]) -> None:
+    salt, body = bytes.fromhex(case["salt"]), case["body"].encode()
+    assert chain.payload_commitment(salt, body) == case["commitment"]
+    artifacts = [Artifact(**json.loads(text)) for text in case["artifacts"]]
+    assert [chain.artifact_text(one) for one in artifacts] == case["artifacts"]
+    assert [chain.artifact_digest(one) for one in artifacts] == case["digests"]
+    assert chain.artifacts_digest(case["digests"]) == case["artifacts_digest"]

@@ -22,6 +22,9 @@ const TEXTS = [
   "recorded_at", "status", "tenant_id",
 ];
 const NUMBERS = ["attempt_no", "id"];
+// Texts and numbers of JSON; and what a line holds where such a number may have a fraction.
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
+const SUSPECT = /\\|"(?:attempt_no|id)"\s*:\s*-?[0-9]+[.eE]/;
 
 /* Lines that belong to rows, in the order of the rows. `next` is the next line, cut at its end,
    and `rowId` its row: empty when there is none. */
@@ -65,9 +68,19 @@ const signs = (bytes) => new TextDecoder("latin1").decode(bytes);
 
 const startsWith = (bytes, head) => signs(bytes.subarray(0, head.length)) === head;
 
+/* A row as other readers of JSON see it: 5.0 is no integer, and JSON.parse makes 5 of it. */
+function rowOf(line) {
+  const row = JSON.parse(text(line));
+  if (!SUSPECT.test(text(line))) {
+    return row;
+  }
+  const isFraction = (token) => !token.startsWith('"') && /[.eE]/.test(token);
+  return JSON.parse(text(line).replace(TOKEN, (token) => (isFraction(token) ? "null" : token)));
+}
+
 /* A row, with what is looked at of it of the right type. */
 function lookedAt(line) {
-  const row = JSON.parse(text(line));
+  const row = rowOf(line);
   const fits = TEXTS.every((name) => typeof row[name] === "string")
     && NUMBERS.every((name) => Number.isInteger(row[name]));
   if (!fits) {
