@@ -1,6 +1,7 @@
 """Who and what an item is about, from its fields and from what a model read. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -43,7 +44,10 @@ class _Found(BaseModel):
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of `text` for comparing names: letters and digits, without case."""
+    """The words of `text` for comparing names: letters and digits, without case. An accent is part
+    of its letter, also where it was written as a character of its own."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
     return tuple(_WORD.findall(text.casefold()))
 
 

@@ -1,6 +1,7 @@
+import unicodedata
 import uuid
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from django.db import connection
@@ -205,6 +206,20 @@ def test_what_fits_the_query_comes_before_the_rest_of_a_persons_items(
 
 def test_an_entity_filter_finds_what_was_written_to_a_person(mailbox: AccountRef) -> None:
     assert set(ids(find(mailbox, entity="John Smith"))) == {"proposal", "lunch", "hello"}
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("asked", ["NFC", "NFD"])
+def test_a_person_is_found_however_accents_are_written(
+    model: ScriptedModel, form: Literal["NFC", "NFD"], asked: Literal["NFC", "NFD"]
+) -> None:
+    owner, name = account(), "José Álvarez"
+    take(owner, email(**{"from": "jose@x.example", "from_name": unicodedata.normalize(form, name)}))
+
+    result = find(owner, query="", entity=unicodedata.normalize(asked, name))
+
+    assert [item.sender_address for item in result.items] == ["jose@x.example"]
+    assert [entity.address for entity in result.entities] == ["jose@x.example"]
 
 
 @pytest.mark.parametrize("entity", ["Nobody", "x@y.example", "???"])
