@@ -34,3 +34,8 @@ def own_database(*migrate: str) -> Iterator[Path]:
             yield folder
         finally:
             embedded.remove(folder)
+
+
+def on_cpu(process: int) -> float:
+    """The seconds that this process has been on a CPU, as Linux counts them."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9

@@ -204,6 +204,25 @@ def test_what_comes_in_while_the_sealer_seals_waits_for_the_next_tick(
     assert done == ["tick", "seal", "seal", "tick", "seal"]
 
 
+def test_a_tick_begins_a_second_after_the_last_one_or_at_once_when_that_took_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited = list[float | None]()
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waited.append(timeout)
+            if len(waited) == 2:
+                self.set()
+            return self.is_set()
+
+    monkeypatch.setattr(seals, "is_stalled", lambda: False)
+    monkeypatch.setattr(seals, "seal", lambda **kwargs: 0)
+    monkeypatch.setattr(seal_ledger, "monotonic", iter([10.0, 10.75, 11.0, 13.5]).__next__)
+    seal_ledger.tick([sealed.SIGNER], stop=Stop())
+    assert waited == [0.25, 0.0]
+
+
 def test_sealing_what_is_there_ends_while_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
     left = [seals.BATCH, seals.BATCH, 5, 5]
     monkeypatch.setattr(seals, "seal", lambda *, signer: left.pop(0))

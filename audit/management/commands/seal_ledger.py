@@ -2,6 +2,7 @@ import logging
 import signal
 import threading
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
 from django.conf import settings
@@ -60,6 +61,7 @@ def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
     """
     look_back, watch = True, clock.Watch()
     while not stop.is_set():
+        due = monotonic() + TICK_SECONDS
         try:
             stalled = seals.is_stalled()
             if stalled and not look_back:
@@ -76,4 +78,4 @@ def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
         except (DatabaseError, InterfaceError) as error:
             log.warning("seal_ledger.failed: %s", error)
             connections[LEDGER].close()
-        stop.wait(TICK_SECONDS)
+        stop.wait(max(0.0, due - monotonic()))
