@@ -1,0 +1,72 @@
+"""What people write stays out of the logs, whatever happens to it."""
+
+import io
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from agents import tasks
+from config.logs import LineFormatter
+from integrations.models import Delivery, ServiceToken
+from tests.model_server import Failure
+from tests.office import Office
+from tests.stories.steps import scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+INGEST = "You summarise an item and list its entities."
+MAILS = ("newsletter", "question", "poisoned")
+SECRET = "the reorganisation of Halmstad is called Zebrafinch"
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What the product logs, at the level and in the form in which it does."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(LineFormatter())
+    handler.setLevel(logging.INFO)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    yield written
+    root.setLevel(level)
+    root.removeHandler(handler)
+
+
+def words(mail: dict[str, Any]) -> set[str]:
+    """Runs of words and addresses of a mail, long enough to be nobody else's."""
+    text = "\n".join(str(mail[part]) for part in ("subject", "from", "to", "body_text"))
+    lines = {line.strip() for line in re.split(r"[\n,;<>'\"\[\]{}]", text)}
+    return {line for line in lines if len(line) > 12}
+
+
+def test_nothing_that_people_wrote_is_logged(office: Office, log: io.StringIO) -> None:
+    office.sync()
+    mails = [office.deliver("fyi")]
+    with scripted({INGEST: [Failure(503)]}):
+        office.drain()
+    Delivery.objects.update(lease_expires_at=timezone.now())
+    mails += [office.deliver(name) for name in MAILS]
+    tasks.sweep()
+    office.drain()
+    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    for user_id in ("maya", "nobody@home.example"):
+        httpx.post(
+            f"{office.origin}/api/v1/chat",
+            json={"user_id": user_id, "message": f"Create a task in OPS: {SECRET}"},
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
+        )
+
+    logged = log.getvalue()
+    assert "turn.finished" in logged
+    told = {word for mail in mails for word in words(mail)} | {SECRET, "Zebrafinch"}
+    assert len(told) > 20
+    assert {word for word in told if word in logged} == set()
+    assert token not in logged
