@@ -1,5 +1,6 @@
-"""The erasures behind a bundle's last row that say why payloads are missing in it, and the
-retention that says which rows left. Each travels alone, with the proof that it was sealed."""
+"""The erasures behind a bundle's last row that say why payloads are missing in it, the retention
+that says which rows left, and the organisation's end, with which its policies went. Each travels
+alone, with the proof that it was sealed."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -8,7 +9,7 @@ from audit import chain, departures, selectors
 from audit.bundle.extent import Extent, NothingSealed
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
-from audit.models import Leaf
+from audit.models import ExecutedAgentAction, Leaf
 
 
 def places(extent: Extent) -> list[int]:
@@ -29,6 +30,8 @@ def places(extent: Extent) -> list[int]:
     left = departures.left(tenant_id) if extent.completeness == "proven" else None
     if left and left.reaches(extent.first.size, extent.end.size):
         found.append(sealed_at(left.row_id, extent))
+    ends = ExecutedAgentAction.objects.filter(tenant_id=tenant_id, action_type=selectors.END)
+    found += [sealed_at(row.id, extent) for row in ends.filter(status="succeeded")]
     return sorted(place for place in found if not holds(extent.places, place))
 
 
