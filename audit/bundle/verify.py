@@ -247,15 +247,15 @@ class Verification:
         self.digests, self.stops = dict[str, str](), dict[int, list[tuple[bytes, str]]]()
         self.open = dict[tuple[bytes, bytes], bytes]()  # the row of each attempt
         self.missing, self.erased, self.policies = set[int](), set[int](), set[bytes]()
+        self.undecided, self.has_ended = dict[bytes, bytes](), False  # by policy: a row
         self.manifest: dict[str, Any] = json.loads(archive.read("manifest.json"))
         self.is_whole = self.manifest["completeness"] == "proven"
         self.since = (self.manifest["since"] or "").encode()
         self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
         self.first = self.sound = self.tree.size
         self.count, self.place, self.stamped = 0, -1, 0
-        self.begin = self.last = b""  # when the first and the last row were recorded
+        self.begin = self.last = self.redacted = b""  # first, last, last erasure behind: when
         self.gaps, self.left = list[int](), list[list[int]]()  # by retention: found, and told
-        self.redacted = b""  # when the last erasure behind the lines was recorded
 
     def note(self, name: str) -> tuple[tuple[int, bytes], bytes]:
         size, root, by = read_note(self.archive.read(name).decode(), self.name, self.keys)
@@ -408,6 +408,8 @@ class Verification:
         for place in self.gaps:
             if not any(first <= place <= last for first, last in self.left):
                 yield f"place {place}: Its row is missing and no retention says why."
+        for row_id in () if self.has_ended else map(bytes.decode, self.undecided.values()):
+            yield f"row {row_id}: The policy that decided it is missing or altered."
 
     def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> list[str]:
         """What is wrong with a row and with what belongs to it. A list: for a million rows,
@@ -439,7 +441,7 @@ class Verification:
         if tenant != self.tenant_id:
             told.append("The row is another organisation's.")
         if policy and policy not in self.policies:
-            told.append("The policy that decided it is missing or altered.")
+            self.undecided.setdefault(policy, row_id)
         if phase == b"attempt":
             self.open[action, number] = row_id
         elif phase == b"outcome" and not self.open.pop((action, number), self.first):
@@ -454,7 +456,7 @@ class Verification:
         if digest != commitment or len(given) > 1 or not line.startswith(b'{"body":'):
             told.append("Its payload is not the one that was sealed.")
             return b""
-        if phase == b"redaction" or kind == b"ledger.retention":
+        if phase == b"redaction" or kind in (b"ledger.retention", b"ledger.end"):
             self.explains(phase, kind, status, body)
         return body
 
@@ -473,6 +475,8 @@ class Verification:
             self.erased.update(json.loads(body)["payload"]["rows"])
         elif kind == b"ledger.retention" and status == b"succeeded":
             self.left += json.loads(body)["payload"].get("places", [])
+        elif kind == b"ledger.end" and status == b"succeeded":
+            self.has_ended = True
         else:
             return False
         return True
@@ -502,10 +506,8 @@ class Verification:
         """What a reader should know beside the verdict."""
         begin, end = (at.decode() or "none" for at in (self.begin, self.last))
         since, until = self.manifest["since"], self.manifest["until"]
-        asked = f"{since or 'the start'} to {until or 'now'}"
-        if not self.is_whole:
-            filters = json.dumps(self.manifest["filters"], **CANONICAL)
-            asked = f"actions with {filters}"
+        filters = f"actions with {json.dumps(self.manifest['filters'], **CANONICAL)}"
+        asked = f"{since or 'the start'} to {until or 'now'}" if self.is_whole else filters
         if how := self.keys[self.by]:
             yield f"Signed by key {key_id(self.name, self.by).hex()}{how}."
         yield f"Asked for: {asked}. Rows: {begin} to {end}."
@@ -515,6 +517,8 @@ class Verification:
             yield f"{self.stamped} checkpoints are time stamped: stamps.py, beside this, checks it."
         if self.gaps:
             yield f"{len(self.gaps)} of these rows left by retention: their leaves stand for them."
+        if self.has_ended and self.undecided:
+            yield "This ledger has ended: the policies that decided went with its key."
         if held := [name for name in DERIVED if name in self.archive.namelist()]:
             yield f"For reading only, not evidence and not checked: {', '.join(held)}."
 

@@ -3,6 +3,7 @@
 import threading
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -25,9 +26,10 @@ WHY = {"reason": "contract 7 ended", "actor_id": "command:olga"}
 
 @pytest.fixture
 def tenant_id() -> UUID:
-    """An organisation with an action of two rows and the bundle of both, 1 row open."""
+    """An organisation with an action of two rows, decided by a policy, and 1 row open."""
     tenant_id = uuid4()
-    append_action(tenant_id=tenant_id, payload={"text": "secret"})
+    digest = bundles.keep_policy(tenant_id, 1)
+    append_action(tenant_id=tenant_id, payload={"text": "secret"}, policy_digest=digest)
     append_action(tenant_id=tenant_id, status="pending")
     sealed.seal(tenant_id)
     return tenant_id
@@ -92,6 +94,36 @@ def test_its_last_rows_are_sealed_verified_and_delivered_like_the_others(
     assert about(tenant_id)[1:] == [("ledger.export", "pending"), ("ledger.export", "succeeded")]
     rows = ExecutedAgentAction.objects.filter(tenant_id=tenant_id).count()
     assert len(bundles.unpack(whole)["ledger.jsonl"].splitlines()) == rows
+    assert bundles.unpack(whole)["policies.jsonl"] == b""
+
+
+@pytest.mark.parametrize("until_end", [True, False])
+def test_a_bundle_of_rows_before_the_end_brings_the_end_along(
+    tenant_id: UUID, tmp_path: Path, capsys: pytest.CaptureFixture[str], until_end: bool
+) -> None:
+    before = ids.moment(ids.uuid7())
+    append_action(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    bundles.make(tenant_id)
+    end.end(tenant_id, **WHY)
+    sealed.seal(tenant_id)
+    chosen: dict[str, Any] = {"until": before} if until_end else {"action_type": "archive"}
+    data = bundles.make(tenant_id, **chosen)
+    key = sealed.key(tenant_id)
+
+    assert bundles.check(tmp_path, data, key) == 0
+    assert "note    This ledger has ended: the policies that decided went with its key." in (
+        capsys.readouterr().out
+    )
+
+    files = bundles.unpack(data)
+    behind = bundles.lines(files, "redactions")
+    kept = [one for one in behind if '"ledger.end"' not in one["line"]]
+    assert len(kept) == len(behind) - 1
+    bundles.put(files, "redactions", kept)
+    bundles.mend(files)
+    assert bundles.check(tmp_path, bundles.pack(files), key) == 1
+    assert "The policy that decided it is missing or altered." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("phase", ["attempt", "control", "blocked"])

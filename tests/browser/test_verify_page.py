@@ -75,6 +75,30 @@ def test_page_and_program_say_the_same_of_rows_that_left(
         assert in_common(in_browser(page, doctored, key)) == expected
 
 
+def test_page_and_program_say_the_same_of_an_organisation_that_ended(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from audit import end
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles
+
+    tenant_id = uuid4()
+    bundles.fill(tenant_id)
+    bundles.make(tenant_id)
+    end.end(tenant_id, reason="contract 7 ended", actor_id="command:olga")
+    sealed.seal(tenant_id)
+    key = sealed.key(tenant_id)
+    for chosen in ({}, {"action_type": "archive"}):
+        data = bundles.make(tenant_id, **chosen)
+        files = bundles.unpack(data)
+        bundles.put(files, "redactions", [])
+        bundles.mend(files)
+        for one, is_sound in ((data, True), (bundles.pack(files), not chosen)):
+            expected = in_common(in_python(tmp_path, capsys, one, key))
+            assert expected[-1].startswith("SOUND" if is_sound else "NOT SOUND")
+            assert in_common(in_browser(page, one, key)) == expected
+
+
 def test_page_and_program_say_the_same_of_every_kind_of_tampering(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

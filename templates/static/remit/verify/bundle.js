@@ -113,6 +113,7 @@ class Verification {
     one.stamped = 0;
     Object.assign(one, { digests: {}, stops: new Map(), open: new Map(), times: ["", ""] });
     Object.assign(one, { missing: new Set(), erased: new Set(), policies: new Set() });
+    Object.assign(one, { undecided: new Map(), hasEnded: false });
     one.manifest = JSON.parse(text(await archive.read("manifest.json")));
     one.isWhole = one.manifest.completeness === "proven";
     one.tree = new Tree(one.manifest.first, one.manifest.left.map(unhex));
@@ -334,6 +335,9 @@ class Verification {
         yield `place ${place}: Its row is missing and no retention says why.`;
       }
     }
+    for (const rowId of this.hasEnded ? [] : this.undecided.values()) {
+      yield `row ${rowId}: The policy that decided it is missing or altered.`;
+    }
   }
 
   async following(lines, none) {
@@ -406,8 +410,9 @@ class Verification {
     if (row.tenant_id !== this.tenant) {
       told.push("The row is another organisation's.");
     }
-    if (row.policy_digest && !this.policies.has(row.policy_digest)) {
-      told.push("The policy that decided it is missing or altered.");
+    const policy = row.policy_digest;
+    if (policy && !this.policies.has(policy) && !this.undecided.has(policy)) {
+      this.undecided.set(policy, row.id);
     }
     if (row.phase === "attempt") {
       this.open.set(attempt, row.id);
@@ -452,6 +457,8 @@ class Verification {
       JSON.parse(body).payload.rows.forEach((id) => this.erased.add(id));
     } else if (row.action_type === "ledger.retention" && row.status === "succeeded") {
       this.left.push(...(JSON.parse(body).payload.places ?? []));
+    } else if (row.action_type === "ledger.end" && row.status === "succeeded") {
+      this.hasEnded = true;
     } else {
       return false;
     }
@@ -475,6 +482,9 @@ class Verification {
     }
     if (this.gaps.length) {
       found.push(`${this.gaps.length} of these rows left by retention: their leaves stand for them.`);
+    }
+    if (this.hasEnded && this.undecided.size) {
+      found.push("This ledger has ended: the policies that decided went with its key.");
     }
     const held = DERIVED.filter((name) => this.archive.names.includes(name));
     if (held.length) {
