@@ -408,8 +408,8 @@ class Verification:
         for place in self.gaps:
             if not any(first <= place <= last for first, last in self.left):
                 yield f"place {place}: Its row is missing and no retention says why."
-        for row_id in () if self.has_ended else map(bytes.decode, self.undecided.values()):
-            yield f"row {row_id}: The policy that decided it is missing or altered."
+        for row in () if self.has_ended else self.undecided.values():
+            yield f"row {row.decode()}: The policy that decided it is missing or altered."
 
     def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> list[str]:
         """What is wrong with a row and with what belongs to it. A list: for a million rows,
