@@ -1,5 +1,6 @@
 import gzip
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -182,9 +183,10 @@ def test_the_events_of_a_file_that_breaks_off_are_read(tmp_path: Path) -> None:
     path = tmp_path / "cut.ics"
     path.write_bytes(whole.partition(b"END:VCALENDAR")[0] + b"BEGIN:VEVENT\r\nUID:c\r\n")
 
-    page = calendar_pages(path, zone=STOCKHOLM).page(None)
+    with closing(calendar_pages(path, zone=STOCKHOLM)) as pages:
+        found = pages.page(None).items
 
-    assert [event.id for event in page.items][:2] == ["a", "b"]
+    assert [event.id for event in found][:2] == ["a", "b"]
 
 
 @pytest.mark.parametrize("content", [b"", b"Hello.", b"From x\n\nBEGIN"])
