@@ -62,7 +62,7 @@ def result(phase: Entry | Recorded) -> ActionResult:
         arguments=phase.payload.get("arguments", {}),
         reason=reason,
         sentence=sentence(reason) if is_open else str(phase.payload.get("sentence", "")),
-        approval_id=UUID(phase.approval_id) if phase.approval_id else None,
+        approval_id=_approval(phase.approval_id),
         result=phase.payload.get("result", {}),
         artifacts=phase.artifacts,
         proposed=phase.payload.get("proposed_by_agent", {}),
@@ -98,3 +98,11 @@ def version_of(answer: Any) -> dict[str, int]:
     """The version the object has now, where the provider says so."""
     version = answer.get("version") if isinstance(answer, Mapping) else None
     return {"version": version} if isinstance(version, int) else {}
+
+
+def _approval(text: str) -> UUID | None:
+    """None for what is no id: one odd row must not keep recovery from all others."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

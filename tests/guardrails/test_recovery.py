@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from audit import end
+from audit import end, ledger
 from audit.selectors import recorded
 from guardrails import recovery
 from guardrails.contracts import ActionRequest
 from guardrails.executor import execute
 from guardrails.models import AllowedAction
+from tests.audit.entries import entry
 from tests.guardrails.office import Office, interrupted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -98,3 +99,15 @@ def test_an_organisation_whose_ledger_has_ended_keeps_no_other_from_recovery(
 
     assert [row.phase for row in recorded(gone.action_id)] == ["attempt"]
     assert len(office.calls()) == before
+
+
+def test_a_row_with_an_approval_that_is_no_id_stops_nobody() -> None:
+    odd = entry(approval_id="no id")
+    ledger.append(odd)
+    (attempt,) = recorded(odd.action_id)
+
+    recovery.recover_open_attempts(
+        older_than_seconds=0, now=attempt.recorded_at + timedelta(hours=25)
+    )
+
+    assert [row.status for row in recorded(odd.action_id)] == ["pending", "unknown"]
