@@ -2,7 +2,7 @@
 "use strict";
 
 /* Checks one bundle. `say(kind, text)` is told each finding, open attempt and note as it is
-   found, and `pause(checked, rows)` is awaited now and then; the answer is whether the bundle is
+   found, and `pause(checked, rows)` is awaited at every row; the answer is whether the bundle is
    sound, and the verdict in words. */
 async function verify({ bundle, key, older }, say, pause = async () => {}) {
   let count = 0;
