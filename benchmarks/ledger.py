@@ -8,18 +8,15 @@ same run, in turns: what any program does that stores such rows with new ids and
 payload as JSON, by prepared psycopg statements into one plain table with no index but its key,
 each committed durably; nothing is hashed, encrypted or checked. The CPU that an action takes in
 its writer and in its database session is counted too: other load spoils it less than the time.
-How fast rows are sealed is another benchmark's (sealing). Then a bundle of what was written is
-made and verified. The last line is JSON. A database of its own is made, and removed
-at the end.
+How fast rows are sealed and bundles verified is told by other benchmarks (sealing, export). The
+last line is JSON. A database of its own is made, and removed at the end.
 """
 
 import hashlib
 import json
 import multiprocessing
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import threading
 import time
@@ -32,6 +29,7 @@ from uuid import UUID, uuid4
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.database import on_cpu, own_database  # after the path
+from benchmarks.goals import tell
 
 SECONDS = 2.0
 ROUNDS = 5
@@ -155,22 +153,15 @@ def seal(stop: threading.Event) -> None:
     tick([Signer(bytes(32))], stop=stop)
 
 
-def query(statement: str) -> list[Any]:
+def make_floor() -> None:
     from django.db import connections
 
     with connections["ledger"].cursor() as cursor:
-        cursor.execute(statement)
-        return list(cursor.fetchall()) if cursor.description else []
-
-
-LAG = """
-SELECT percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY extract(epoch FROM lag)) FROM (
-    SELECT (SELECT c.signed_at FROM audit_checkpoint c
-            WHERE c.tenant_id = l.tenant_id AND c.size > l.leaf_index
-            ORDER BY c.size LIMIT 1) - a.recorded_at AS lag
-    FROM audit_leaf l JOIN audit_action a ON a.id = l.row_id
-) AS lags
-"""
+        cursor.execute(
+            "CREATE TABLE floor AS SELECT a.*, p.body FROM audit_action a, audit_payload p; "
+            "ALTER TABLE floor DROP COLUMN id; "
+            "ALTER TABLE floor ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        )
 
 
 def spent(turns: list[list[Turn]]) -> dict[str, float]:
@@ -201,81 +192,28 @@ def writing() -> dict[str, Any]:
     return found
 
 
-def goals(found: dict[str, Any]) -> dict[str, bool]:
+def goals(writers: dict[str, Any]) -> dict[str, bool]:
     """Each goal, and whether this run met it."""
-    writers = found["writers"]
     ratios = {
         f"at least 0.75 of two bare INSERTs, {count} writers": one["ratio"] >= 0.75
         for count, one in writers.items()
     }
-    return ratios | {
-        "p50 of an action at most 1.5 ms, 4 writers": writers["4"]["ledger"]["p50_ms"] <= 1.5,
-        "p99 from commit to signed checkpoint below 1.5 s": found["seal_lag_s"]["p99"] < 1.5,
-        "at least 150,000 rows verified a second and core": found["verify_rows_per_cpu_s"] >= 150e3,
-    }
-
-
-def bundling(folder: Path) -> dict[str, Any]:
-    """Of the tenant with the most rows: make a bundle, then verify it in a fresh process."""
-    from audit import policies
-    from audit.bundle import verify
-    from audit.bundle.contents import Bundle
-    from audit.contracts import Filters
-
-    ((tenant_id, rows, key),) = query(
-        "SELECT tenant_id, size, verifier_key FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
-    )
-    policies.keep(
-        tenant_id=tenant_id, digest=hashlib.sha256(POLICY.encode()).hexdigest(), body=POLICY
-    )
-    path, begun = folder / "bundle.zip", time.perf_counter()
-    made = Bundle(filters=Filters(tenant_id=tenant_id), actor_type="admin", actor_id="benchmark")
-    with path.open("wb") as file:
-        file.writelines(made)
-    between = time.perf_counter()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    verdict = subprocess.run(
-        [sys.executable, verify.__file__, path, key], stdout=subprocess.PIPE, check=False
-    )
-    ended = time.perf_counter()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if verdict.returncode:
-        raise SystemExit(verdict.stdout.decode())
-    return {
-        "rows": rows,
-        "bundle_rows_per_s": round(rows / (between - begun)),
-        "verify_rows_per_s": round(rows / (ended - between)),
-        "verify_rows_per_cpu_s": round(rows / busy),
-    }
+    p50 = writers["4"]["ledger"]["p50_ms"]
+    return ratios | {"p50 of an action at most 1.5 ms, 4 writers": p50 <= 1.5}
 
 
 def main() -> None:
-    with own_database() as folder:
-        query(
-            "CREATE TABLE floor AS SELECT a.*, p.body FROM audit_action a, audit_payload p; "
-            "ALTER TABLE floor DROP COLUMN id; "
-            "ALTER TABLE floor ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        )
+    with own_database():
+        make_floor()
         stop = threading.Event()
         sealer = threading.Thread(target=seal, args=[stop])
         sealer.start()
         try:
-            found: dict[str, Any] = {"writers": writing()}
-            while query("SELECT count(*) FROM audit_action") != query(
-                "SELECT count(*) FROM audit_leaf"
-            ):
-                time.sleep(0.2)
+            writers = writing()
         finally:
             stop.set()
             sealer.join()
-        middle, high = query(LAG)[0][0]
-        found["seal_lag_s"] = {"p50": round(middle, 2), "p99": round(high, 2)}
-        found |= bundling(folder)
-        found["goals"] = goals(found)
-        for goal, is_met in found["goals"].items():
-            print(f"{'met   ' if is_met else 'MISSED'} {goal}")
-        print(json.dumps(found))
+        print(json.dumps({"writers": writers, "goals": tell(goals(writers))}))
 
 
 if __name__ == "__main__":
