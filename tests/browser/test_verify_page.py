@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -218,6 +218,20 @@ def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
             try { lookedAt(encoder.encode(line)); return true; } catch { return false; }
         }"""
         assert page.evaluate(script, line) is is_row, line
+    for case in VECTORS["integer"]["lines"]:
+        script = """({line}) => {
+            const {attempt_no, id} = lookedAt(encoder.encode(line));
+            return [String(attempt_no), String(id)];
+        }"""
+        assert page.evaluate(script, case) == [case["attempt_no"], case["row_id"]]
+    script = """({body}) => {
+        const one = Object.create(Verification.prototype);
+        one.erased = new Set();
+        one.explains({phase: "redaction"}, body);
+        return [...one.erased].map(String);
+    }"""
+    redaction = VECTORS["integer"]["redaction"]
+    assert page.evaluate(script, redaction) == redaction["erased"]
     for case in VECTORS["payload"]["cases"]:
         script = """async ({row_id, line, artifact_lines, commitment, artifacts_digest}) => {
             const part = (lines, form) => new Part(async function* () {
@@ -236,6 +250,38 @@ def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
         (await keyOf(key)).key, unbase64(signature).slice(4), encoder.encode(text)))"""
     assert page.evaluate(script, note) is True
     assert page.evaluate(script, note | {"text": f"{note['text']} "}) is False
+
+
+def test_page_and_program_tell_rows_apart_whose_numbers_doubles_round(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from audit import erasure
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles
+
+    tenant_id = uuid4()
+    bundles.fill(tenant_id, actions=4)
+    first, *_ = bundles.lines(bundles.unpack(bundles.make(tenant_id)), "ledger")
+    scope = erasure.Scope(tenant_id=tenant_id, action_id=UUID(first["action_id"]))
+    erasure.erase(scope, reason="asked for", actor_id="command:olga")
+    sealed.seal(tenant_id)
+    files = bundles.unpack(bundles.make(tenant_id))
+    ids = bundles.renumber(files, by=2**53 + first["id"] % 2)
+    bundles.sign_again(files, sealed.SIGNER)
+    key, erased = sealed.key(tenant_id), ids[:2]
+    clean = bundles.pack(files)
+    kept, last = bundles.lines(files, "payloads")[:-1], files["payloads.jsonl"].splitlines()[-1]
+    files["payloads.jsonl"] = last + b"\n"  # what says which were erased
+    bundles.mend(files)
+    for data, verdict in ((clean, "SOUND"), (bundles.pack(files), "NOT SOUND")):
+        expected = in_common(in_python(tmp_path, capsys, data, key))
+        assert in_common(in_browser(page, data, key)) == expected
+        assert expected[-1].startswith(verdict)
+    assert [line for line in expected if "Its payload is missing" in line] == [
+        f"FINDING row {row_id}: Its payload is missing and no redaction says why."
+        for row_id in sorted(line["row_id"] for line in kept)
+    ]
+    assert not {*erased} & {line["row_id"] for line in kept}
 
 
 def test_an_auditor_drops_a_bundle_and_reads_the_verdict(page: Page, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import zipfile
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,34 @@ def sign_again(files: Files, signer: Signer) -> None:
     files["checkpoint.note"] = files["newest.note"] = note.encode()
     files["checkpoints.jsonl"] = b""
     mend(files, size=len(texts))
+
+
+def renumber(files: Files, *, by: int) -> list[int]:
+    """Other row ids, further on, in rows, in what belongs to them and in erasures; the ids that
+    the rows have now. Canonical JSON holds no such number, so it is written otherwise."""
+    ids, told = [], {}
+    for row in lines(files, "ledger"):
+        ids.append(row["id"] + by)
+        told[row["id"]] = row | {"id": ids[-1]}
+    for part in ("payloads", "artifacts"):
+        held = lines(files, part)
+        for line in held:
+            row = told[line["row_id"]]
+            line["row_id"] = row["id"]
+            if part == "payloads" and row["phase"] == "redaction":
+                payload = line["body"]["payload"]
+                payload["rows"] = [row_id + by for row_id in payload["rows"]]
+                body = json.dumps(line["body"], **verify.CANONICAL).encode()
+                row["payload_commitment"] = chain.payload_commitment(
+                    bytes.fromhex(line["salt"]), body
+                )
+        files[f"{part}.jsonl"] = written(held)
+    files["ledger.jsonl"] = written(told.values())
+    return ids
+
+
+def written(values: Iterable[Any]) -> bytes:
+    return "".join(json.dumps(one, **verify.CANONICAL) + "\n" for one in values).encode()
 
 
 def rotate(files: Files, *signers: Signer, at: datetime = ROTATED) -> None:

@@ -108,6 +108,19 @@ def test_what_is_a_row_is_known(line: str, is_row: bool) -> None:
         assert is_row
 
 
+@pytest.mark.parametrize("case", VECTORS["integer"]["lines"])
+def test_numbers_of_rows_are_read_as_they_are_written(case: dict[str, Any]) -> None:
+    _, _, _, attempt_no, row_id, *_ = verify.looked_at(case["line"].encode())
+    assert (attempt_no.decode(), row_id.decode()) == (case["attempt_no"], case["row_id"])
+
+
+def test_erasures_name_rows_exactly() -> None:
+    one, case = object.__new__(verify.Verification), VECTORS["integer"]["redaction"]
+    one.erased = set()
+    assert one.explains(b"redaction", b"redact", b"recorded", case["body"].encode())
+    assert [str(row_id) for row_id in sorted(one.erased)] == case["erased"]
+
+
 @pytest.mark.parametrize("case", VECTORS["payload"]["cases"])
 def test_payloads_and_artifacts_give_the_answers_that_are_known(case: dict[str, Any]) -> None:
     row_id, body = str(case["row_id"]).encode(), case["body"].encode()

@@ -22,9 +22,11 @@ const TEXTS = [
   "recorded_at", "status", "tenant_id",
 ];
 const NUMBERS = ["attempt_no", "id"];
-// Texts and numbers of JSON; and what a line holds where such a number may have a fraction.
+// Texts and numbers of JSON; and what a line holds where JSON.parse may alter such a number.
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
-const SUSPECT = /\\|"(?:attempt_no|id)"\s*:\s*-?[0-9]+[.eE]/;
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
+const SUSPECT = /\\|"(?:attempt_no|id)"\s*:\s*-?(?:[0-9]+[.eE]|[0-9]{16})/;
+const MARK = crypto.randomUUID(); // nothing in a bundle can hold it
 
 /* Lines that belong to rows, in the order of the rows. `next` is the next line, cut at its end,
    and `rowId` its row: empty when there is none. */
@@ -68,21 +70,32 @@ const signs = (bytes) => new TextDecoder("latin1").decode(bytes);
 
 const startsWith = (bytes, head) => signs(bytes.subarray(0, head.length)) === head;
 
-/* A row as other readers of JSON see it: 5.0 is no integer, and JSON.parse makes 5 of it. */
+/* JSON as other readers see it, its integers as BigInt: JSON.parse rounds those beyond 2^53, and
+   makes 5 of 5.0, which is none. */
+function exact(json) {
+  const marked = (token) => (INTEGER.test(token) ? `{"${MARK}":"${token}"}` : token);
+  const unmarked = (_, value) => (value?.[MARK] === undefined ? value : BigInt(value[MARK]));
+  return JSON.parse(json.replace(TOKEN, marked), unmarked);
+}
+
+/* A row; what is looked at of its integers is exact. Most rows need no second reading. */
 function rowOf(line) {
-  const row = JSON.parse(text(line));
-  if (!SUSPECT.test(text(line))) {
-    return row;
+  const json = text(line);
+  if (SUSPECT.test(json)) {
+    return exact(json);
   }
-  const isFraction = (token) => !token.startsWith('"') && /[.eE]/.test(token);
-  return JSON.parse(text(line).replace(TOKEN, (token) => (isFraction(token) ? "null" : token)));
+  const row = JSON.parse(json);
+  for (const name of NUMBERS.filter((one) => Number.isInteger(row[one]))) {
+    row[name] = BigInt(row[name]);
+  }
+  return row;
 }
 
 /* A row, with what is looked at of it of the right type. */
 function lookedAt(line) {
   const row = rowOf(line);
   const fits = TEXTS.every((name) => typeof row[name] === "string")
-    && NUMBERS.every((name) => Number.isInteger(row[name]));
+    && NUMBERS.every((name) => typeof row[name] === "bigint");
   if (!fits) {
     throw new Error("A column is of another type.");
   }
@@ -327,7 +340,7 @@ class Verification {
         yield `row ${part.rowId}: A ${name} belongs to no line or is in disorder.`;
       }
     }
-    for (const rowId of [...this.missing].filter((id) => !this.erased.has(id)).sort((a, b) => a - b)) {
+    for (const rowId of [...this.missing].filter((id) => !this.erased.has(id)).sort((a, b) => (a < b ? -1 : 1))) {
       yield `row ${rowId}: Its payload is missing and no redaction says why.`;
     }
     for (const place of this.gaps) {
@@ -454,7 +467,8 @@ class Verification {
   /* Whether the row says why others, or their payloads, are missing. */
   explains(row, body) {
     if (row.phase === "redaction") {
-      JSON.parse(body).payload.rows.forEach((id) => this.erased.add(id));
+      const { rows } = exact(body).payload;
+      rows.forEach((id) => this.erased.add(Number.isInteger(id) ? BigInt(id) : id));
     } else if (row.action_type === "ledger.retention" && row.status === "succeeded") {
       this.left.push(...(JSON.parse(body).payload.places ?? []));
     } else if (row.action_type === "ledger.end" && row.status === "succeeded") {
