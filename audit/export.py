@@ -5,18 +5,22 @@ asked for. It is recorded in the ledger itself: once when it starts, once when i
 """
 
 import hashlib
+import logging
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from django.db import connections
+
 from audit import chain, events, selectors, stored
-from audit.contracts import ActorType, Filters, Status
+from audit.contracts import ActorType, Filters, LedgerError, Status
 from audit.formats.parquet import Parquet
 from audit.formats.rows import Encoder
 from audit.formats.text import Csv, JsonLines, OcsfLines
 from audit.ids import uuid7
+from audit.routing import LEDGER
 
 Format = Literal["csv", "jsonl", "ocsf", "parquet"]
 # A further format is a further line. The first of each is its media type, then its suffix.
@@ -27,6 +31,8 @@ FORMATS: dict[Format, tuple[str, str, Callable[[], Encoder]]] = {
     "parquet": ("application/vnd.apache.parquet", "parquet", Parquet),
 }
 ACTION_TYPE = "ledger.export"
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +54,8 @@ class Manifest:
 
 class Export:
     """One export. Making it records its start and fixes what it holds; iterating over it
-    (once) gives its bytes and records its end, as succeeded or, if the reader goes away,
-    as failed. `manifest` is there afterwards; a JSON Lines export ends with it.
+    (once) gives its bytes and records its end (`recording_its_end`). `manifest` is there
+    afterwards; a JSON Lines export ends with it.
 
     Raises audit.contracts.LedgerError when the start cannot be recorded: nothing is exported;
     and NoParquet.
@@ -72,16 +78,14 @@ class Export:
         self.record("pending")
 
     def __iter__(self) -> Generator[bytes]:
-        try:
-            for chunk in filter(None, self.encoded()):
-                self.digest.update(chunk)
-                yield chunk
-        except BaseException:  # also when the reader goes away
-            self.record("failed", error_code="interrupted")
-            raise
-        self.record("succeeded")
+        yield from recording_its_end(self.chunks(), self.record)
         if self.format == "jsonl":
             yield self.manifest.line()
+
+    def chunks(self) -> Iterator[bytes]:
+        for chunk in filter(None, self.encoded()):
+            self.digest.update(chunk)
+            yield chunk
 
     def encoded(self) -> Iterator[bytes]:
         yield self.encoder.head()
@@ -114,6 +118,23 @@ class Export:
             error_code=error_code,
             manifest=asdict(self.manifest),
         )
+
+
+def recording_its_end(chunks: Iterator[bytes], record: Callable[..., None]) -> Generator[bytes]:
+    """`chunks`, then `record("succeeded")`. Whatever breaks that off is recorded as failed and
+    raised: the reader going away, the database, or that success could not be recorded. Where even
+    the failure cannot be recorded, the ledger shows an export that has not ended.
+    """
+    try:
+        yield from chunks
+        record("succeeded")
+    except BaseException:
+        connections[LEDGER].close_if_unusable_or_obsolete()  # a new session can say it
+        try:
+            record("failed", error_code="interrupted")
+        except LedgerError as error:
+            log.error("ledger.export_end_not_recorded: %s", error)
+        raise
 
 
 def record(

@@ -25,8 +25,8 @@ STOPS = 50  # checkpoints in between: each takes a verifier some milliseconds
 
 class Bundle:
     """One bundle. Making it chooses its checkpoints and records its start in the ledger;
-    iterating over it (once) gives the bytes of the zip file and records its end. `with_derived`
-    adds the rows as CSV and OCSF events, for reading.
+    iterating over it (once) gives the bytes of the zip file and records its end as an export
+    does. `with_derived` adds the rows as CSV and OCSF events, for reading.
 
     Raises NothingSealed, and audit.contracts.LedgerError when the start cannot be recorded.
     """
@@ -56,12 +56,7 @@ class Bundle:
         self.record("pending")
 
     def __iter__(self) -> Generator[bytes]:
-        try:
-            yield from self.archive.written(self.files())
-        except BaseException:  # also when the reader goes away
-            self.record("failed", error_code="interrupted")
-            raise
-        self.record("succeeded")
+        yield from export.recording_its_end(self.archive.written(self.files()), self.record)
 
     def files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
         rows = SealedRows(self.tenant_id, self.extent.places)

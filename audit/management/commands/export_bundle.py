@@ -3,12 +3,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from audit.bundle.contents import Bundle
-from audit.bundle.extent import NothingSealed
-from audit.contracts import LedgerError
 from audit.management import filters
+from audit.management.destination import destination
 
 
 class Command(BaseCommand):
@@ -27,26 +26,16 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, required=True, help="A new zip file.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = filters.chosen(options)
         output: Path = options["output"]
-        actor = f"command:{getpass.getuser()}"
-        try:
-            with output.open("xb") as file:
-                bundle = Bundle(
-                    filters=wanted,
-                    actor_type="admin",
-                    actor_id=actor,
-                    with_derived=options["with_derived"],
-                )
-                with closing(iter(bundle)) as chunks:
-                    file.writelines(chunks)
-        except (NothingSealed, LedgerError) as error:
-            output.unlink()
-            raise CommandError(f"{error}\nNo bundle was made.") from error
-        except OSError as error:
-            raise CommandError(
-                f"The bundle {output} was not written whole: {error.strerror}."
-            ) from error
+        with destination(output) as target:
+            bundle = Bundle(
+                filters=filters.chosen(options),
+                actor_type="admin",
+                actor_id=f"command:{getpass.getuser()}",
+                with_derived=options["with_derived"],
+            )
+            with closing(iter(bundle)) as chunks:
+                target.writelines(chunks)
         self.stdout.write(
             f"{bundle.archive.counts['ledger']} rows are in {output}. Check it with:\n"
             f"  python verify.py {output} {bundle.verifier_key}"

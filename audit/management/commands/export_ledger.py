@@ -1,15 +1,13 @@
 import getpass
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.contracts import LedgerError
 from audit.export import FORMATS, Export
-from audit.formats.parquet import NoParquet
 from audit.management import filters
+from audit.management.destination import destination
 
 
 class Command(BaseCommand):
@@ -25,37 +23,24 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, help="A new file. Standard output without.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = filters.chosen(options)
         output: Path | None = options["output"]
-        try:
-            target = output.open("xb") if output else sys.stdout.buffer
-        except OSError as error:
-            raise CommandError(f"Cannot make {output}: {error.strerror}.") from error
-        actor = f"command:{getpass.getuser()}"
-        try:
+        with destination(output) as target:
             export = Export(
-                filters=wanted, format=options["format"], actor_type="admin", actor_id=actor
+                filters=filters.chosen(options),
+                format=options["format"],
+                actor_type="admin",
+                actor_id=f"command:{getpass.getuser()}",
             )
-        except (NoParquet, LedgerError) as error:
-            if output:
-                target.close()
-                output.unlink()
-            raise CommandError(f"{error}\nNothing was exported.") from error
-        try:
             # Closing tells the export that nobody reads on, and it records that.
             with closing(iter(export)) as chunks:
                 target.writelines(chunks)
-            target.flush()
-            if output:
-                Path(f"{output}.manifest.json").write_bytes(export.manifest.line())
+        if not output:
+            self.stderr.write(export.manifest.line().decode())
+            return
+        try:
+            Path(f"{output}.manifest.json").write_bytes(export.manifest.line())
         except OSError as error:
             raise CommandError(
-                f"The export broke off: {error.strerror}. What was written is not complete."
+                f"{output} is whole, but not its manifest: {error.strerror}."
             ) from error
-        finally:
-            if output:
-                target.close()
-        if output:
-            self.stdout.write(f"{export.manifest.rows} rows are in {output}.")
-        else:
-            self.stderr.write(export.manifest.line().decode())
+        self.stdout.write(f"{export.manifest.rows} rows are in {output}.")
