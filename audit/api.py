@@ -5,13 +5,12 @@ Who may call is said where the views are wired (`config.urls`), by
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.http import Http404, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 from rest_framework.permissions import BasePermission
 from rest_framework.renderers import BaseRenderer
@@ -22,11 +21,20 @@ from rest_framework.views import APIView
 from audit import feed, ocsf, selectors
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
-from audit.contracts import Filters, Status
+from audit.contracts import Filters
 from audit.downloads import download
-from audit.export import FORMATS, Export
+from audit.export import Export
 from audit.formats.parquet import NoParquet
-from audit.models import ExecutedAgentAction, choices
+from audit.serializers import (
+    BundleFields,
+    ExportFields,
+    FeedFields,
+    FilterFields,
+    LedgerFeed,
+    LedgerPage,
+    LedgerTimeline,
+    ListFields,
+)
 
 
 class Caller(Protocol):
@@ -44,71 +52,6 @@ class Caller(Protocol):
 class Nobody(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         return False
-
-
-class FilterFields(serializers.Serializer[Any]):
-    """Which actions: the parameters that list and export share."""
-
-    user_id = serializers.CharField(required=False, help_text="Actions on behalf of this user.")
-    account_id = serializers.UUIDField(required=False)
-    action_type = serializers.CharField(required=False)
-    status = serializers.ChoiceField(
-        choices=choices(Status), required=False, help_text="As of the action's latest phase."
-    )
-    run_id = serializers.CharField(required=False, help_text="The turn.")
-    since = serializers.DateTimeField(
-        required=False, help_text="Asked for from then on; UTC if it names no zone."
-    )
-    until = serializers.DateTimeField(required=False, help_text="Asked for before then.")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if unknown := sorted(set(self.initial_data) - set(self.fields)):
-            raise ValidationError({unknown[0]: "There is no such parameter."})
-        return attrs
-
-
-class ListFields(FilterFields):
-    cursor = serializers.UUIDField(required=False, help_text="`next_cursor` of the page before.")
-    limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
-
-
-class ExportFields(FilterFields):
-    format = serializers.ChoiceField(choices=sorted(FORMATS), default="jsonl")
-
-
-class ArtifactFields(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    provider = serializers.CharField()
-    external_id = serializers.CharField()
-    url = serializers.CharField(allow_blank=True)
-
-
-class PhaseFields(serializers.ModelSerializer[ExecutedAgentAction]):
-    """One phase of one action."""
-
-    payload = serializers.DictField(help_text="Parameters, decision, answers; empty if erased.")
-    resource_id = serializers.CharField(allow_blank=True)
-    target_id = serializers.CharField(allow_blank=True)
-    artifacts = ArtifactFields(many=True)
-
-    class Meta:
-        model = ExecutedAgentAction
-        fields: ClassVar = [
-            *selectors.COLUMNS,
-            "resource_id",
-            "target_id",
-            "payload",
-            "artifacts",
-        ]
-
-
-class LedgerPage(serializers.Serializer[Any]):
-    items = PhaseFields(many=True, help_text="Actions by their latest phase, newest first.")
-    next_cursor = serializers.UUIDField(allow_null=True)
-
-
-class LedgerTimeline(serializers.Serializer[Any]):
-    items = PhaseFields(many=True, help_text="Every phase, oldest first.")
 
 
 def asked(request: Request, kind: type[FilterFields]) -> tuple[Filters, Mapping[str, Any]]:
@@ -221,12 +164,6 @@ class LedgerExportView(Chosen):
         return download(export, request=request._request)
 
 
-class BundleFields(FilterFields):
-    with_derived = serializers.BooleanField(
-        default=False, help_text="Also as CSV and OCSF events, for reading; not evidence."
-    )
-
-
 class NotSealed(APIException):
     status_code = 409
     default_code = "not_sealed"
@@ -265,25 +202,6 @@ class LedgerBundleView(APIView):
         except NothingSealed as error:
             raise NotSealed(str(error)) from error
         return download(bundle, request=request._request)
-
-
-class FeedFields(serializers.Serializer[Any]):
-    place = serializers.IntegerField(
-        min_value=0, default=0, help_text="Rows from this place on: `next_place` of the last page."
-    )
-    limit = serializers.IntegerField(min_value=1, max_value=1000, default=200)
-    format = serializers.ChoiceField(
-        choices=["json", "ocsf"], default="json", help_text="Rows, or OCSF 1.6.0 API Activity."
-    )
-
-
-class LedgerFeed(serializers.Serializer[Any]):
-    items = serializers.ListField(child=serializers.DictField(), help_text="In order of place.")
-    left = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Places whose rows left by retention."
-    )
-    next_place = serializers.IntegerField(help_text="Ask from here next time.")
-    size = serializers.IntegerField(help_text="How many rows are sealed now.")
 
 
 class LedgerFeedView(Chosen):
