@@ -6,6 +6,7 @@ action of it runs. Then the contents of its rows are erased, each named by a red
 leaves and checkpoints stay until their month leaves, so the bundle verifies for ever.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -110,9 +111,12 @@ def nothing_follows(tenant_id: UUID, size: int) -> bool:
     return not behind.exclude(action_type=EXPORT).exists()
 
 
-def end(tenant_id: UUID, *, reason: str, actor_id: str) -> int:
-    """End this organisation's ledger; returns how many rows' contents were erased. A crash in
-    between leaves contents that nobody can read any more: calling again erases the rest.
+def end(
+    tenant_id: UUID, *, reason: str, actor_id: str, say: Callable[[str], None] = erasure.silent
+) -> int:
+    """End this organisation's ledger; returns how many rows' contents were erased. `say` is told
+    about the progress. A crash in between leaves contents that nobody can read any more: calling
+    again erases the rest.
 
     Raises CannotEnd, and audit.erasure.Held for a hold that was set meanwhile.
     """
@@ -121,8 +125,10 @@ def end(tenant_id: UUID, *, reason: str, actor_id: str) -> int:
         raise CannotEnd(" ".join(found.refusals))
     if not found.has_ended:
         destroy_key(found, reason=reason, actor_id=actor_id)
+        say("The data key is destroyed: nobody can read the contents any more.")
+    why = f"end of the organisation: {reason}"
     scope = erasure.Scope(tenant_id=tenant_id)
-    return erasure.erase(scope, reason=f"end of the organisation: {reason}", actor_id=actor_id)[1]
+    return erasure.erase(scope, reason=why, actor_id=actor_id, say=say)[1]
 
 
 def destroy_key(found: State, *, reason: str, actor_id: str) -> None:

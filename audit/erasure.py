@@ -5,7 +5,7 @@ the rows and the reason, in the same transaction; the database allows it no othe
 themselves never change, so whatever was sealed or exported before still verifies.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ from audit.routing import LEDGER
 ACTION_TYPE = "ledger.redaction"
 HOLD = "ledger.hold"
 BATCH = 1000
+SAID_EVERY = 10 * BATCH  # rows; some seconds
 REDACT = "SELECT audit_redact(%s, %s, %s)"
 LOCK = """
 SELECT pg_advisory_lock_shared(x'A0D17'::int), pg_advisory_lock(hashtextextended(%s, 0))
@@ -68,9 +69,15 @@ def rows(scope: Scope) -> selectors.Rows:
     return found.order_by("action_id", "id")
 
 
-def erase(scope: Scope, *, reason: str, actor_id: str) -> tuple[UUID, int]:
+def silent(progress: str) -> None:
+    """For who needs no progress."""
+
+
+def erase(
+    scope: Scope, *, reason: str, actor_id: str, say: Callable[[str], None] = silent
+) -> tuple[UUID, int]:
     """Erase the contents of the rows of the scope, a thousand at a time. Returns the action
-    under which that is recorded and how many rows it was.
+    under which that is recorded and how many rows it was. `say` is told about the progress.
 
     Raises Held when a legal hold keeps one of them, and NotPermitted. A crash in between leaves
     a part erased, each part with its record; calling again goes on.
@@ -85,6 +92,8 @@ def erase(scope: Scope, *, reason: str, actor_id: str) -> tuple[UUID, int]:
             actor_id=actor_id,
         )
         erased += len(ids)
+        if erased % SAID_EVERY == 0:
+            say(f"{erased:,} rows' contents erased so far")
     return action_id, erased
 
 

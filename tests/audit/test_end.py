@@ -21,7 +21,7 @@ from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-WHY = {"reason": "contract 7 ended", "actor_id": "command:olga"}
+WHY: dict[str, Any] = {"reason": "contract 7 ended", "actor_id": "command:olga"}
 
 
 @pytest.fixture
@@ -323,6 +323,23 @@ def test_the_command_says_first_and_ends_when_the_id_is_typed(tenant_id: UUID) -
     assert not destroyed(tenant_id)
     assert "has ended: 5 rows' contents erased." in run(tenant_id, f"--confirm={tenant_id}")
     assert run(tenant_id).startswith("It has ended already.")
+
+
+def test_the_command_says_how_far_it_is(tenant_id: UUID, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(erasure, "BATCH", 1)
+    monkeypatch.setattr(erasure, "SAID_EVERY", 2)
+    bundles.make(tenant_id)
+    told = StringIO()
+    call_command(
+        *("end_ledger", f"--tenant={tenant_id}", "--reason=over", f"--confirm={tenant_id}"),
+        stdout=StringIO(),
+        stderr=told,
+    )
+    assert told.getvalue().splitlines() == [
+        "The data key is destroyed: nobody can read the contents any more.",
+        "2 rows' contents erased so far",
+        "4 rows' contents erased so far",
+    ]
 
 
 def test_the_command_refuses_under_a_hold_and_for_a_stranger(tenant_id: UUID) -> None:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -21,7 +22,7 @@ from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-WHY = {"reason": "asked for by the person", "actor_id": "command:olga"}
+WHY: dict[str, Any] = {"reason": "asked for by the person", "actor_id": "command:olga"}
 
 
 @pytest.fixture
@@ -78,9 +79,12 @@ def test_a_whole_organisation_is_erased_in_batches_and_a_second_time_changes_not
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(erasure, "BATCH", 3)
+    monkeypatch.setattr(erasure, "SAID_EVERY", 6)
     for _ in range(4):
         append_action(tenant_id=tenant_id)
-    action_id, erased = erasure.erase(Scope(tenant_id=tenant_id), **WHY)
+    told: list[str] = []
+    action_id, erased = erasure.erase(Scope(tenant_id=tenant_id), say=told.append, **WHY)
+    assert told == ["6 rows' contents erased so far"]
     assert (erased, contents(tenant_id)) == (8, 0)
     assert [len(row.payload["rows"]) for row in selectors.recorded(action_id)] == [3, 3, 2]
     assert erasure.erase(Scope(tenant_id=tenant_id), **WHY)[1] == 0

@@ -18,7 +18,7 @@ from tests.audit.tampering import tampered
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 BODY = '{"recipient":"ada@secret.example"}'
 DIGEST = sha256(BODY.encode()).hexdigest()
-WHY = {"reason": "contract 7 ended", "actor_id": "command:olga"}
+WHY: dict[str, Any] = {"reason": "contract 7 ended", "actor_id": "command:olga"}
 REMOVE = "DELETE FROM audit_policy WHERE tenant_id = %s"
 MISSING = "The policy that decided it is missing or altered."
 

@@ -33,8 +33,14 @@ class Command(BaseCommand):
             raise CommandError("--confirm is not the organisation's id. Nothing was changed.")
         try:
             erased = end.end(
-                tenant_id, reason=options["reason"], actor_id=f"command:{getpass.getuser()}"
+                tenant_id,
+                reason=options["reason"],
+                actor_id=f"command:{getpass.getuser()}",
+                say=self.say,
             )
         except (end.CannotEnd, erasure.Held) as error:
             raise CommandError(f"{error} Nothing was changed.") from error
         self.stdout.write(f"The ledger of {tenant_id} has ended: {erased} rows' contents erased.")
+
+    def say(self, progress: str) -> None:
+        self.stderr.write(progress, style_func=str)

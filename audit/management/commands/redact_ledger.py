@@ -40,10 +40,16 @@ class Command(BaseCommand):
             return
         try:
             action_id, erased = erasure.erase(
-                scope, reason=options["reason"], actor_id=f"command:{getpass.getuser()}"
+                scope,
+                reason=options["reason"],
+                actor_id=f"command:{getpass.getuser()}",
+                say=self.say,
             )
         except erasure.Held as error:
             raise CommandError(
                 f"{error} See manage.py hold_ledger --list; release it there first."
             ) from error
         self.stdout.write(f"The contents of {erased} rows are erased: action {action_id}.")
+
+    def say(self, progress: str) -> None:
+        self.stderr.write(progress, style_func=str)

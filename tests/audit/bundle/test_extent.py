@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 TRIALS = range(20)
 NOT_CLAIMED = "Completeness is not claimed: other rows may match the filters."
 UNPROVEN = "Its proof does not lead from this line to the checkpoint."
-WHY = {"reason": "asked for by the person", "actor_id": "command:olga"}
+WHY: dict[str, Any] = {"reason": "asked for by the person", "actor_id": "command:olga"}
 
 
 @cache
