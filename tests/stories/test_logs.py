@@ -1,4 +1,4 @@
-"""What people write stays out of the logs, whatever happens to it."""
+"""What people write stays out of the logs, whatever happens to it, and so do keys."""
 
 import io
 import logging
@@ -8,11 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from agents import tasks
 from config.logs import LineFormatter
 from integrations.models import Delivery, ServiceToken
+from knowledge.models import Item
 from tests.model_server import Failure
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -67,6 +69,8 @@ def test_nothing_that_people_wrote_is_logged(office: Office, log: io.StringIO) -
     logged = log.getvalue()
     assert "turn.finished" in logged
     told = {word for mail in mails for word in words(mail)} | {SECRET, "Zebrafinch"}
-    assert len(told) > 20
+    told |= {title for title in Item.objects.values_list("title", flat=True) if len(title) > 12}
+    assert len(told) > 100
     assert {word for word in told if word in logged} == set()
-    assert token not in logged
+    keys = {token, office.sandbox.key, settings.WEBHOOK_SECRETS["default"]}
+    assert {key for key in keys if key in logged} == set()
