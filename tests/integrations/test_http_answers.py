@@ -2,7 +2,7 @@
 
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -168,29 +168,28 @@ def test_an_answer_in_drops_is_not_waited_for_and_not_asked_for_again_at_once(
     assert asked == ["/emails"]
 
 
-def test_a_file_in_drops_is_not_waited_for(settings: Any) -> None:
-    settings.DATA_SERVICE_ATTEMPTS = 4
-    settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
-    with (
-        answering(b"x" * 1_000, pause=0.01) as (url, asked),
-        pytest.raises(exceptions.TooSlow),
-    ):
-        http.download(http.client(url), "/files/f1", into=BytesIO(), most_bytes=LIMIT)
-
-    assert asked == ["/files/f1"]
+def fetch(url: str) -> None:
+    http.download(http.client(url), "/files/f1", into=BytesIO(), most_bytes=LIMIT)
 
 
-def test_whether_a_write_was_done_is_unknown_when_its_answer_comes_in_drops(settings: Any) -> None:
+def send(url: str) -> None:
+    http.request(http.client(url), "POST", "/emails/send", body={}, idempotency_key="k")
+
+
+@pytest.mark.parametrize(("ask", "path"), [(fetch, "/files/f1"), (send, "/emails/send")])
+def test_a_file_or_a_writes_answer_in_drops_is_not_waited_for_and_what_was_done_is_unknown(
+    ask: Callable[[str], None], path: str, settings: Any
+) -> None:
     settings.DATA_SERVICE_ATTEMPTS = 4
     settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
     with (
         answering(b"x" * 1_000, pause=0.01) as (url, asked),
         pytest.raises(exceptions.TooSlow) as found,
     ):
-        http.request(http.client(url), "POST", "/emails/send", body={}, idempotency_key="k")
+        ask(url)
 
     assert found.value.outcome_unknown is True
-    assert asked == ["/emails/send"]
+    assert asked == [path]
 
 
 def test_a_callback_that_is_answered_in_drops_is_not_waited_for(
