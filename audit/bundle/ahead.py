@@ -1,8 +1,10 @@
-"""One query for page after page, the next page being read while the one before is worked on."""
+"""One query for page after page, read by two sessions while the pages before are worked on."""
 
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from itertools import cycle
 from typing import Any
 
 import psycopg
@@ -15,23 +17,30 @@ def read_ahead(
     connection: BaseDatabaseWrapper, query: str, pages: Iterable[Sequence[Any]]
 ) -> Generator[Rows]:
     """The rows that `query` finds with each of these parameters, in order, values in their
-    binary form. Two pages are held.
+    binary form. Three pages are held.
 
-    A thread reads them on this very connection, which psycopg lends to one at a time: what its
-    transaction sees is seen, and no second connection is needed. Raises what Django raises.
+    Every other page is read by a second session, opened for a second page and closed at the end:
+    the server then works on two pages at once. So ask only for what is committed and never
+    changes. Raises what Django raises.
     """
-    connection.ensure_connection()
-    session: Any = connection.connection
-
-    def rows(parameters: Sequence[Any]) -> Rows:
-        with psycopg.Cursor(session) as cursor:
-            return cursor.execute(query, parameters, binary=True).fetchall()
-
-    with connection.wrap_database_errors, ThreadPoolExecutor(1) as reader:
+    second = connection.copy()
+    with (
+        connection.wrap_database_errors,
+        closing(second),
+        ThreadPoolExecutor(1) as one,
+        ThreadPoolExecutor(1) as other,
+    ):
         coming = deque[Future[Rows]]()
-        for page in pages:
-            coming.append(reader.submit(rows, page))
-            if len(coming) > 1:
+        readers = cycle([(one, connection), (other, second)])
+        for page, (thread, reader) in zip(pages, readers, strict=False):
+            reader.ensure_connection()
+            coming.append(thread.submit(rows, reader.connection, query, page))
+            if len(coming) > 2:
                 yield coming.popleft().result()
-        if coming:
+        while coming:
             yield coming.popleft().result()
+
+
+def rows(session: Any, query: str, parameters: Sequence[Any]) -> Rows:
+    with psycopg.Cursor(session) as cursor:
+        return cursor.execute(query, parameters, binary=True).fetchall()

@@ -13,6 +13,7 @@ from audit.bundle.archive import Archive
 from audit.bundle.extent import extent
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
+from audit.bundle.spool import Spool
 from audit.contracts import ActorType, Filters, Status
 from audit.ids import uuid7
 from audit.models import Checkpoint
@@ -70,8 +71,9 @@ class Bundle:
         yield "redactions.jsonl", redactions.lines(self.extent, self.redactions)
         yield "ledger.jsonl", rows.lines()
         yield "proofs.jsonl", self.proofs()
-        yield "payloads.jsonl", rows.payloads()
-        yield "artifacts.jsonl", rows.artifacts()
+        with Spool() as artifacts:
+            yield "payloads.jsonl", rows.payloads(artifacts)
+            yield "artifacts.jsonl", artifacts.chunks()
         yield "policies.jsonl", rows.policies()
         if self.with_derived:
             yield from derived.files(rows)

@@ -3,13 +3,15 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import connections
 
 from audit import chain, policies, vault
 from audit.bundle.ahead import read_ahead
+from audit.bundle.spool import Spool
 from audit.bundle.verify import artifacts_in
 from audit.keys import tenant_key
 from audit.lines import LINE
@@ -33,22 +35,17 @@ SELECT convert_to(string_agg(
     || E'\\n', '' ORDER BY l.leaf_index), 'UTF8')
 {AT_PLACES.format("LEFT")} {CHOSEN}
 """
-STORED = f"p.salt, p.body, p.box, {vault.PLACE}"
-PAYLOADS = f"""
-SELECT a.id, {STORED} {AT_PLACES.format("")} JOIN LATERAL (
+# A row whose payload was erased has artifacts still.
+CONTENTS = f"""
+SELECT a.id, p.salt, p.body, p.box, {vault.PLACE}, f.made {AT_PLACES.format("")} LEFT JOIN LATERAL (
     SELECT * FROM audit_payload WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
-) p ON true
+) p ON true LEFT JOIN LATERAL (
+    SELECT array_agg(ARRAY[ordinal::text, digest, external_id, kind, provider, url_key]
+                     ORDER BY ordinal) AS made
+    FROM audit_artifact WHERE action_id = l.action_id AND row_id = l.row_id
+) f ON true
 {CHOSEN} ORDER BY l.leaf_index
 """  # noqa: S608  # the names are this module's own
-ARTIFACT = ("row_id", "ordinal", "digest", "external_id", "kind", "provider", "url_key")
-ARTIFACTS = f"""
-SELECT {", ".join(f"f.{name}" for name in ARTIFACT)}, {STORED} {AT_PLACES.format("")} JOIN LATERAL (
-    SELECT * FROM audit_artifact WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
-) f ON true LEFT JOIN LATERAL (
-    SELECT * FROM audit_payload WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
-) p ON true
-{CHOSEN} ORDER BY l.leaf_index, f.ordinal
-"""  # noqa: S608
 POLICIES = """
 SELECT digest, body, box FROM audit_policy WHERE tenant_id = %s AND digest = ANY(%s)
 ORDER BY digest
@@ -58,6 +55,18 @@ POLICY_DIGEST = re.compile(rb'"policy_digest":"([^"]+)"')
 PAYLOAD_LINE = b'{"body":%b,"row_id":%d,"salt":"%b"}\n'
 ARTIFACT_LINE = b'{"artifact":%b,"digest":"%b","row_id":%d}\n'
 NOT_ITS_OWN = b"null", b"0" * 32
+GONE = b"", b""
+Artifact = Sequence[str]  # as CONTENTS lists what makes it
+
+
+class Content(NamedTuple):
+    """A row's payload, its salt in hexadecimal digits, both empty when they are gone, and what
+    the row brought forth, as it is stored."""
+
+    id: int
+    body: bytes
+    salt: bytes
+    made: Sequence[Artifact]
 
 
 class SealedRows:
@@ -75,21 +84,25 @@ class SealedRows:
             self.policy_digests.update(map(bytes.decode, POLICY_DIGEST.findall(chunk or b"")))
             yield chunk or b""
 
-    def payloads(self) -> Iterator[bytes]:
-        for found in self.contents():
-            yield b"".join([PAYLOAD_LINE % (body, row_id, salt) for row_id, body, salt in found])
-
-    def contents(self) -> Iterator[list[tuple[int, bytes, bytes]]]:
-        """Row id, canonical body and salt in hexadecimal digits of each payload that still
-        opens, page by page. One that is not its row's is null, so that a verifier names it."""
-        for found in self.fetched(PAYLOADS):
-            pairs = [(row_id, opened(self.tenant_id, *stored)) for row_id, *stored in found]
-            yield [(row_id, *content) for row_id, content in pairs if content]
-
-    def artifacts(self) -> Iterator[bytes]:
+    def payloads(self, artifacts: Spool) -> Iterator[bytes]:
+        """Those that still open; one that is not its row's is null, so that a verifier names it.
+        The lines of what the rows brought forth are put into `artifacts`."""
         key = tenant_key(self.tenant_id)
-        for found in self.fetched(ARTIFACTS):
-            yield b"".join([self.artifact_line(key, row) for row in found])
+        for page in self.contents():
+            artifacts.put(
+                b"".join([artifact_line(key, row, one) for row in page for one in row.made])
+            )
+            yield b"".join(
+                [PAYLOAD_LINE % (row.body, row.id, row.salt) for row in page if row.body]
+            )
+
+    def contents(self) -> Iterator[list[Content]]:
+        for found in self.fetched(CONTENTS):
+            key = vault.keys.reading(self.tenant_id)
+            yield [
+                Content(row_id, *opened(key, *stored), made or ())
+                for row_id, *stored, made in found
+            ]
 
     def policies(self) -> Iterator[bytes]:
         """The policies that the rows name; `lines` must have been read."""
@@ -115,39 +128,39 @@ class SealedRows:
         pages = ([self.tenant_id, page] for page in self.pages())
         return read_ahead(connections[LEDGER], query, pages)
 
-    def artifact_line(self, key: bytes, row: Sequence[Any]) -> bytes:
-        """The provider's id and address, keyed digests in the table, come from the payload; without
-        one, or where what is stored differs from it, the line is as it is stored."""
-        row_id, ordinal, digest, external_id, *stored = row[: len(ARTIFACT)]
-        content = opened(self.tenant_id, *row[len(ARTIFACT) :])
-        try:
-            text = artifacts_in(content[0])[ordinal - 1] if content else b"{}"
-            named = json.loads(text.decode())
-            ids = named["external_id"], chain.keyed(key, named["external_id"])  # once not keyed
-            others = [named["kind"], named["provider"], chain.keyed(key, named["url"])]
-            is_named = external_id in ids and others == stored
-        except (ValueError, LookupError, TypeError, AttributeError):
-            is_named = False  # there is no payload, or it was altered, which a verifier says
-        if not is_named:
-            names = ("external_id", "kind", "provider", "url")
-            text = chain.canonical_bytes(dict(zip(names, (external_id, *stored), strict=True)))
-        return ARTIFACT_LINE % (text, digest.encode(), row_id)
+
+def artifact_line(key: bytes, row: Content, artifact: Artifact) -> bytes:
+    """The provider's id and address, keyed digests in the table, come from the payload; without
+    one, or where what is stored differs from it, the line is as it is stored."""
+    ordinal, digest, external_id, *stored = artifact
+    try:
+        text = artifacts_in(row.body)[int(ordinal) - 1]
+        named = json.loads(text)
+        ids = named["external_id"], chain.keyed(key, named["external_id"])  # once not keyed
+        others = [named["kind"], named["provider"], chain.keyed(key, named["url"])]
+        is_named = external_id in ids and others == stored
+    except (ValueError, LookupError, TypeError, AttributeError):
+        is_named = False  # there is no payload, or it was altered, which a verifier says
+    if not is_named:
+        names = ("external_id", "kind", "provider", "url")
+        text = chain.canonical_bytes(dict(zip(names, (external_id, *stored), strict=True)))
+    return ARTIFACT_LINE % (text, digest.encode(), row.id)
 
 
 def opened(
-    tenant_id: UUID, salt: bytes | None, body: str | None, box: bytes | None, place: bytes
-) -> tuple[bytes, bytes] | None:
-    """Body and salt, NOT_ITS_OWN when they are not this row's; None when they are gone."""
+    key: AESGCM | None, salt: bytes | None, body: str | None, box: bytes | None, place: bytes
+) -> tuple[bytes, bytes]:
+    """Body and salt, NOT_ITS_OWN when they are not this row's; both empty when they are gone."""
     if box is None:
         if salt is None or body is None:
-            return None
+            return GONE
         # Stored in the clear, it can have been altered to be no line.
         is_line = "\n" not in body and len(salt) == chain.SALT_BYTES
         return (body.encode(), salt.hex().encode()) if is_line else NOT_ITS_OWN
+    if key is None:
+        return GONE
     try:
-        plain = vault.unlocked(box, tenant_id=tenant_id, place=place)
+        plain = vault.opened_with(key, box, place)
     except vault.Unreadable:
         return NOT_ITS_OWN
-    if plain is None:
-        return None
     return plain[chain.SALT_BYTES :], plain[: chain.SALT_BYTES].hex().encode()

@@ -2,7 +2,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import ProgrammingError, connections, transaction
+from django.db import OperationalError, ProgrammingError, connections
 
 from audit.bundle.ahead import read_ahead
 
@@ -21,14 +21,14 @@ def test_every_page_comes_once_and_in_order() -> None:
     assert read(NUMBERS, *pages) == [[(at,), (at + 1,)] for at in range(0, 40, 2)]
 
 
-def test_the_next_page_is_read_while_one_is_worked_on() -> None:
+def test_two_pages_are_read_while_one_is_worked_on() -> None:
     asked = Event()
 
     def pages() -> Any:
-        yield [1, 1]
+        yield from ([1, 1], [2, 2])
         asked.set()
-        yield [2, 2]
-        raise AssertionError("nobody asked for a third page")
+        yield [3, 3]
+        raise AssertionError("nobody asked for a fourth page")
 
     found = read_ahead(connections["ledger"], NUMBERS, pages())
     assert next(found) == [(1,)]
@@ -37,11 +37,27 @@ def test_the_next_page_is_read_while_one_is_worked_on() -> None:
     assert read(NUMBERS, [3, 3]) == [[(3,)]]
 
 
-def test_what_the_transaction_sees_is_seen() -> None:
-    with transaction.atomic(using="ledger"), connections["ledger"].cursor() as cursor:
-        cursor.execute("CREATE TEMPORARY TABLE seen (n int) ON COMMIT DROP")
-        cursor.execute("INSERT INTO seen VALUES (7)")
-        assert read("SELECT n FROM seen WHERE n >= %s", [0]) == [[(7,)]]
+def test_every_other_page_is_read_by_a_second_session_that_is_closed_at_the_end() -> None:
+    session = "SELECT pg_backend_pid() WHERE %s"
+    [(own,)] = read(session, [True])[0]
+    found = read_ahead(connections["ledger"], session, [[True]] * 5)
+    first, second = next(found)[0][0], next(found)[0][0]
+    assert first == own != second
+    assert [row for page in found for row in page] == [(own,), (second,), (own,)]
+    living = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
+    for _ in range(500):  # the server takes a moment to see that it left
+        if read(living, [second]) == [[(0,)]]:
+            break
+    assert read(living, [second]) == [[(0,)]]
+
+
+def test_a_second_session_that_breaks_is_said() -> None:
+    broken = "SELECT pg_terminate_backend(pg_backend_pid()) FROM generate_series(%s, 1)"
+    found = read_ahead(connections["ledger"], broken, [[2], [1]])
+    assert next(found) == []
+    with pytest.raises(OperationalError):
+        next(found)
+    assert read(NUMBERS, [3, 3]) == [[(3,)]]
 
 
 def test_what_fails_raises_as_django_raises_it() -> None:
