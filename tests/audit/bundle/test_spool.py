@@ -1,3 +1,4 @@
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ CHUNKS = [b"one", b"", b"two" * 100_000, b"three"]
 def kept(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """The file that spools make from now on."""
     made: list[Any] = []
-    real = spool.TemporaryFile
+    real = tempfile.TemporaryFile
 
     def noted() -> Any:
         made.append(real())
