@@ -58,12 +58,12 @@ def lines(extent: Extent, found: list[int]) -> Iterator[bytes]:
     texts = (text for chunk in rows.lines() for text in chunk.splitlines())
     payloads = (content for page in rows.contents() for content in page)
     proofs = Proofs(extent.filters.tenant_id, extent.newest.size).of(found)
-    for place, text, payload, proof in zip(found, texts, payloads, proofs, strict=True):
+    for place, text, (_, body, salt, _), proof in zip(found, texts, payloads, proofs, strict=True):
         line = {
-            "body": payload.body.decode(),
+            "body": body.decode(),
             "line": text.decode(),
             "place": place,
             "proof": [node.hex() for node in proof],
-            "salt": payload.salt.decode(),
+            "salt": salt.decode(),
         }
         yield chain.canonical_bytes(line) + b"\n"

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -56,17 +56,10 @@ PAYLOAD_LINE = b'{"body":%b,"row_id":%d,"salt":"%b"}\n'
 ARTIFACT_LINE = b'{"artifact":%b,"digest":"%b","row_id":%d}\n'
 NOT_ITS_OWN = b"null", b"0" * 32
 GONE = b"", b""
-Artifact = Sequence[str]  # as CONTENTS lists what makes it
-
-
-class Content(NamedTuple):
-    """A row's payload, its salt in hexadecimal digits, both empty when they are gone, and what
-    the row brought forth, as it is stored."""
-
-    id: int
-    body: bytes
-    salt: bytes
-    made: Sequence[Artifact]
+Artifact = Sequence[str]  # what CONTENTS lists of each
+# A row's id, its payload, the salt in hexadecimal digits, both empty when they are gone, and what
+# it brought forth.
+Content = tuple[int, bytes, bytes, Sequence[Artifact] | None]
 
 
 class SealedRows:
@@ -89,20 +82,22 @@ class SealedRows:
         The lines of what the rows brought forth are put into `artifacts`."""
         key = tenant_key(self.tenant_id)
         for page in self.contents():
-            artifacts.put(
-                b"".join([artifact_line(key, row, one) for row in page for one in row.made])
-            )
-            yield b"".join(
-                [PAYLOAD_LINE % (row.body, row.id, row.salt) for row in page if row.body]
-            )
+            lines, brought_forth = list[bytes](), list[bytes]()
+            for row_id, body, salt, made in page:
+                if body:
+                    lines.append(PAYLOAD_LINE % (body, row_id, salt))
+                for one in made or ():
+                    brought_forth.append(artifact_line(key, row_id, body, one))
+            artifacts.put(b"".join(brought_forth))
+            yield b"".join(lines)
 
-    def contents(self) -> Iterator[list[Content]]:
+    def contents(self) -> Iterator[Iterator[Content]]:
         for found in self.fetched(CONTENTS):
             key = vault.keys.reading(self.tenant_id)
-            yield [
-                Content(row_id, *opened(key, *stored), made or ())
-                for row_id, *stored, made in found
-            ]
+            yield (
+                (row_id, *opened(key, salt, body, box, place), made)
+                for row_id, salt, body, box, place, made in found
+            )
 
     def policies(self) -> Iterator[bytes]:
         """The policies that the rows name; `lines` must have been read."""
@@ -129,13 +124,13 @@ class SealedRows:
         return read_ahead(connections[LEDGER], query, pages)
 
 
-def artifact_line(key: bytes, row: Content, artifact: Artifact) -> bytes:
+def artifact_line(key: bytes, row_id: int, body: bytes, artifact: Artifact) -> bytes:
     """The provider's id and address, keyed digests in the table, come from the payload; without
     one, or where what is stored differs from it, the line is as it is stored."""
     ordinal, digest, external_id, *stored = artifact
     try:
-        text = artifacts_in(row.body)[int(ordinal) - 1]
-        named = json.loads(text)
+        text = artifacts_in(body)[int(ordinal) - 1]
+        named = json.loads(text.decode())
         ids = named["external_id"], chain.keyed(key, named["external_id"])  # once not keyed
         others = [named["kind"], named["provider"], chain.keyed(key, named["url"])]
         is_named = external_id in ids and others == stored
@@ -144,7 +139,7 @@ def artifact_line(key: bytes, row: Content, artifact: Artifact) -> bytes:
     if not is_named:
         names = ("external_id", "kind", "provider", "url")
         text = chain.canonical_bytes(dict(zip(names, (external_id, *stored), strict=True)))
-    return ARTIFACT_LINE % (text, digest.encode(), row.id)
+    return ARTIFACT_LINE % (text, digest.encode(), row_id)
 
 
 def opened(
