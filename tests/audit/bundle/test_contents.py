@@ -1,8 +1,9 @@
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from io import StringIO
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -10,14 +11,15 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from audit import selectors
+from audit import chain, ledger, selectors
 from audit.bundle import ahead, archive, contents, rows
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
-from audit.contracts import Filters
+from audit.contracts import Artifact, Filters
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
+from tests.audit.entries import entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -121,6 +123,23 @@ def test_rows_are_read_page_by_page(tenant_id: UUID, monkeypatch: pytest.MonkeyP
     for part in ("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl"):
         assert paged[part] == whole[part]
     assert asked == {rows.LINES: 4, rows.CONTENTS: 4}
+
+
+def test_what_an_action_brought_forth_is_named_whatever_its_ids_are(tmp_path: Path) -> None:
+    tenant_id = uuid4()
+    ids = ['","kind":"x', "\\", '"', "é\n\u2028\x00", "", "plain", "🙂" * 3, "[],{}:"]
+    made = tuple(
+        Artifact(kind="draft", provider="gmail", external_id=one, url=other)
+        for one, other in product(ids, reversed(ids))
+    )
+    attempt = entry(tenant_id=tenant_id)
+    ledger.append(attempt)
+    ledger.append(replace(attempt, phase="outcome", status="succeeded", artifacts=made))
+    sealed.seal(tenant_id)
+    data = bundles.make(tenant_id)
+    named = [line["artifact"] for line in bundles.lines(bundles.unpack(data), "artifacts")]
+    assert named == [chain.storable(asdict(artifact)) for artifact in made]
+    assert bundles.check(tmp_path, data, sealed.key(tenant_id)) == 0
 
 
 def test_nothing_sealed_is_said_and_nothing_recorded(tmp_path: Path) -> None:
