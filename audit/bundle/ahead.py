@@ -24,6 +24,7 @@ def read_ahead(
     changes. Raises what Django raises.
     """
     second = connection.copy()
+    second.inc_thread_sharing()  # whoever gives up reading may do so in another thread
     with (
         connection.wrap_database_errors,
         closing(second),

@@ -1,3 +1,5 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -12,6 +14,14 @@ NUMBERS = "SELECT n FROM generate_series(%s::int, %s::int) AS n"
 
 def read(query: str, *pages: list[Any]) -> list[Any]:
     return list(read_ahead(connections["ledger"], query, iter(pages)))
+
+
+def wait_for_its_end(session: int) -> None:
+    """The server takes a moment to see that it left."""
+    living = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
+    end = time.monotonic() + 30
+    while read(living, [session]) != [[(0,)]]:
+        assert time.monotonic() < end
 
 
 def test_every_page_comes_once_and_in_order() -> None:
@@ -44,11 +54,17 @@ def test_every_other_page_is_read_by_a_second_session_that_is_closed_at_the_end(
     first, second = next(found)[0][0], next(found)[0][0]
     assert first == own != second
     assert [row for page in found for row in page] == [(own,), (second,), (own,)]
-    living = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
-    for _ in range(500):  # the server takes a moment to see that it left
-        if read(living, [second]) == [[(0,)]]:
-            break
-    assert read(living, [second]) == [[(0,)]]
+    wait_for_its_end(second)
+
+
+def test_reading_may_be_given_up_in_another_thread() -> None:
+    session = "SELECT pg_backend_pid() WHERE %s"
+    found = read_ahead(connections["ledger"], session, [[True]] * 5)
+    next(found)
+    [(second,)] = next(found)
+    with ThreadPoolExecutor(1) as another:
+        another.submit(found.close).result()
+    wait_for_its_end(second)
 
 
 def test_a_second_session_that_breaks_is_said() -> None:
