@@ -112,11 +112,16 @@ def nothing_follows(tenant_id: UUID, size: int) -> bool:
 
 
 def end(
-    tenant_id: UUID, *, reason: str, actor_id: str, say: Callable[[str], None] = erasure.silent
+    tenant_id: UUID,
+    *,
+    reason: str,
+    actor_id: str,
+    at_most: int | None = None,
+    say: Callable[[str], None] = erasure.silent,
 ) -> int:
-    """End this organisation's ledger; returns how many rows' contents were erased. `say` is told
-    about the progress. A crash in between leaves contents that nobody can read any more: calling
-    again erases the rest.
+    """End this organisation's ledger; returns how many rows' contents were erased, and erases no
+    more when `at_most` are. `say` is told about the progress. What is left then, or by a crash,
+    nobody can read any more: calling again erases the rest.
 
     Raises CannotEnd, and audit.erasure.Held for a hold that was set meanwhile.
     """
@@ -128,7 +133,7 @@ def end(
         say("The data key is destroyed: nobody can read the contents any more.")
     why = f"end of the organisation: {reason}"
     scope = erasure.Scope(tenant_id=tenant_id)
-    return erasure.erase(scope, reason=why, actor_id=actor_id, say=say)[1]
+    return erasure.erase(scope, reason=why, actor_id=actor_id, at_most=at_most, say=say)[1]
 
 
 def destroy_key(found: State, *, reason: str, actor_id: str) -> None:

@@ -74,16 +74,22 @@ def silent(progress: str) -> None:
 
 
 def erase(
-    scope: Scope, *, reason: str, actor_id: str, say: Callable[[str], None] = silent
+    scope: Scope,
+    *,
+    reason: str,
+    actor_id: str,
+    at_most: int | None = None,
+    say: Callable[[str], None] = silent,
 ) -> tuple[UUID, int]:
-    """Erase the contents of the rows of the scope, a thousand at a time. Returns the action
-    under which that is recorded and how many rows it was. `say` is told about the progress.
+    """Erase the contents of the rows of the scope, a thousand at a time, and no more when
+    `at_most` are erased. Returns the action under which that is recorded and how many rows it
+    was. `say` is told about the progress.
 
     Raises Held when a legal hold keeps one of them, and NotPermitted. A crash in between leaves
     a part erased, each part with its record; calling again goes on.
     """
     action_id, erased = uuid7(), 0
-    while ids := list(rows(scope).values_list("id", flat=True)[:BATCH]):
+    for ids in batches(scope):
         redact(
             ids,
             tenant_id=scope.tenant_id,
@@ -92,9 +98,28 @@ def erase(
             actor_id=actor_id,
         )
         erased += len(ids)
+        if at_most and erased >= at_most:
+            break
         if erased % SAID_EVERY == 0:
             say(f"{erased:,} rows' contents erased so far")
     return action_id, erased
+
+
+def batches(scope: Scope) -> Iterator[list[int]]:
+    """The ids of the rows that have something to erase, while it is being erased. Goes on behind
+    the last one, and begins once more at its end: a late outcome belongs to an early action."""
+    found = first = rows(scope)
+    while True:
+        page = list(found.values_list("action_id", "id")[:BATCH])
+        if page:
+            yield [row_id for _, row_id in page]
+            action_id, row_id = page[-1]
+            behind = first.filter(action_id__gte=action_id)
+            found = behind.exclude(action_id=action_id, id__lte=row_id)
+        elif found is first:
+            return
+        else:
+            found = first
 
 
 def redact(ids: list[int], **said: Any) -> None:

@@ -26,6 +26,7 @@ from guardrails.text import visible
 from integrations.models import Organisation
 
 REASON_LIMIT = 300
+AT_ONCE = 10_000  # rows that one press of a button erases: some seconds
 REFUSED = (
     *(erasure.Held, erasure.NotPermitted, end.CannotEnd),
     *(retention.CannotDrop, ValueError),
@@ -114,8 +115,15 @@ def erase(request: HttpRequest, organisation: Organisation) -> str:
     count = erasure.rows(chosen).count()
     if str(count) != request.POST.get("count"):
         raise ValueError(f"By now it would be {count} rows. Nothing was erased: count again.")
-    action_id, erased = erasure.erase(chosen, reason=why, actor_id=operator(request))
-    return f"The contents of {erased} rows are erased: action {action_id}."
+    who = operator(request)
+    action_id, erased = erasure.erase(chosen, reason=why, actor_id=who, at_most=AT_ONCE)
+    done = f"The contents of {erased} rows are erased: action {action_id}."
+    if erased >= count:
+        return done
+    return (
+        f"{done} {count - erased} are left: do the same again to go on, or erase them all with "
+        "manage.py redact_ledger."
+    )
 
 
 def show_holds(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
@@ -210,8 +218,16 @@ def finish(request: HttpRequest, organisation: Organisation) -> str:
     if request.POST.get("typed", "").strip() != organisation.name:
         raise ValueError(f"Type the organisation's name, {organisation.name}, as it is written.")
     tenant_id: UUID = organisation.id
-    erased = end.end(tenant_id, reason=reason(request), actor_id=operator(request))
-    return f"The ledger of {organisation.name} has ended: the contents of {erased} rows are erased."
+    why, who = reason(request), operator(request)
+    erased = end.end(tenant_id, reason=why, actor_id=who, at_most=AT_ONCE)
+    done = f"The ledger of {organisation.name} has ended: the contents of {erased} rows are erased."
+    left = erasure.rows(erasure.Scope(tenant_id=tenant_id)).count()
+    if not left:
+        return done
+    return (
+        f"{done} Those of {left} more cannot be read any longer, and are not erased yet: go on "
+        "below, or erase them all with manage.py end_ledger."
+    )
 
 
 PAGES = (

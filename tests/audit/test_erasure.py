@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connections, transaction
 
-from audit import erasure, events, ids, selectors
+from audit import erasure, events, ids, ledger, selectors
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.erasure import Scope
@@ -19,7 +19,7 @@ from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
 from audit.verify import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
-from tests.audit.entries import append_action
+from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 WHY: dict[str, Any] = {"reason": "asked for by the person", "actor_id": "command:olga"}
@@ -89,6 +89,38 @@ def test_a_whole_organisation_is_erased_in_batches_and_a_second_time_changes_not
     assert [len(row.payload["rows"]) for row in selectors.recorded(action_id)] == [3, 3, 2]
     assert erasure.erase(Scope(tenant_id=tenant_id), **WHY)[1] == 0
     assert len(selectors.recorded(action_id)) == 3
+    assert findings(tenant_id) == []
+
+
+def test_no_more_is_erased_than_was_asked_for_and_calling_again_goes_on(
+    tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "BATCH", 2)
+    for _ in range(4):
+        append_action(tenant_id=tenant_id)
+    whole = Scope(tenant_id=tenant_id)
+    assert [erasure.erase(whole, at_most=3, **WHY)[1] for _ in range(3)] == [4, 4, 0]
+    assert contents(tenant_id) == 0
+
+
+def test_what_is_appended_to_an_early_action_meanwhile_is_erased_too(
+    tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "BATCH", 2)
+    early = append_action(tenant_id=tenant_id, status="pending")
+    for _ in range(3):
+        append_action(tenant_id=tenant_id)
+    late: list[Any] = [entry(tenant_id=tenant_id, action_id=early, phase="outcome", status="noop")]
+    real = erasure.redact
+
+    def redact(ids: list[int], **said: Any) -> None:
+        real(ids, **said)
+        if late:  # behind the first batch, of which its action was
+            ledger.append(late.pop())
+
+    monkeypatch.setattr(erasure, "redact", redact)
+    assert erasure.erase(Scope(tenant_id=tenant_id), **WHY)[1] == 8
+    assert contents(tenant_id) == 0
     assert findings(tenant_id) == []
 
 

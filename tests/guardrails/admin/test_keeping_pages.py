@@ -14,6 +14,7 @@ from audit import end, erasure, retention, selectors
 from audit.bundle.contents import Bundle
 from audit.contracts import Filters
 from audit.models import ExecutedAgentAction
+from guardrails.admin import keeping_pages
 from integrations.models import Organisation
 from tests.audit import sealed
 from tests.audit.bundle import leaving
@@ -125,6 +126,23 @@ def test_contents_are_counted_first_and_erased_then(
     assert all(row.payload for row in selectors.recorded(kept))
     said = ExecutedAgentAction.objects.get(tenant_id=organisation.id, phase="redaction")
     assert said.actor_id == "operator:olga"
+
+
+def test_a_page_erases_some_at_once_and_says_how_many_are_left(
+    olga: Client, organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "BATCH", 2)
+    monkeypatch.setattr(keeping_pages, "AT_ONCE", 4)
+    for _ in range(3):
+        append_action(tenant_id=organisation.id, on_behalf_of="maya")
+    given = {"what": "user", "about": "maya", "reason": "request 7"}
+    some = page(olga, "erasure", organisation, **given, count="6")
+    assert "The contents of 4 rows are erased" in some
+    assert "2 are left: do the same again to go on" in some
+    rest = page(olga, "erasure", organisation, **given, count="2")
+    assert "The contents of 2 rows are erased" in rest
+    assert "are left" not in rest
+    assert contents(organisation) == 0
 
 
 @pytest.mark.parametrize(
@@ -244,6 +262,26 @@ def test_an_organisation_ends_when_its_name_is_typed(
     assert end.has_ended(organisation.id)
     assert contents(organisation) == 0
     assert "Nothing is left to erase." in page(olga, "end", organisation)
+
+
+def test_an_end_that_erases_some_at_once_goes_on_below(
+    olga: Client, organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "BATCH", 2)
+    monkeypatch.setattr(keeping_pages, "AT_ONCE", 2)
+    for _ in range(2):
+        append_action(tenant_id=organisation.id)
+    sealed.seal(organisation.id)
+    everything = Filters(tenant_id=organisation.id)
+    made: Any = Bundle(filters=everything, actor_type="admin", actor_id="operator:olga")
+    assert b"".join(made)
+    told = [page(olga, "end", organisation, typed=organisation.name, reason="x") for _ in range(3)]
+    assert "Those of 4 more cannot be read any longer, and are not erased yet" in told[0]
+    assert "Erase what is left" in told[0]
+    assert "Those of 2 more cannot be read" in told[1]
+    assert "the contents of 2 rows are erased." in told[2]
+    assert "Nothing is left to erase." in told[2]
+    assert contents(organisation) == 0
 
 
 def test_a_database_role_that_may_not_is_told(
