@@ -88,6 +88,14 @@ FROM ledger l JOIN pg_attribute a ON a.attrelid = l.oid, aclexplode(a.attacl) g
 WHERE g.grantee <> l.relowner
 ORDER BY 1, 2, 3, 4
 """
+# Who may call the functions that write past the grants.
+CALLERS = """
+SELECT name, CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(g.grantee) END
+FROM unnest(%s::text[]) AS name JOIN pg_proc p ON p.oid = to_regprocedure(name),
+    aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) g
+WHERE g.grantee <> p.proowner
+ORDER BY 1, 2
+"""
 
 
 @dataclass(frozen=True)
@@ -113,13 +121,11 @@ def standing() -> Standing:
 
 
 def problems() -> list[str]:
-    """A sentence for each right that weakens the ledger; none while one role does everything,
-    because then no grant would mean anything (`missing_layers` says so)."""
+    """A sentence for each right that weakens the ledger. That the role which does everything
+    owns the tables is none (`missing_layers` says so)."""
     who = standing()
-    if not who.is_separate:
-        return []
     found = extra_rights()
-    if who.owner_can_log_in:
+    if who.is_separate and who.owner_can_log_in:
         found.append(
             f"The role {who.owner} owns the ledger and can log in. Take that from it: "
             f'ALTER ROLE "{who.owner}" NOLOGIN'
@@ -128,7 +134,8 @@ def problems() -> list[str]:
 
 
 def extra_rights() -> list[str]:
-    """Rights that nobody but the owner should hold on the ledger's tables and their months."""
+    """Rights that nobody but the owner should hold on the ledger's tables and their months,
+    and functions that everybody may call, or that erase and whoever writes rows may call."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(HELD, [[table for _, table in guards.guarded()]])
         held = cursor.fetchall()
@@ -144,7 +151,21 @@ def extra_rights() -> list[str]:
             f"The role {grantee} holds {what} on {table}. Take it away: "
             f'REVOKE {what} ON {table} FROM "{grantee}"'.replace('"PUBLIC"', "PUBLIC")
         )
-    return sentences
+    writers = {grantee for _, _, right, grantee in held if right == "INSERT"}
+    return sentences + extra_callers(writers)
+
+
+def extra_callers(writers: set[str]) -> list[str]:
+    names = {name for names in FUNCTIONS.values() for name in names} | {"audit_make_month(date)"}
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(CALLERS, [sorted(names)])
+        found = cursor.fetchall()
+    return [
+        f"The role {caller} may call {name}. Take it away: "
+        f'REVOKE EXECUTE ON FUNCTION {name} FROM "{caller}"'.replace('"PUBLIC"', "PUBLIC")
+        for name, caller in found
+        if caller == "PUBLIC" or (name in FUNCTIONS["privacy"] and caller in writers)
+    ]
 
 
 def missing_layers() -> list[str]:

@@ -9,10 +9,20 @@ from audit.routing import LEDGER
 
 AHEAD = 3
 
+# A month of one table without those of the others takes no rows.
 MADE = """
 SELECT to_date(right(c.relname, 7), 'YYYY_MM')
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-WHERE i.inhparent = 'audit_action'::regclass
+WHERE i.inhparent = ANY('{audit_action,audit_payload,audit_artifact}'::regclass[])
+GROUP BY 1 HAVING count(*) = 3
+ORDER BY 1
+"""
+# Their months that others of the ledger's tables lack.
+BROKEN = """
+SELECT to_date(right(c.relname, 7), 'YYYY_MM')
+FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = ANY('{audit_action,audit_payload,audit_artifact}'::regclass[])
+GROUP BY 1 HAVING count(*) < 3
 ORDER BY 1
 """
 
@@ -60,6 +70,18 @@ def made() -> list[Month]:
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(MADE)
         return [Month(row[0]) for row in cursor.fetchall()]
+
+
+def broken() -> list[str]:
+    """A sentence for each month that lacks one of its tables: it takes no rows, or lost some."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(BROKEN)
+        return [
+            f"The ledger's month {Month(row[0])} lacks the table of its rows, payloads or "
+            "artifacts. Restore it from a backup; where the month holds nothing yet, drop the "
+            "other tables and make it again with: manage.py make_ledger_months"
+            for row in cursor.fetchall()
+        ]
 
 
 def installed() -> bool:

@@ -31,6 +31,9 @@ def another_vault_key() -> list[str]:
 
 
 def missing_months() -> list[str]:
+    broken = months.broken()
+    if broken:
+        return broken
     missing = months.problems(months.made(), now=timezone.now())
     if not missing:
         return []

@@ -16,6 +16,10 @@ from guardrails.snapshot import PolicySnapshot
 DECIDED = ("attempt", "blocked")
 # Refusals that no policy had a part in.
 WITHOUT_POLICY = ("guard_failed",)
+# Refusals of what the policy would have allowed or asked about.
+BESIDE_POLICY = ("changed_since_asked", "too_many_asks", "no_longer_waiting", "not_sealed")
+
+UNASKED = "It was carried out without a person's word, but the verdict is “ask”."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +45,24 @@ class Replay:
     agreed: int = 0
     erased: int = 0
     policies: dict[str, PolicySnapshot] = field(default_factory=dict)
+    # Attempts that somebody had to be asked about and nobody was: right if nothing was to do.
+    unasked: dict[tuple[UUID, int], Disagreement] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Disagreement]:
         self.bodies = reading.policies(self.archive)
         for row in reading.rows(self.archive):
+            key = row.action_id, row.attempt_no
             if is_decision(row):
                 sentence = self.examine(row)
-                if sentence:
-                    yield Disagreement(row_id=row.id, action_id=row.action_id, sentence=sentence)
+                found = Disagreement(row_id=row.id, action_id=row.action_id, sentence=sentence)
+                if sentence == UNASKED:
+                    self.unasked[key] = found
+                elif sentence:
+                    yield found
+            elif row.decision_reason == "already_so" and key in self.unasked:
+                del self.unasked[key]
+                self.agreed += 1
+        yield from self.unasked.values()
 
     def examine(self, row: Recorded) -> str:
         """Why the row's decision does not follow; empty where it does, or was erased."""
@@ -71,6 +85,13 @@ class Replay:
             )
         if not permits(row, again.verdict):
             return f"It was carried on as “{row.decision}”, but the verdict is “{again.verdict}”."
+        if not says(row, again.reason):
+            return (
+                f"It says “{row.decision}” ({row.decision_reason}), but the verdict is "
+                f"“{again.verdict}” ({again.reason})."
+            )
+        if row.phase == "attempt" and again.verdict == "ask" and not row.approval_id:
+            return UNASKED
         self.agreed += 1
         return ""
 
@@ -85,12 +106,25 @@ class Replay:
 
 def is_decision(row: Recorded) -> bool:
     waits = row.phase == "control" and row.status == "waiting"
-    return (row.phase in DECIDED or waits) and row.decision_reason not in WITHOUT_POLICY
+    if row.phase == "blocked" and row.decision_reason in WITHOUT_POLICY:
+        return False
+    return row.phase in DECIDED or waits
 
 
 def permits(row: Recorded, verdict: str) -> bool:
-    """Whether the verdict is one after which this row may stand. A refusal may always: a
-    person's word or a cap can refuse what the policy would not."""
+    """Whether the verdict is one after which this row may stand."""
+    if row.phase == "blocked":
+        return verdict == "refuse" or row.decision_reason in BESIDE_POLICY
     if row.phase == "attempt" or row.decision_reason == "held":
-        return verdict == "allow" or (verdict == "ask" and row.approval_id != "")
-    return row.phase == "blocked" or verdict == "ask"
+        return verdict in ("allow", "ask")
+    return verdict == "ask"
+
+
+def says(row: Recorded, reason: str) -> bool:
+    """Whether the row's own columns, which lists and filters show, say what was decided."""
+    if row.phase == "blocked":
+        return row.decision == "blocked" and row.decision_reason in (reason, *BESIDE_POLICY)
+    if row.phase == "attempt" or row.decision_reason == "held":
+        went_on = "approved" if row.approval_id else "allowed"
+        return row.decision == went_on and row.decision_reason in (reason, "held")
+    return row.decision == "none" and row.decision_reason == reason

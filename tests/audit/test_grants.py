@@ -290,6 +290,11 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
             f'REVOKE INSERT ON audit_action FROM "{PREFIX}sealer"',
         ),
         (
+            f"GRANT EXECUTE ON FUNCTION audit_drop_months(date, jsonb) TO {PREFIX}app",
+            f"REVOKE EXECUTE ON FUNCTION audit_drop_months(date, jsonb) FROM {PREFIX}app",
+            f"The role {PREFIX}app may call audit_drop_months(date, jsonb).",
+        ),
+        (
             f"ALTER ROLE {PREFIX}owner LOGIN",
             f"ALTER ROLE {PREFIX}owner NOLOGIN",
             "owns the ledger and can log in",
@@ -300,7 +305,7 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
             f"on {MONTH} is not ENABLE ALWAYS",
         ),
     ],
-    ids=["update", "delete", "truncate", "stamp", "insert", "owner", "trigger"],
+    ids=["update", "delete", "truncate", "stamp", "insert", "call", "owner", "trigger"],
 )
 def test_a_weakened_ledger_keeps_the_processes_from_starting(
     weaken: str, mend: str, sentence: str, separate: Separate

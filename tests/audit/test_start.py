@@ -59,6 +59,39 @@ def test_a_missing_month_is_made_at_the_start() -> None:
     assert refusals_after(f"DROP TABLE {tables}") == []
 
 
+@pytest.mark.parametrize("part", ["action", "payload", "artifact"])
+def test_a_month_that_lacks_one_of_its_tables_refuses(part: str) -> None:
+    following = Month.of(timezone.now()).following
+    (sentence,) = refusals_after(f"DROP TABLE audit_{part}_{following.suffix}")
+    assert sentence.startswith(f"The ledger's month {following} lacks the table of its rows, ")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            "GRANT UPDATE ON audit_action TO PUBLIC",
+            "The role PUBLIC holds UPDATE on audit_action. Take it away: "
+            "REVOKE UPDATE ON audit_action FROM PUBLIC",
+        ),
+        (
+            "GRANT EXECUTE ON FUNCTION audit_redact(jsonb, bytea, text) TO PUBLIC",
+            "The role PUBLIC may call audit_redact(jsonb, bytea, text). Take it away: "
+            "REVOKE EXECUTE ON FUNCTION audit_redact(jsonb, bytea, text) FROM PUBLIC",
+        ),
+        (
+            "GRANT EXECUTE ON FUNCTION audit_make_month(date) TO PUBLIC",
+            "The role PUBLIC may call audit_make_month(date). Take it away: "
+            "REVOKE EXECUTE ON FUNCTION audit_make_month(date) FROM PUBLIC",
+        ),
+    ],
+)
+def test_a_right_of_others_refuses_also_where_one_role_does_everything(
+    statement: str, sentence: str
+) -> None:
+    assert refusals_after(statement) == [sentence]
+
+
 def test_a_month_that_cannot_be_made_refuses_and_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

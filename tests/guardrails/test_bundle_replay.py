@@ -81,6 +81,18 @@ def test_an_action_that_was_held_follows_from_its_policy(office: Office) -> None
     assert office.calls() == []
 
 
+def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:
+    office.permit("archive", "ask")
+    mail = office.receive(labels=["unread"])
+    assert execute(office.request("archive", {"email_id": mail})).status == "noop"
+    sealed.seal(office.organisation.id)
+
+    told, replay = replayed(bundles.make(office.organisation.id))
+
+    assert (told, replay.agreed) == ([], 1)
+    assert office.calls() == []
+
+
 def change(
     files: Files, reason: str, edit: Callable[[dict[str, Any], dict[str, Any]], None]
 ) -> int:
@@ -123,6 +135,41 @@ def change(
             "not_permitted",
             lambda row, payload: row.update(policy_digest="0" * 64),
             "The policy that decided it is missing or altered.",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision_reason="paused"),
+            "It says “blocked” (paused), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision="allowed"),
+            "It says “allowed” (not_permitted), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(decision_reason="guard_failed"),
+            "It says “allowed” (guard_failed), but the verdict is “allow” (allowed).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(decision="blocked"),
+            "It says “blocked” (allowed), but the verdict is “allow” (allowed).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(phase="blocked", decision="blocked"),
+            "It was carried on as “blocked”, but the verdict is “allow”.",
+        ),
+        (
+            "needs_approval",
+            lambda row, payload: row.update(decision_reason="paused"),
+            "It says “none” (paused), but the verdict is “ask” (needs_approval).",
+        ),
+        (
+            "needs_approval",
+            lambda row, payload: row.update(phase="attempt", decision="allowed", approval_id=""),
+            "It was carried out without a person's word, but the verdict is “ask”.",
         ),
     ],
 )

@@ -1,6 +1,7 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from audit import months
 
@@ -16,7 +17,13 @@ class Command(BaseCommand):
         parser.add_argument("--ahead", type=int, default=months.AHEAD, help="24 at most.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        made = months.make_ahead(options["ahead"])
+        try:
+            made = months.make_ahead(options["ahead"])
+        except DatabaseError as error:
+            raise CommandError(f"No month was made: {str(error).splitlines()[0]}") from error
+        broken = months.broken()
+        if broken:
+            raise CommandError(" ".join(broken))
         last = months.made()[-1]
         self.stdout.write(
             f"Made {', '.join(map(str, made)) or 'none'}. The ledger's last month is {last}."
