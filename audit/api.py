@@ -169,6 +169,11 @@ class NotSealed(APIException):
     default_code = "not_sealed"
 
 
+class AheadOfLedger(APIException):
+    status_code = 409
+    default_code = "ahead_of_ledger"
+
+
 class LedgerBundleView(APIView):
     permission_classes = [Nobody]
 
@@ -223,9 +228,12 @@ class LedgerFeedView(Chosen):
         caller = caller_of(request)
         if caller.user_ids:
             raise PermissionDenied("A feed holds every user's actions; this token covers some.")
-        found = feed.page(
-            tenant_id=caller.organisation_id, start=wanted["place"], limit=wanted["limit"]
-        )
+        try:
+            found = feed.page(
+                tenant_id=caller.organisation_id, start=wanted["place"], limit=wanted["limit"]
+            )
+        except feed.AheadOfLedger as error:
+            raise AheadOfLedger(str(error)) from error
         items = map(ocsf.event, found.items) if wanted["format"] == "ocsf" else found.items
         told = {"items": list(items), "left": found.left, "next_place": found.next_place}
         return Response(told | {"size": found.size})

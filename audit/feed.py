@@ -15,6 +15,10 @@ from audit.models import ExecutedAgentAction, Leaf
 from audit.sealing import newest
 
 
+class AheadOfLedger(Exception):
+    """No reader of this ledger was ever told this place: it was set back, or it is another's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FeedPage:
     """Rows from one place on. `next_place` continues behind them; `size` is how many rows
@@ -28,8 +32,8 @@ class FeedPage:
 
 
 def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
-    """At most `limit` places from `start` on. Four queries. Raises KeyError for a row that is
-    gone and did not leave by retention."""
+    """At most `limit` places from `start` on. Four queries. Raises AheadOfLedger, and KeyError
+    for a row that is gone and did not leave by retention."""
     leaves = list(
         Leaf.objects.filter(tenant_id=tenant_id, leaf_index__gte=start).order_by("leaf_index")[
             :limit
@@ -38,6 +42,13 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     rows = selectors.with_payload().filter(id__in=[leaf.row_id for leaf in leaves])
     found = {row.id: row for row in rows.prefetch_related("artifacts")}
     last, left = newest(tenant_id), departures.left(tenant_id)
+    size = last.size if last else 0
+    if start > size:
+        raise AheadOfLedger(
+            f"Place {start} is ahead of this ledger, of which {size} rows are sealed: it was set "
+            "back to an older state, or the place is another ledger's. Compare leaf_hash of the "
+            "rows that you hold before you go on."
+        )
     gone = tuple(
         leaf.leaf_index
         for leaf in leaves
@@ -52,7 +63,7 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
         ),
         left=gone,
         next_place=leaves[-1].leaf_index + 1 if leaves else start,
-        size=last.size if last else 0,
+        size=size,
     )
 
 

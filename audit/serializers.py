@@ -28,6 +28,9 @@ class FilterFields(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if unknown := sorted(set(self.initial_data) - set(self.fields)):
             raise serializers.ValidationError({unknown[0]: "There is no such parameter."})
+        since, until = attrs.get("since"), attrs.get("until")
+        if since and until and until <= since:
+            raise serializers.ValidationError({"until": "It is not behind `since`."})
         return attrs
 
 

@@ -6,7 +6,7 @@ KEY is the ledger's public key (origin+id+base64, or a file that holds it), CHEC
 with a checkpoint that you received earlier. Keys that KEY named as its successors count too;
 with @TIME (such as @2026-11-21) KEY itself counts for nothing that was recorded later. Take KEY
 and this program from where you trust them, not from the bundle. Nothing is sent anywhere. One
-line for each finding; exit code 0 when the bundle is sound, 1 when it is not.
+line for each finding; exit code 0: sound, 1: not sound, 2: nothing was checked.
 """
 
 import base64
@@ -112,9 +112,10 @@ def key_id(name: str, public: bytes) -> bytes:
 
 def key_of(text: str) -> tuple[str, bytes]:
     """Name and public key of a verifier key."""
-    name, identifier, encoded = text.strip().split("+", 2)
+    found = re.fullmatch(r"([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})", text.strip())
+    name, identifier, encoded = found.groups() if found else ("", "", "")
     public = unbase64(encoded)
-    if len(public) != 33 or public[0] != 1 or identifier != key_id(name, public[1:]).hex():
+    if public[:1] != b"\1" or identifier != key_id(name, public[1:]).hex():
         raise ValueError("KEY is no whole key of the form origin+id+base64.")
     return name, public[1:]
 
@@ -242,8 +243,8 @@ class Verification:
         self.archive, (self.name, self.key), self.until = archive, key, until
         self.ledger, _, self.tenant = self.name.rpartition("/")
         self.tenant_id = self.tenant.encode()
-        # Every key that counts and how KEY leads to it; and those that led to KEY.
-        self.keys, self.earlier, self.by = {self.key: ""}, list[bytes](), self.key
+        # Every key that counts and how KEY leads to it; for what only compares also those before.
+        self.keys, self.known, self.by = {self.key: ""}, [self.key], self.key
         self.digests, self.stops = dict[str, str](), dict[int, list[tuple[bytes, str]]]()
         self.open = dict[tuple[bytes, bytes], bytes]()  # the row of each attempt
         self.missing, self.erased, self.policies = set[int](), set[int](), set[bytes]()
@@ -270,7 +271,7 @@ class Verification:
             yield "newest.note is older than checkpoint.note, or contradicts it."
         for file in ("checkpoints.jsonl", "anchors.jsonl"):
             for line in self.lines(file):
-                at, expected, _ = read_note(read(line)["note"], self.name, self.known())
+                at, expected, _ = read_note(read(line)["note"], self.name, self.known)
                 self.stops.setdefault(at, []).append((expected, ""))
                 self.stamped += file == "anchors.jsonl"
         self.stops.setdefault(self.end[0], []).append((self.end[1], ""))
@@ -326,18 +327,15 @@ class Verification:
             if old in self.keys:
                 who = key_id(self.name, old).hex()
                 self.keys[new] = f", which key {who} named on {at}{self.keys[old]}"
+        self.known = [*self.keys]
         if self.key in chain:
-            self.earlier = chain[: chain.index(self.key)]
+            self.known += chain[: chain.index(self.key)]
         elif chain:
             yield "The rotations in keys.json are not about KEY."
 
-    def known(self) -> list[bytes]:
-        """For what only compares: also the keys from before KEY."""
-        return [*self.keys, *self.earlier]
-
     def compare(self, name: str, note: str) -> Iterator[str]:
         try:
-            at, expected, _ = read_note(note, self.name, self.known())
+            at, expected, _ = read_note(note, self.name, self.known)
         except UNREADABLE:
             yield f"{name} is no checkpoint that KEY signed."
             return
@@ -525,10 +523,9 @@ class Verification:
     def verdict(self, findings: int) -> str:
         kind = f"NOT SOUND: {findings} findings in" if findings else "SOUND:"
         if not self.is_whole:
-            rows = f"{self.count} rows of {self.name}"
             kept = "" if findings else " Each was sealed at its place and is unaltered."
             claim = "Completeness is not claimed: other rows may match the filters."
-            return f"{kind} {rows}.{kept} {claim}"
+            return f"{kind} {self.count} rows of {self.name}.{kept} {claim}"
         places = f"places {self.first} to {self.tree.size - 1} of {self.name}"
         return f"{kind} {places}.{'' if findings else ' None between them is missing or altered.'}"
 
@@ -568,16 +565,19 @@ def say(kind: str, text: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) < 2:
-        print(__doc__)
-        return 2
-    count, given = 0, arguments[1]
+    count = 0
     try:
+        bundle, given, *kept = arguments
+        Path(bundle).open("rb").close()
         whole = given if given.count("+") > 1 else Path(given).read_text(encoding="utf-8")
         text, _, refused = whole.strip().partition("@")
         key = key_of(text)
-        older = [(name, Path(name).read_text(encoding="utf-8")) for name in arguments[2:]]
-        with zipfile.ZipFile(arguments[0]) as archive:
+        older = [(name, Path(name).read_text(encoding="utf-8")) for name in kept]
+    except (OSError, ValueError) as error:
+        print(f"Nothing was checked: {error}" if len(arguments) > 1 else __doc__)
+        return 2
+    try:
+        with zipfile.ZipFile(bundle) as archive:
             verification = Verification(archive, key, refused)
             for sentence in verification.findings(older):
                 count += 1
@@ -587,9 +587,9 @@ def main(arguments: list[str]) -> int:
         say("FINDING", f"The bundle cannot be read to its end: {type(error).__name__}: {error}")
         print("NOT SOUND")
         return 1
-    for attempt, row in verification.open.items():
-        action_id, number, row_id = map(bytes.decode, (*attempt, row))
-        say("open", f"row {row_id}: attempt {number} of {action_id} has no outcome here.")
+    for (action_id, number), row_id in verification.open.items():
+        what = f"attempt {number.decode()} of {action_id.decode()}"
+        say("open", f"row {row_id.decode()}: {what} has no outcome here.")
     for remark in remarks:
         say("note", remark)
     print(verification.verdict(count))

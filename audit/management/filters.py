@@ -35,12 +35,16 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def chosen(options: dict[str, Any]) -> Filters:
-    """The filters of a command line. Raises CommandError while the tenant is not clear."""
+    """The filters of a command line. Raises CommandError while the tenant is not clear, and for
+    a period that ends before it begins."""
     tenant_id = options["tenant"] or selectors.only_tenant()
     if tenant_id is None:
         raise CommandError(
             "The ledger is empty or holds several tenants. Name one with --tenant and its id."
         )
+    since, until = options["since"], options["until"]
+    if since and until and until <= since:
+        raise CommandError("--until is not behind --since.")
     return Filters(
         tenant_id=tenant_id,
         account_id=options["account"],
@@ -48,6 +52,6 @@ def chosen(options: dict[str, Any]) -> Filters:
         status=options["status"],
         run_id=options["run"],
         on_behalf_of=frozenset(filter(None, [options["user"]])),
-        since=options["since"],
-        until=options["until"],
+        since=since,
+        until=until,
     )

@@ -94,6 +94,7 @@ def test_filters_choose(organisation: Organisation) -> None:
         ({"limit": "0"}, "limit"),
         ({"limit": "201"}, "limit"),
         ({"cursor": "x"}, "cursor"),
+        ({"since": "2026-11-02", "until": "2026-11-01"}, "until"),
         ({"tenant_id": str(uuid4())}, "tenant_id"),
         ({"action_type": "a\x00b"}, "action_type"),
     ],

@@ -284,6 +284,30 @@ def test_the_command_counts_first_and_erases_when_told(tenant_id: UUID) -> None:
     assert contents(tenant_id) == 0
 
 
+def test_the_command_says_first_that_holds_keep_rows(tenant_id: UUID) -> None:
+    append_action(tenant_id=tenant_id, on_behalf_of="maya")
+    erasure.hold(tenant_id=tenant_id, on_behalf_of="maya", **WHY)
+    said = StringIO()
+    command = ("redact_ledger", f"--tenant={tenant_id}", "--user=maya", "--reason=x")
+    call_command(*command, stdout=said)
+    assert "Legal holds in force: 1. What they keep is not erased." in said.getvalue()
+    with pytest.raises(CommandError, match="A legal hold keeps row"):
+        call_command(*command, "--apply")
+
+
+def test_the_command_says_that_its_role_may_not_erase(
+    tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append_action(tenant_id=tenant_id)
+    raising = "DO $$ BEGIN RAISE insufficient_privilege USING MESSAGE = 'permission denied'; END $$"
+    monkeypatch.setattr(erasure, "REDACT", f"{raising} -- %s %s %s")
+    monkeypatch.setattr(erasure, "redaction", lambda *_, **__: None)
+    command = ("redact_ledger", f"--tenant={tenant_id}", "--everything", "--reason=x")
+    with pytest.raises(CommandError, match="database role may not do that"):
+        call_command(*command, "--apply")
+    assert contents(tenant_id) == 3
+
+
 def test_the_commands_set_list_obey_and_release_holds(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
     with pytest.raises(CommandError, match="Say why"):

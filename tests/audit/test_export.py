@@ -315,6 +315,12 @@ def test_the_command_asks_for_the_tenant_when_there_are_several() -> None:
         call_command("export_ledger")
 
 
+def test_the_command_refuses_a_period_that_ends_before_it_begins() -> None:
+    period = ("--since=2026-11-02", "--until=2026-11-02")
+    with pytest.raises(CommandError, match="--until is not behind --since"):
+        call_command("export_ledger", f"--tenant={uuid4()}", *period)
+
+
 def test_the_command_says_how_a_time_is_written() -> None:
     with pytest.raises(CommandError, match="“yesterday” is no time"):
         call_command("export_ledger", "--since=yesterday")

@@ -104,3 +104,21 @@ def test_a_bad_parameter_is_named(organisation: Organisation, params: dict[str, 
     refused = ask(organisation, **params)
     assert refused.status_code == 400
     assert next(iter(params)) in refused.content.decode()
+
+
+def test_a_place_that_the_ledger_never_reached_is_refused(organisation: Organisation) -> None:
+    append_action(tenant_id=organisation.id)
+    sealed.seal(organisation.id)
+    assert ask(organisation, place=2).json()["next_place"] == 2
+    for place in (3, 10**30):
+        refused = ask(organisation, place=place)
+        assert refused.status_code == 409
+        assert refused.json()["error"]["code"] == "ahead_of_ledger"
+        assert f"Place {place} is ahead of this ledger, of which 2 rows are sealed" in str(
+            refused.json()
+        )
+
+
+def test_the_feed_of_an_empty_ledger_begins_at_its_first_place(organisation: Organisation) -> None:
+    assert ask(organisation).json() == {"items": [], "left": [], "next_place": 0, "size": 0}
+    assert ask(organisation, place=1).status_code == 409

@@ -313,6 +313,19 @@ def test_an_auditor_drops_a_bundle_and_reads_the_verdict(page: Page, tmp_path: P
     assert [url for url in requests if not url.endswith("/icon.svg")] == []
 
 
+def test_without_a_key_the_page_says_that_nothing_was_checked(page: Page, tmp_path: Path) -> None:
+    from tests.audit.bundle import test_verify as program
+
+    (tmp_path / "clean.zip").write_bytes(program.example()[1])
+    page.get_by_label("Bundle (a zip file)").set_input_files(tmp_path / "clean.zip")
+    page.get_by_label("Public key of the ledger").fill("remit.example/ledger+1234")
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_role("status")).to_have_text(
+        "Nothing was checked: KEY is no whole key of the form origin+id+base64."
+    )
+    expect(page.locator("#list li")).to_have_count(0)
+
+
 def test_the_page_moves_while_a_bundle_is_checked_and_says_how_far_it_is(page: Page) -> None:
     from tests.audit import sealed
     from tests.audit.bundle import test_verify as program

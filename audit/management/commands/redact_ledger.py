@@ -37,6 +37,8 @@ class Command(BaseCommand):
                 f"{erasure.rows(scope).count()} rows have contents to erase. Nothing was erased: "
                 "add --apply."
             )
+            if held := len(erasure.holds(tenant_id)):
+                self.stdout.write(f"Legal holds in force: {held}. What they keep is not erased.")
             return
         try:
             action_id, erased = erasure.erase(
@@ -49,6 +51,8 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{error} See manage.py hold_ledger --list; release it there first."
             ) from error
+        except erasure.NotPermitted as error:
+            raise CommandError(str(error)) from error
         self.stdout.write(f"The contents of {erased} rows are erased: action {action_id}.")
 
     def say(self, progress: str) -> None:

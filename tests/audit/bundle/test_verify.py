@@ -253,9 +253,32 @@ def test_it_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     assert "python verify.py BUNDLE.zip KEY" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("key", ["a+b+c", "nowhere.txt", "a+00000000+AAAA"])
-def test_a_key_that_is_none_is_no_verdict_of_soundness(key: str, tmp_path: Path) -> None:
-    assert bundles.check(tmp_path, example()[1], key) == 1
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        *((key, "KEY is no whole key of the form") for key in ("a+b+c", "a+00000000+AAAA", "++")),
+        (f"a+00000000+{'A' * 44}", "KEY is no whole key of the form"),
+        ("nowhere.txt", "No such file or directory: 'nowhere.txt'"),
+    ],
+)
+def test_without_a_key_nothing_is_checked(
+    key: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bundles.check(tmp_path, example()[1], key) == 2
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("Nothing was checked: ")
+    assert sentence in line
+
+
+def test_without_the_bundle_or_a_kept_checkpoint_nothing_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant_id, data = example()
+    (tmp_path / "bundle.zip").write_bytes(data)
+    bundle, key = str(tmp_path / "bundle.zip"), sealed.key(tenant_id)
+    for arguments in (["nowhere.zip", key], [str(tmp_path), key], [bundle, key, "nowhere.note"]):
+        assert verify.main(arguments) == 2
+        assert capsys.readouterr().out.startswith("Nothing was checked: [Errno ")
 
 
 @pytest.mark.parametrize(

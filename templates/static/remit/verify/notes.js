@@ -39,11 +39,13 @@ function importKey(raw) {
   return crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
 }
 
+const KEY = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/;
+
 async function keyOf(given) {
-  const [name, identifier, ...rest] = given.trim().split("+");
-  const whole = unbase64(rest.join("+"));
+  const [, name, identifier, encoded] = given.trim().match(KEY) ?? ["", "", "", ""];
+  const whole = unbase64(encoded);
   const raw = whole.slice(1);
-  if (whole.length !== 33 || whole[0] !== 1 || identifier !== keyId(name, raw)) {
+  if (whole[0] !== 1 || identifier !== keyId(name, raw)) {
     throw new Broken("KEY is no whole key of the form origin+id+base64.");
   }
   return { name, raw, key: await importKey(raw) };

@@ -5,12 +5,18 @@
    found, and `pause(checked, rows)` is awaited at every row; the answer is whether the bundle is
    sound, and the verdict in words. */
 async function verify({ bundle, key, older }, say, pause = async () => {}) {
+  const [whole, until] = key.trim().split("@", 2);
   let count = 0;
+  let known;
   let verification;
   let remarks;
   try {
-    const [whole, until] = key.trim().split("@", 2);
-    verification = await Verification.start(await Archive.open(bundle), await keyOf(whole), until);
+    known = await keyOf(whole);
+  } catch (error) {
+    return { sound: false, verdict: `Nothing was checked: ${error.message}` };
+  }
+  try {
+    verification = await Verification.start(await Archive.open(bundle), known, until);
     verification.pause = () => pause(verification.count, verification.manifest.counts?.ledger);
     for await (const sentence of verification.findings(older)) {
       count += 1;
