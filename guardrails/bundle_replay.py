@@ -38,12 +38,14 @@ class Disagreement:
 class Replay:
     """Iterate over it (once) for the disagreements; the counts are complete afterwards.
 
-    `erased` counts decisions whose evidence was erased: nobody can make them again.
+    Nobody can make those again whose evidence was erased (`erased`), nor refusals of arguments
+    that were none or too long to keep (`unkept`).
     """
 
     archive: zipfile.ZipFile
     agreed: int = 0
     erased: int = 0
+    unkept: int = 0
     policies: dict[str, PolicySnapshot] = field(default_factory=dict)
     # Attempts that somebody had to be asked about and nobody was: right if nothing was to do.
     unasked: dict[tuple[UUID, int], Disagreement] = field(default_factory=dict)
@@ -65,12 +67,15 @@ class Replay:
         yield from self.unasked.values()
 
     def examine(self, row: Recorded) -> str:
-        """Why the row's decision does not follow; empty where it does, or was erased."""
+        """Why the row's decision does not follow; empty where it does, or nobody can tell."""
         if not row.payload:
             self.erased += 1
             return ""
         past = evidence.past(row)
         policy = self.policy(row.policy_digest)
+        if past is None and row.phase == "blocked" and "proposed" in row.payload:
+            self.unkept += 1
+            return ""
         if past is None:
             return "It keeps no evidence that it could be decided on again."
         if policy is None:

@@ -93,6 +93,43 @@ def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:
     assert office.calls() == []
 
 
+def test_refusals_of_what_was_too_long_to_keep_are_counted_apart(
+    office: Office, tmp_path: Path
+) -> None:
+    office.permit("archive")
+    for arguments in ({"email_id": "x" * 5000, "y": 1}, {"email_id": "x", "y": 1}):
+        assert execute(office.request("archive", arguments)).status == "refused"
+    sealed.seal(office.organisation.id)
+    data = bundles.make(office.organisation.id)
+
+    told, replay = replayed(data)
+
+    assert (told, replay.agreed, replay.unkept) == ([], 1, 1)
+    (tmp_path / "bundle.zip").write_bytes(data)
+    said = StringIO()
+    call_command("replay_bundle", str(tmp_path / "bundle.zip"), stdout=said)
+    assert (
+        "1 refusals cannot be made again: the arguments were none, or too long" in said.getvalue()
+    )
+    assert office.calls() == []
+
+
+def test_an_attempt_without_its_arguments_does_not_follow(office: Office) -> None:
+    office.permit("archive")
+    mail = office.receive()
+    assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
+    sealed.seal(office.organisation.id)
+    files = bundles.unpack(bundles.make(office.organisation.id))
+
+    def cut(row: dict[str, Any], payload: dict[str, Any]) -> None:
+        payload["proposed"] = '{"email_id": "mai'
+
+    change(files, "allowed", cut)
+    told, replay = replayed(bundles.pack(files))
+    assert told == ["It keeps no evidence that it could be decided on again."]
+    assert replay.unkept == 0
+
+
 def change(
     files: Files, reason: str, edit: Callable[[dict[str, Any], dict[str, Any]], None]
 ) -> int:

@@ -32,6 +32,11 @@ class Command(BaseCommand):
         told = f"{replay.agreed:,} decisions follow from their policy and evidence."
         if replay.erased:
             told += f" {replay.erased:,} cannot be made again: their evidence was erased."
+        if replay.unkept:
+            told += (
+                f" {replay.unkept:,} refusals cannot be made again: the arguments were none, or "
+                "too long to keep."
+            )
         if found:
             raise CommandError(f"{found:,} decisions do not follow. {told}")
         self.stdout.write(told)
