@@ -35,6 +35,7 @@ INSERTS = {
     "sealer": ("audit_leaf", "audit_checkpoint", "audit_signing_key"),
     "export": (),
 }
+SEALS = ("audit_leaf", "audit_checkpoint")  # who writes rows does not seal them
 FUNCTIONS = {
     "app": ("audit_make_months_ahead(integer)",),
     "sealer": ("audit_clock_step(jsonb, bytea, text)",),
@@ -134,25 +135,33 @@ def problems() -> list[str]:
 
 
 def extra_rights() -> list[str]:
-    """Rights that nobody but the owner should hold on the ledger's tables and their months,
-    and functions that everybody may call, or that erase and whoever writes rows may call."""
+    """Rights that nobody but the owner should hold on the ledger's tables and their months, or
+    that everybody holds; rights to seal that whoever writes rows holds; and functions that
+    everybody may call, or that erase and whoever writes rows may call."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(HELD, [[table for _, table in guards.guarded()]])
         held = cursor.fetchall()
+    inserted = {(table, grantee) for table, _, right, grantee in held if right == "INSERT"}
     sentences = []
     for table, column, right, grantee in held:
-        stamped = STAMPED.get(table, ())
-        if right == "SELECT" or (right == "INSERT" and column and column not in stamped):
-            continue
-        if right == "INSERT" and not column and not stamped and table in guards.TABLES:
+        seals_its_own = table in SEALS and ("audit_action", grantee) in inserted
+        if right == "SELECT" or (may_insert(table, column, right, grantee) and not seals_its_own):
             continue
         what = f"{right} ({column})" if column else right
         sentences.append(
             f"The role {grantee} holds {what} on {table}. Take it away: "
             f'REVOKE {what} ON {table} FROM "{grantee}"'.replace('"PUBLIC"', "PUBLIC")
         )
-    writers = {grantee for _, _, right, grantee in held if right == "INSERT"}
-    return sentences + extra_callers(writers)
+    return sentences + extra_callers({grantee for _, grantee in inserted})
+
+
+def may_insert(table: str, column: str, right: str, grantee: str) -> bool:
+    """Whether that is a right to insert, but for what the database stamps itself."""
+    stamped = STAMPED.get(table, ())
+    whole = not stamped and table in guards.TABLES
+    return (
+        right == "INSERT" and grantee != "PUBLIC" and (column not in stamped if column else whole)
+    )
 
 
 def extra_callers(writers: set[str]) -> list[str]:

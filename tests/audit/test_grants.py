@@ -290,6 +290,16 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
             f'REVOKE INSERT ON audit_action FROM "{PREFIX}sealer"',
         ),
         (
+            f"GRANT INSERT ON audit_leaf TO {PREFIX}app",
+            f"REVOKE INSERT ON audit_leaf FROM {PREFIX}app",
+            f'REVOKE INSERT ON audit_leaf FROM "{PREFIX}app"',
+        ),
+        (
+            "GRANT INSERT (tenant_id) ON audit_action TO PUBLIC",
+            "REVOKE INSERT (tenant_id) ON audit_action FROM PUBLIC",
+            "REVOKE INSERT (tenant_id) ON audit_action FROM PUBLIC",
+        ),
+        (
             f"GRANT EXECUTE ON FUNCTION audit_drop_months(date, jsonb) TO {PREFIX}app",
             f"REVOKE EXECUTE ON FUNCTION audit_drop_months(date, jsonb) FROM {PREFIX}app",
             f"The role {PREFIX}app may call audit_drop_months(date, jsonb).",
@@ -305,7 +315,18 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
             f"on {MONTH} is not ENABLE ALWAYS",
         ),
     ],
-    ids=["update", "delete", "truncate", "stamp", "insert", "call", "owner", "trigger"],
+    ids=[
+        "update",
+        "delete",
+        "truncate",
+        "stamp",
+        "insert",
+        "seal",
+        "public",
+        "call",
+        "owner",
+        "trigger",
+    ],
 )
 def test_a_weakened_ledger_keeps_the_processes_from_starting(
     weaken: str, mend: str, sentence: str, separate: Separate
