@@ -11,6 +11,7 @@ from uuid import UUID
 from audit.bundle import reading
 from audit.contracts import Recorded
 from guardrails import evidence, snapshot
+from guardrails.contracts import Decision
 from guardrails.snapshot import PolicySnapshot
 
 DECIDED = ("attempt", "blocked")
@@ -49,11 +50,21 @@ class Replay:
     policies: dict[str, PolicySnapshot] = field(default_factory=dict)
     # Attempts that somebody had to be asked about and nobody was: right if nothing was to do.
     unasked: dict[tuple[UUID, int], Disagreement] = field(default_factory=dict)
+    # Approvals that were asked for, and those that a person gave.
+    asked: set[tuple[UUID, str]] = field(default_factory=set)
+    given: set[tuple[UUID, str]] = field(default_factory=set)
 
     def __iter__(self) -> Iterator[Disagreement]:
         self.bodies = reading.policies(self.archive)
+        manifest = json.loads(self.archive.read("manifest.json"))
+        # A later period may begin between a person's word and what was done on it.
+        self.holds_all = manifest["completeness"] != "proven" or manifest["first"] == 0
         for row in reading.rows(self.archive):
             key = row.action_id, row.attempt_no
+            if row.status == "waiting":
+                self.asked.add((row.action_id, row.approval_id))
+            if row.decision_reason == "approved":
+                self.given.add((row.action_id, row.approval_id))
             if is_decision(row):
                 sentence = self.examine(row)
                 found = Disagreement(row_id=row.id, action_id=row.action_id, sentence=sentence)
@@ -88,6 +99,12 @@ class Replay:
                 f"It was decided “{past.verdict}” ({past.reason}) and is “{again.verdict}” "
                 f"({again.reason}) by its evidence."
             )
+        sentence = self.carried_on(row, again)
+        self.agreed += not sentence
+        return sentence
+
+    def carried_on(self, row: Recorded, again: Decision) -> str:
+        """Why the row may not stand after this decision; empty where it may."""
         if not permits(row, again.verdict):
             return f"It was carried on as “{row.decision}”, but the verdict is “{again.verdict}”."
         if not says(row, again.reason):
@@ -97,7 +114,10 @@ class Replay:
             )
         if row.phase == "attempt" and again.verdict == "ask" and not row.approval_id:
             return UNASKED
-        self.agreed += 1
+        word = row.action_id, row.approval_id
+        is_known = self.holds_all or word in self.asked
+        if row.decision == "approved" and is_known and word not in self.given:
+            return f"Nobody is recorded to have given the approval {row.approval_id}."
         return ""
 
     def policy(self, digest: str) -> PolicySnapshot | None:

@@ -1,6 +1,7 @@
 """Every decision of a bundle follows from what the bundle holds, and a false one is named."""
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
 from io import StringIO
@@ -128,6 +129,31 @@ def test_an_attempt_without_its_arguments_does_not_follow(office: Office) -> Non
     told, replay = replayed(bundles.pack(files))
     assert told == ["It keeps no evidence that it could be decided on again."]
     assert replay.unkept == 0
+
+
+def test_an_approval_that_nobody_gave_is_named(office: Office) -> None:
+    files = bundles.unpack(live(office))
+    rows = bundles.lines(files, "ledger")
+    word = next(row for row in rows if row["decision_reason"] == "approved")
+    attempt = next(row for row in rows if row["decision"] == "approved" and row != word)
+    sentence = f"Nobody is recorded to have given the approval {attempt['approval_id']}."
+
+    def keep(rows: list[dict[str, Any]]) -> None:
+        kept = {row["id"] for row in rows}
+        bundles.put(files, "ledger", rows)
+        given = bundles.lines(files, "payloads")
+        bundles.put(files, "payloads", [one for one in given if one["row_id"] in kept])
+
+    keep([row for row in rows if row != word])
+    assert replayed(bundles.pack(files))[0] == [sentence]
+    manifest = json.loads(files["manifest.json"])
+    files["manifest.json"] = json.dumps(manifest | {"first": 1}).encode()
+    assert replayed(bundles.pack(files))[0] == [sentence]  # it was asked for in this period
+
+    keep([row for row in rows if row != word and row["status"] != "waiting"])
+    assert replayed(bundles.pack(files))[0] == []  # both may stand before the period's first row
+    files["manifest.json"] = json.dumps(manifest).encode()
+    assert replayed(bundles.pack(files))[0] == [sentence]
 
 
 def change(
