@@ -9,20 +9,12 @@ from audit.routing import LEDGER
 
 AHEAD = 3
 
-# A month of one table without those of the others takes no rows.
-MADE = """
+# How many of the three tables have each month. With less it takes no rows.
+MONTHS = """
 SELECT to_date(right(c.relname, 7), 'YYYY_MM')
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = ANY('{audit_action,audit_payload,audit_artifact}'::regclass[])
-GROUP BY 1 HAVING count(*) = 3
-ORDER BY 1
-"""
-# Their months that others of the ledger's tables lack.
-BROKEN = """
-SELECT to_date(right(c.relname, 7), 'YYYY_MM')
-FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-WHERE i.inhparent = ANY('{audit_action,audit_payload,audit_artifact}'::regclass[])
-GROUP BY 1 HAVING count(*) < 3
+GROUP BY 1 HAVING (count(*) = 3) = %s
 ORDER BY 1
 """
 
@@ -68,14 +60,14 @@ class Month:
 def made() -> list[Month]:
     """The months that the ledger has, oldest first."""
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(MADE)
+        cursor.execute(MONTHS, [True])
         return [Month(row[0]) for row in cursor.fetchall()]
 
 
 def broken() -> list[str]:
     """A sentence for each month that lacks one of its tables: it takes no rows, or lost some."""
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(BROKEN)
+        cursor.execute(MONTHS, [False])
         return [
             f"The ledger's month {Month(row[0])} lacks the table of its rows, payloads or "
             "artifacts. Restore it from a backup; where the month holds nothing yet, drop the "

@@ -107,7 +107,7 @@ class Replay:
         """Why the row may not stand after this decision; empty where it may."""
         if not permits(row, again.verdict):
             return f"It was carried on as “{row.decision}”, but the verdict is “{again.verdict}”."
-        if not says(row, again.reason):
+        if not says(row, again):
             return (
                 f"It says “{row.decision}” ({row.decision_reason}), but the verdict is "
                 f"“{again.verdict}” ({again.reason})."
@@ -132,7 +132,7 @@ class Replay:
 def is_decision(row: Recorded) -> bool:
     waits = row.phase == "control" and row.status == "waiting"
     if row.phase == "blocked" and row.decision_reason in WITHOUT_POLICY:
-        return False
+        return "decided_on" in row.payload  # then the reason is not its own
     return row.phase in DECIDED or waits
 
 
@@ -145,11 +145,13 @@ def permits(row: Recorded, verdict: str) -> bool:
     return verdict == "ask"
 
 
-def says(row: Recorded, reason: str) -> bool:
+def says(row: Recorded, again: Decision) -> bool:
     """Whether the row's own columns, which lists and filters show, say what was decided."""
     if row.phase == "blocked":
-        return row.decision == "blocked" and row.decision_reason in (reason, *BESIDE_POLICY)
-    if row.phase == "attempt" or row.decision_reason == "held":
+        reasons = (again.reason,) if again.verdict == "refuse" else BESIDE_POLICY
+        return row.decision == "blocked" and row.decision_reason in reasons
+    is_held = row.phase == "control" and row.decision_reason == "held"
+    if row.phase == "attempt" or is_held:
         went_on = "approved" if row.approval_id else "allowed"
-        return row.decision == went_on and row.decision_reason in (reason, "held")
-    return row.decision == "none" and row.decision_reason == reason
+        return row.decision == went_on and (is_held or row.decision_reason == again.reason)
+    return row.decision == "none" and row.decision_reason == again.reason

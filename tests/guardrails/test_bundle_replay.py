@@ -206,6 +206,21 @@ def change(
         ),
         (
             "not_permitted",
+            lambda row, payload: row.update(decision_reason="too_many_asks"),
+            "It says “blocked” (too_many_asks), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision_reason="guard_failed"),
+            "It says “blocked” (guard_failed), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(decision_reason="held"),
+            "It says “allowed” (held), but the verdict is “allow” (allowed).",
+        ),
+        (
+            "not_permitted",
             lambda row, payload: row.update(decision="allowed"),
             "It says “allowed” (not_permitted), but the verdict is “refuse” (not_permitted).",
         ),
