@@ -2,7 +2,7 @@
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 NEED_PYTHON = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Install it, or name it: make $@ PYTHON=/path/to/python3"; exit 1; }
-BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.bootstrap
+BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.local.bootstrap
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -19,10 +19,10 @@ help:
 	@echo "make lock              pin the newest allowed dependencies (needs uv)"
 
 run:
-	$(BOOTSTRAP) run -m config.run
+	$(BOOTSTRAP) run -m config.local.run
 
 reset:
-	$(NEED_PYTHON); exec "$(PYTHON)" -m config.reset
+	$(NEED_PYTHON); exec "$(PYTHON)" -m config.local.reset
 
 test:
 	$(BOOTSTRAP) dev -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from integrations.completions import Payer
 from integrations.contracts import AccountRef
+from integrations.llm.completions import Payer
 
 ErrorCode = Literal[
     "EXECUTION_FAILED",

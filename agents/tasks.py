@@ -10,10 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.tasks import async_task
 
-from agents import escalations, learning, reactions
-from guardrails import deadlines, holds, reconciliation, recovery, releases, switches, usage
-from guardrails.tasks import queue_checkpoints, queue_stamps
-from integrations import metering
+from agents.answer import escalations
+from agents.inbound import reactions
+from agents.learn import learning
+from guardrails.approve import deadlines
+from guardrails.comply.reconciliation import run as reconciliation
+from guardrails.comply.tasks import queue_checkpoints, queue_stamps
+from guardrails.execute import held_sends, recovery, releases, switches
+from guardrails.gather import usage
+from integrations.llm import metering
 from integrations.models import Account, Organisation
 from knowledge import tasks as knowledge_tasks
 
@@ -78,7 +83,7 @@ def sweep() -> None:
         lambda: recovery.recover_open_attempts(older_than_seconds=patience, now=now),
         lambda: knowledge_tasks.sweep(now=now),
         switches.recall_stopped,
-        lambda: holds.finish_recalled(older_than=now - timedelta(seconds=patience)),
+        lambda: held_sends.finish_recalled(older_than=now - timedelta(seconds=patience)),
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),

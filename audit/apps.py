@@ -3,7 +3,7 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
-from audit.checks import ledger_is_guarded, may_start, months_are_made
+from audit.database.checks import ledger_is_guarded, may_start, months_are_made
 
 
 class AuditConfig(AppConfig):

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError
 from django.utils import timezone
 
-from audit import events, months, verifications
 from audit.contracts import LEDGER_TENANT
-from audit.ids import floor
+from audit.ledger import events, months
+from audit.ledger.ids import floor
 from audit.models import ExecutedAgentAction
+from audit.verification import verifications
 
 ALARM = "ledger.months_end"
 BEFORE = timedelta(days=10)

@@ -12,7 +12,7 @@ from pathlib import Path
 def own_database(*migrate: str) -> Iterator[Path]:
     """Django, set up on an empty database in the folder that is given; `migrate` names the
     app whose tables are wanted, else all are made."""
-    from config import embedded
+    from config.local import embedded
 
     # Told to stop, it still takes its database away.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

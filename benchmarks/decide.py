@@ -49,7 +49,7 @@ def account(organisation: Any, number: int) -> Any:
 
 def places() -> list[tuple[str, str]]:
     """20 different places of a permission: every action, some for one type of thing too."""
-    from guardrails import registry
+    from guardrails.actions import registry
 
     general = [(one.name, "") for one in registry.ACTIONS]
     return (general + [(one.name, one.resource_type) for one in registry.ACTIONS])[:OWN_RULES]
@@ -67,7 +67,7 @@ def permissions(owner: Any, number: int) -> list[Any]:
 
 
 def targets(owner: Any) -> list[Any]:
-    from guardrails import registry
+    from guardrails.actions import registry
     from guardrails.models import AllowedActionOption
 
     found = []
@@ -121,7 +121,7 @@ def query(statement: str) -> list[Any]:
 def facts() -> Any:
     from datetime import UTC, datetime
 
-    from guardrails.facts import Facts
+    from guardrails.facts.facts import Facts
     from integrations.contracts import Authentication, Email, Mailbox
 
     mail = Email.model_validate(
@@ -147,7 +147,7 @@ def facts() -> Any:
 
 def requests(ref: Any) -> dict[str, Any]:
     """What is decided: two that are allowed, one that asks a person, one that is refused."""
-    from audit.ids import uuid7
+    from audit.ledger.ids import uuid7
     from guardrails.contracts import ActionRequest, Origin
 
     mail = {"subject": "Friday", "body": "See you at the station at noon."}
@@ -216,8 +216,8 @@ def deciding(ref: Any) -> dict[str, Any]:
     """Decisions on a policy that was read before, beside the two floors."""
     from django.utils import timezone
 
-    from guardrails.policy import decide
-    from guardrails.policy_rows import policy_snapshot
+    from guardrails.decide.policy import decide
+    from guardrails.gather.policy_rows import policy_snapshot
 
     policy, known, now = policy_snapshot(ref), facts(), timezone.now()
     wishes = requests(ref)
@@ -246,8 +246,8 @@ def fetching(ref: Any) -> dict[str, float]:
     floor, in turns, is its rules and targets fetched by plain statements and nothing more."""
     from django.utils import timezone
 
-    from guardrails.policy import decide
-    from guardrails.policy_rows import policy_snapshot
+    from guardrails.decide.policy import decide
+    from guardrails.gather.policy_rows import policy_snapshot
 
     request, known = requests(ref)["classify"], facts()
     taken, bare, busy = [], [], 0.0

@@ -47,8 +47,9 @@ def fill(tenant_id: UUID) -> None:
     """Attempts and outcomes with a text of 0.7 KB each, sealed."""
     from django.db import connections
 
-    from audit import policies, seals
-    from audit.notes import Signer
+    from audit.ledger import policies
+    from audit.seals import seals
+    from audit.seals.notes import Signer
     from benchmarks import many_rows
     from benchmarks.ledger import POLICY
 
@@ -64,7 +65,7 @@ def fill(tenant_id: UUID) -> None:
 def chunks(step: str, tenant_id: UUID) -> Iterable[bytes]:
     from audit.bundle.contents import Bundle
     from audit.contracts import Filters
-    from audit.export import Export
+    from audit.formats.export import Export
 
     by: dict[str, Any] = {"actor_type": "admin", "actor_id": "benchmark"}
     whole = Filters(tenant_id=tenant_id)
@@ -193,8 +194,8 @@ def goals(found: dict[str, Any]) -> dict[str, bool]:
 
 def main() -> None:
     with own_database() as folder:
-        from audit import seals
-        from audit.notes import Signer
+        from audit.seals import seals
+        from audit.seals.notes import Signer
 
         tenant_id, found = uuid4(), dict[str, Any](rows=ROWS)
         begun = time.perf_counter()

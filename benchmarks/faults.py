@@ -73,7 +73,7 @@ def short(id: str) -> str:
 
 
 def emails() -> Iterator[Item]:
-    from integrations.mail import parse
+    from integrations.mail.mail import parse
 
     seen: set[str] = set()
     for mail in corpus("mail"):
@@ -118,8 +118,8 @@ def issues() -> Iterator[Item]:
 def events() -> Iterator[Item]:
     """What can be read of each calendar file, but for events without length, which the data
     service refuses. Several files have the same ids: each is a place of its own."""
-    from integrations.calendar_files import read_events
     from integrations.contracts import Rejected
+    from integrations.imports.calendar_files import read_events
 
     for file in corpus("calendar"):
         seen: set[str] = set()
@@ -173,7 +173,7 @@ class World:
         with ExitStack() as stack:
             for process in (
                 self.start(
-                    *("-m", "integrations.sandbox.data_service"),
+                    *("-m", "sandbox.data_service"),
                     SANDBOX_PORT=str(self.ports["sandbox"]),
                     SANDBOX_STATE=str(self.folder / "sandbox.sqlite3"),
                     DATA_SERVICE_KEY=KEY,
@@ -181,7 +181,7 @@ class World:
                     WEBHOOK_SECRET=SECRET,
                 ),
                 self.start(
-                    *("-m", "integrations.sandbox.offline_model"),
+                    *("-m", "sandbox.offline_model"),
                     MODEL_PORT=str(self.ports["model"]),
                 ),
                 self.start(*web, REMIT_PROCESS="web"),
@@ -217,7 +217,7 @@ class World:
     def restart_database(self) -> None:
         from django.db import connections
 
-        from config import embedded
+        from config.local import embedded
 
         connections.close_all()
         embedded.stop(self.folder)
@@ -398,8 +398,8 @@ def contents(user: str) -> dict[tuple[str, str], tuple[Any, ...]]:
 
 def measure(world: World, items: dict[str, list[Item]]) -> dict[str, Any]:
     from integrations.models import Delivery, Organisation
-    from knowledge.accounting import balance
     from knowledge.models import SyncSource
+    from knowledge.sync.accounting import balance
 
     for user in ("calm", "storm"):
         connect(world, user, items)

@@ -54,9 +54,9 @@ class Notes:
 
 def work(tenant_id: UUID, notes: Notes, tell: Callable[[], object] = lambda: None) -> None:
     """Act until killed; `tell` is called at every step."""
-    from audit import ledger
     from audit.contracts import Entry
-    from audit.ids import uuid7
+    from audit.ledger import ledger
+    from audit.ledger.ids import uuid7
 
     while True:
         tell()
@@ -136,7 +136,7 @@ def postmaster() -> int:
 def kill_servers(
     count: int, folder: Path, tenant_id: UUID, notes: Notes, luck: random.Random
 ) -> None:
-    from config import embedded
+    from config.local import embedded
 
     for _ in range(count):
         children = [forked(lambda: work(tenant_id, notes)) for _ in range(WRITERS)]
@@ -150,7 +150,7 @@ def kill_servers(
 
 def findings(tenant_id: UUID, notes: Notes, *, since: datetime) -> dict[str, int]:
     """What is wrong, counted; and how much was looked at."""
-    from audit import selectors
+    from audit.ledger import selectors
 
     effects, acknowledged = notes.lines(notes.effects), notes.lines(notes.acknowledged)
     rows = query("SELECT id, action_id, phase FROM audit_action WHERE tenant_id = %s", tenant_id)

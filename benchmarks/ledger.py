@@ -2,7 +2,7 @@
 
     make bench NAME=ledger
 
-An action is an attempt and an outcome: two durable commits through `audit.ledger.append`,
+An action is an attempt and an outcome: two durable commits through `audit.ledger.ledger.append`,
 with guards, indexes, payload, artifact and the sealer at work. The floor is measured in the
 same run, in turns: what any program does that stores such rows with new ids and times, its
 payload as JSON, by prepared psycopg statements into one plain table with no index but its key,
@@ -46,7 +46,7 @@ Turn = tuple[list[float], float, float]  # how long each action took, CPU of wri
 
 def entries(tenant_id: UUID) -> list[Any]:
     from audit.contracts import Artifact, Entry
-    from audit.ids import uuid7
+    from audit.ledger.ids import uuid7
 
     same: dict[str, Any] = {
         "tenant_id": tenant_id,
@@ -72,7 +72,7 @@ def through_the_ledger(tenant_id: UUID) -> tuple[Act, Any]:
     """An action, and the session that it is committed in."""
     from django.db import connections
 
-    from audit import ledger
+    from audit.ledger import ledger
 
     def act() -> None:
         for entry in entries(tenant_id):
@@ -148,7 +148,7 @@ def measure(writers: int) -> dict[str, list[list[Turn]]]:
 
 def seal(stop: threading.Event) -> None:
     from audit.management.commands.seal_ledger import tick
-    from audit.notes import Signer
+    from audit.seals.notes import Signer
 
     tick([Signer(bytes(32))], stop=stop)
 

@@ -70,7 +70,7 @@ def vocabulary(chance: random.Random) -> Callable[[int], str]:
 
 def parts(size: int, chance: random.Random) -> list[str]:
     """Of so many chunks: topics first, then sentences, stored with their vectors."""
-    from integrations.sandbox.offline_model import vectors
+    from sandbox.offline_model import vectors
 
     some = vocabulary(chance)
     texts = [some(8) for _ in range(size // OF_A_TOPIC)]
@@ -138,6 +138,6 @@ def fill(size: int, accounts: int, chance: random.Random) -> list[Any]:
 
 
 def model() -> str:
-    from integrations import llm
+    from integrations.llm import llm
 
     return llm.embedding_model_name()

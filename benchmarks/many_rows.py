@@ -1,5 +1,5 @@
-"""A ledger of many rows in little time, for benchmarks: what `audit.ledger.append` would have
-stored, by `COPY`, from a process for each core.
+"""A ledger of many rows in little time, for benchmarks: what `audit.ledger.ledger.append` would
+have stored, by `COPY`, from a process for each core.
 
 Every row is one of a pair that `append` would make (an attempt and its outcome) with an id,
 time, user, payload, salt, box, commitment and MAC of its own, so that it verifies.
@@ -32,7 +32,7 @@ def fill(tenant_id: UUID, rows: int) -> None:
     """`rows` (an even number) of a tenant that has none; every tenth action is Maya's."""
     from django.db import connections
 
-    from audit import vault
+    from audit.ledger import vault
 
     vault.keys.writing(tenant_id)
     with connections["ledger"].cursor() as cursor:
@@ -77,9 +77,9 @@ def copied(cursor: Any, table: str, columns: tuple[str, ...], rows: list[Row]) -
 
 def pairs(tenant_id: UUID, first: int, actions: int) -> Iterator[tuple[Row, Row, list[Row]]]:
     """Row, payload and artifacts of each phase, as `ledger.parameters` makes them of one."""
-    from audit import chain, ledger, vault
-    from audit.ids import uuid7
-    from audit.keys import tenant_key
+    from audit.ledger import chain, ledger, vault
+    from audit.ledger.ids import uuid7
+    from audit.ledger.keys import tenant_key
     from audit.models import SUPPLIED
     from benchmarks.ledger import entries
 

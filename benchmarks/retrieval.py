@@ -17,13 +17,13 @@ Reported for each cell, all from the same run:
 
 - recall: of the ten nearest items an exact search of the account finds, how many ours finds, by
   vectors alone (the words of the question occur nowhere)
-- the median of a whole search by words and vectors, through `knowledge.retrieval.search`. The
-  question's vector is given: a model's time is not ours
+- the median of a whole search by words and vectors, through
+  `knowledge.search.retrieval.search`. The question's vector is given: a model's time is not ours
 - to_bare: against the same statements sent through a bare cursor, in turns
 - to_halves: against two plain statements, the nearest vectors and the best words, that fuse,
   count and read nothing; the price of all the rest
-- items a second through `knowledge.ingest.ingest`, the model's answer being given, and against
-  bare inserts of the same rows, in turns, all indexes living
+- items a second through `knowledge.ingest.ingest.ingest`, the model's answer being given, and
+  against bare inserts of the same rows, in turns, all indexes living
 
 The last line is JSON. A database of its own is made, and removed at the end.
 """
@@ -71,7 +71,7 @@ ORDER BY rank DESC LIMIT 100
 
 def questions(account: Any, chance: random.Random) -> list[tuple[str, list[float]]]:
     """A few words of a topic and of a sentence of this account each."""
-    from integrations.sandbox.offline_model import vectors
+    from sandbox.offline_model import vectors
 
     chunks = query(
         "SELECT item.title, chunk.text FROM knowledge_item item"
@@ -90,9 +90,9 @@ def questions(account: Any, chance: random.Random) -> list[tuple[str, list[float
 def searched(account: Any, text: str, vector: list[float]) -> Any:
     from django.utils import timezone
 
-    from integrations import llm
-    from knowledge import retrieval
+    from integrations.llm import llm
     from knowledge.contracts import SearchRequest
+    from knowledge.search import retrieval
 
     llm.embed = lambda *_, **__: [vector]  # a mock would cost a tenth of a small search
     request = SearchRequest(account_ids=(account.id,), query=text)
@@ -130,7 +130,7 @@ def bare(statements: Sequence[tuple[str, Any]]) -> Callable[[], None]:
 
 
 def halves(account: Any, text: str, vector: list[float]) -> list[tuple[str, Any]]:
-    from knowledge.queries import EXACT_VECTORS
+    from knowledge.search.queries import EXACT_VECTORS
 
     [(size,)] = query(
         "SELECT count(*) FROM knowledge_chunkvector WHERE account_id = %s", [account.id]
@@ -159,7 +159,7 @@ def milliseconds(acts: dict[str, Callable[[], object]], times: int = 5) -> dict[
 
 
 def recall(account: Any, vector: list[float]) -> float:
-    from knowledge.queries import MAX_DISTANCE
+    from knowledge.search.queries import MAX_DISTANCE
 
     values = {"account": account.id, "model": model(), "vector": json.dumps(vector)}
     near = query(
@@ -201,10 +201,10 @@ def writing(account: Any, texts: Sequence[str], chance: random.Random) -> dict[s
     """New items through the product, and the same rows through bare inserts, in turns."""
     from django.utils import timezone
 
-    from integrations import llm
     from integrations.contracts import Email
-    from integrations.sandbox.offline_model import vectors
-    from knowledge.ingest import ingest
+    from integrations.llm import llm
+    from knowledge.ingest.ingest import ingest
+    from sandbox.offline_model import vectors
 
     ours, plain = 0.0, 0.0
     answer = {"summary": "", "entities": []}

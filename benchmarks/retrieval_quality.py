@@ -14,8 +14,8 @@ stored in one user's two accounts. Two sets of questions:
 
 Embeddings are those of the offline model, which hashes words and pieces of words: it knows no
 meaning, so its vectors can win little over words. Summaries and entities are left out. All three
-ways go through `knowledge.retrieval.search`: without vectors, with words that occur nowhere, and
-as it is. The last line is JSON. A database of its own is made, and removed at the end.
+ways go through `knowledge.search.retrieval.search`: without vectors, with words that occur
+nowhere, and as it is. The last line is JSON. A database of its own is made, and removed at the end.
 """
 
 import gzip
@@ -81,7 +81,7 @@ def items() -> Iterator[Any]:
 
 
 def embed(texts: Any, **_: Any) -> list[list[float]]:
-    from integrations.sandbox.offline_model import vectors
+    from sandbox.offline_model import vectors
 
     return [vectors.embed(text) for text in texts]
 
@@ -90,10 +90,10 @@ def store() -> list[Any]:
     """The two accounts, filled."""
     from django.utils import timezone
 
-    from integrations import llm
     from integrations.contracts import Document
+    from integrations.llm import llm
     from integrations.models import Account, Organisation
-    from knowledge.ingest import ingest
+    from knowledge.ingest.ingest import ingest
 
     organisation = Organisation.objects.create(slug="company", name="Company")
     owners = {
@@ -137,10 +137,10 @@ def found(accounts: list[Any], question: str, way: str) -> list[str]:
     """Ids of the first ten."""
     from django.utils import timezone
 
-    from integrations import llm
-    from integrations.completions import ModelError
+    from integrations.llm import llm
+    from integrations.llm.completions import ModelError
     from knowledge.contracts import SearchRequest
-    from knowledge.retrieval import search
+    from knowledge.search.retrieval import search
 
     def answer(texts: Any, **_: Any) -> list[list[float]]:
         if way == "words":

@@ -81,9 +81,9 @@ def rows_in_memory() -> Iterator[None]:
     from django.db.backends.base.base import BaseDatabaseWrapper
     from django.utils import timezone
 
-    from agents import journal
     from agents.contracts import CallRecord, Spent, StepRecord
-    from integrations import metering
+    from agents.journal import journal
+    from integrations.llm import metering
 
     def add_step(_lease: Any, *, number: int, completion: Any, **_: Any) -> StepRecord:
         calls = tuple(
@@ -147,9 +147,11 @@ def tool_context(lease: Any, person: Any, call: Any) -> Any:
 def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -> str:
     from uuid import uuid4
 
-    from agents import leases, loop, prompts
+    from agents.context import prompts
     from agents.contracts import Person, TurnRecord
-    from agents.steps import Limits, Reply
+    from agents.journal import leases
+    from agents.journal.steps import Limits, Reply
+    from agents.turns import loop
 
     lease = lease or leases.Lease(turn_id=uuid4(), owner=uuid4())
     person = person or Person(organisation_id=uuid4(), external_user_id="maya", accounts=())
@@ -189,7 +191,7 @@ def at_once(side: Callable[[], object]) -> float:
 def without_database(url: str) -> dict[str, Any]:
     from openai import OpenAI
 
-    from agents import prompts
+    from agents.context import prompts
     from agents.contracts import TurnRecord
 
     client = OpenAI(api_key="bench", base_url=url)
@@ -228,8 +230,8 @@ def without_database(url: str) -> dict[str, Any]:
 
 def three_tools(slow: Any) -> dict[str, float]:
     """Wall milliseconds of the step with three tools of 100 ms each."""
-    from agents import loop
     from agents.tools import dispatch
+    from agents.turns import loop
 
     took: list[float] = []
     original = dispatch.run_calls
@@ -249,7 +251,8 @@ def three_tools(slow: Any) -> dict[str, float]:
 
 def claimed() -> tuple[Any, Any]:
     """A turn of its own, claimed, and its person."""
-    from agents import leases, people
+    from agents.context import people
+    from agents.journal import leases
     from agents.models import Turn
     from integrations.models import Account, Organisation
 
@@ -269,7 +272,7 @@ def with_rows(bare: dict[str, float]) -> dict[str, Any]:
     """What rows cost beside the same run without them, and one refusal in the ledger."""
     from agents.contracts import CallRecord
     from agents.tools import acting
-    from audit.ids import uuid7
+    from audit.ledger.ids import uuid7
 
     look = tool()
 

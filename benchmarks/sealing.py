@@ -47,9 +47,9 @@ def query(statement: str, values: list[Any] | None = None) -> list[Any]:
 
 
 def first_row() -> None:
-    from audit import ledger
     from audit.contracts import Entry
-    from audit.ids import uuid7
+    from audit.ledger import ledger
+    from audit.ledger.ids import uuid7
 
     ledger.append(
         Entry(
@@ -90,7 +90,7 @@ class Sealer(threading.Thread):
         from django.db import connections
 
         from audit.management.commands.seal_ledger import tick
-        from audit.notes import Signer
+        from audit.seals.notes import Signer
 
         connections["ledger"].ensure_connection()
         session = connections["ledger"].connection.info.backend_pid
@@ -131,8 +131,8 @@ def feed(rate: int) -> dict[str, Any]:
 
 def backlog() -> int:
     """The rows a second that are sealed when many wait."""
-    from audit import seals
-    from audit.notes import Signer
+    from audit.seals import seals
+    from audit.seals.notes import Signer
 
     copy(BACKLOG, uuid4())
     begun = time.perf_counter()

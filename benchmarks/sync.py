@@ -86,8 +86,8 @@ def read(owner: Any, others: Mapping[str, int]) -> dict[str, Any]:
     """One whole sync of an account, here and now; `others` are process ids by name."""
     from django.utils import timezone
 
-    from knowledge import sync, sync_runs
     from knowledge.models import SyncSource
+    from knowledge.sync import runs as sync_runs, sync
 
     requested = sync_runs.request_sync(
         organisation_id=owner.organisation_id,
@@ -120,7 +120,7 @@ def one_by_one(count: int) -> float:
     from django.utils import timezone
 
     from integrations.reads import reader
-    from knowledge.ingest import ingest
+    from knowledge.ingest.ingest import ingest
 
     owner = account(count)
     since = datetime.now(UTC) - timedelta(days=30)
@@ -133,8 +133,8 @@ def one_by_one(count: int) -> float:
 
 def model_alone(count: int) -> float:
     """Items per second of as many threads that only ask the model."""
-    from integrations import llm
-    from integrations.completions import Payer
+    from integrations.llm import llm
+    from integrations.llm.completions import Payer
     from integrations.models import Organisation
 
     organisation, _ = Organisation.objects.get_or_create(slug="bench", name="Bench")

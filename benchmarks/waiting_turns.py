@@ -156,7 +156,7 @@ def queue(organisation_id: UUID, count: int) -> None:
     """So many turns, each in a conversation of its own, that begin to wait at one moment."""
     from django.db import transaction
 
-    from agents import opening
+    from agents.turns import opening
 
     with transaction.atomic():
         for number in range(count):

@@ -15,7 +15,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from integrations import strict_json
+from integrations.network import strict_json
 
 log = logging.getLogger(__name__)
 

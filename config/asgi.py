@@ -11,9 +11,9 @@ from django.core.asgi import get_asgi_application
 
 django = get_asgi_application()
 
-from agents.mcp.door import with_mcp  # noqa: E402  # needs the app registry
-from agents.streams import App, with_streams  # noqa: E402  # needs the app registry
-from audit.start import refusals  # noqa: E402
+from agents.api.mcp.door import with_mcp  # noqa: E402  # needs the app registry
+from agents.turns.streams import App, with_streams  # noqa: E402  # needs the app registry
+from audit.database.start import refusals  # noqa: E402
 from config.body_limit import with_body_limit  # noqa: E402
 from config.lifespan import with_lifespan  # noqa: E402
 

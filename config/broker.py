@@ -15,7 +15,7 @@ from django.db import DatabaseError, close_old_connections, connections
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
-from integrations.notices import Notices
+from integrations.database.notices import Notices
 
 CHANNEL = "remit_tasks"
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from config import embedded, state
+from config.local import embedded, state
 
 MANAGE = (sys.executable, "manage.py")
 CHECKS = {

@@ -16,7 +16,8 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config import embedded, theme
+from config import theme
+from config.local import embedded
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
@@ -159,9 +160,9 @@ def database(url: str) -> dict[str, Any]:
 DATABASE_URL = env.str("DATABASE_URL", default="") or embedded.url(STATE_DIR)
 DATABASES = {"default": database(DATABASE_URL), "ledger": database(DATABASE_URL)}
 DATABASES["ledger"]["TEST"] = {"MIRROR": "default"}
-# Appending is one statement, which the server keeps prepared (audit.ledger).
+# Appending is one statement, which the server keeps prepared (audit.ledger.ledger).
 DATABASES["ledger"]["OPTIONS"]["prepare_threshold"] = 0
-DATABASE_ROUTERS = ["audit.routing.LedgerRouter"]
+DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # What stands in a cache can be found out again: one that does not answer is not waited for.
@@ -241,7 +242,7 @@ EMBEDDING_MODEL = env.str(
     "EMBEDDING_MODEL",
     default="offline-hash-384" if MODEL_IS_OFFLINE else "text-embedding-3-small",
 )
-# A file that adds to integrations/model_profiles.yaml: windows, prices, providers, fallbacks.
+# A file that adds to integrations/llm/model_profiles.yaml: windows, prices, providers, fallbacks.
 MODEL_PROFILES = env.str("MODEL_PROFILES", default="")
 # Endpoints beside the default one, by the name a profile gives: MODEL_PROVIDERS="local=http://…/v1".
 MODEL_PROVIDERS: dict[str, str] = env.dict("MODEL_PROVIDERS", default={})
@@ -313,15 +314,15 @@ EMBEDDING_DIMENSIONS = 384  # the vector column's width; models are asked for th
 # --- API -------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "integrations.authentication.ServiceTokenAuthentication",
-        "integrations.authentication.OperatorAuthentication",
+        "integrations.web.authentication.ServiceTokenAuthentication",
+        "integrations.web.authentication.OperatorAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["config.api_errors.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "config.api_errors.respond",
-    "DEFAULT_THROTTLE_CLASSES": ["integrations.authentication.TokenThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["integrations.web.authentication.TokenThrottle"],
     "DEFAULT_THROTTLE_RATES": {"token": env.str("TOKEN_RATE", default="600/min")},
     "UNAUTHENTICATED_USER": None,
 }

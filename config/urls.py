@@ -8,15 +8,15 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.permissions import IsAuthenticated
 
-from agents import api as agents
-from agents import console
+from agents.api import views as agents
+from agents.office import console
 from agents.tasks import queue_delivery
-from audit import api as audit
-from audit.verify_page import verify_page
+from audit.api import views as audit
+from audit.bundle.verify_page import verify_page
 from config import health
 from guardrails import api as guardrails
-from integrations.authentication import HasScope
-from integrations.webhooks import Kind, WebhookView
+from integrations.web.authentication import HasScope
+from integrations.web.webhooks import Kind, WebhookView
 from knowledge import api as knowledge
 
 # The audit app does not know who callers are; it is told here who may read.

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from audit.contracts import Artifact
-from guardrails.effects import Effect
+from guardrails.facts.effects import Effect
 from integrations.contracts import AccountRef
 
 Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator", "mcp"]
@@ -83,7 +83,7 @@ def bare(name: str, passed: bool) -> Check:
 
 
 class Decision(NamedTuple):
-    """`reason` is from a closed list (guardrails.reasons.REASONS); `sentence` is for people."""
+    """`reason` is one of guardrails.facts.reasons.REASONS; `sentence` is for people."""
 
     verdict: Verdict
     reason: str
@@ -240,7 +240,7 @@ class Capability:
 class Pattern:
     """An approved pattern: every field that is not empty must match, and one of
     sender_address, sender_domain and list_id is never empty. All are compared whole;
-    `subject` against `guardrails.subjects.generalised(subject)`."""
+    `subject` against `guardrails.facts.subjects.generalised(subject)`."""
 
     id: UUID
     name: str

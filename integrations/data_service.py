@@ -8,10 +8,10 @@ from urllib.parse import quote
 from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
-from integrations import http
 from integrations.contracts import AccountRef, Page, ProviderObject, Rejected
 from integrations.exceptions import Malformed, NotFound, NotPermitted
-from integrations.gate import Gate
+from integrations.network import http
+from integrations.network.gate import Gate
 
 M = TypeVar("M", bound=BaseModel)
 P = TypeVar("P", bound=ProviderObject)

@@ -11,7 +11,14 @@ from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, ProviderError
-from integrations.mcp.contracts import OfferedTool, Tool, ToolEffect, is_plain, storable, tool_id
+from integrations.mcp.contracts import (
+    OfferedTool,
+    Tool,
+    ToolEffect,
+    is_plain,
+    storable,
+    tool_id,
+)
 from integrations.mcp.conversation import Address
 from integrations.mcp.listing import offered
 from integrations.mcp.session import token_of

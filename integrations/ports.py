@@ -108,7 +108,7 @@ class Writer(Protocol):
     """Writes for one user, each with the idempotency key of one attempt's action. A write with
     a `version` is refused by the provider when the object has another one by now.
 
-    Returns the provider's answer as a plain dict. Only `guardrails.executor` may open one.
+    Returns the provider's answer as a plain dict. Only `guardrails.execute.executor` may open one.
     `credential` is a fingerprint of what it writes with, and `request_id` what the provider
     calls its last request; empty where nobody can tell.
     """

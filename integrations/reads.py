@@ -4,7 +4,7 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import IO, Any, TypeVar
 
-from integrations import http, mcp_tools
+from integrations import mcp_tools
 from integrations.connectors.base import Connector
 from integrations.contracts import (
     AccountRef,
@@ -25,10 +25,20 @@ from integrations.contracts import (
     ProviderObject,
     Source,
 )
-from integrations.data_service import M, gate, has_upstream, listed, page, parse, segment, upstream
+from integrations.data_service import (
+    M,
+    gate,
+    has_upstream,
+    listed,
+    page,
+    parse,
+    segment,
+    upstream,
+)
 from integrations.exceptions import Malformed, NotFound, Rejected, Unavailable
-from integrations.gate import Gate
 from integrations.mcp.contracts import Tool
+from integrations.network import http
+from integrations.network.gate import Gate
 from integrations.ports import Reader
 from integrations.registry import BY_SOURCE
 

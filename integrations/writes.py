@@ -1,16 +1,17 @@
-"""The one door to provider writes. Only `guardrails.executor` may import this module
+"""The one door to provider writes. Only `guardrails.execute.executor` may import this module
 (import-linter holds it), so that no write happens without a decision and a ledger row."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from integrations import http, mcp_tools
+from integrations import mcp_tools
 from integrations.contracts import AccountRef, OutgoingMail
 from integrations.data_service import fingerprint, gate, segment, upstream
 from integrations.exceptions import Changed, Malformed, Rejected
-from integrations.gate import Gate
 from integrations.mcp import calls
+from integrations.network import http
+from integrations.network.gate import Gate
 from integrations.ports import Writer
 
 

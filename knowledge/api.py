@@ -11,17 +11,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations.authentication import Caller, HasScope
-from integrations.completions import Payer
 from integrations.contracts import ContentType, Source
+from integrations.llm.completions import Payer
 from integrations.models import Account
 from integrations.registry import PROVIDED
-from integrations.serializers import StrictCharField, StrictSerializer
-from knowledge import retrieval, sync_runs
+from integrations.web.authentication import Caller, HasScope
+from integrations.web.serializers import StrictCharField, StrictSerializer
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
-from knowledge.highlights import cut
-from knowledge.queries import MAX_LIMIT, MAX_QUERY
+from knowledge.search import retrieval
+from knowledge.search.queries import MAX_LIMIT, MAX_QUERY
+from knowledge.sync import runs as sync_runs
 from knowledge.tasks import start_sync
+from knowledge.text.highlights import cut
 
 PERMISSIONS = [HasScope("sync")]
 

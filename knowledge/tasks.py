@@ -10,16 +10,14 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
-from knowledge import (
+from knowledge.ingest import embedding_models, indexing, occurrences
+from knowledge.sync import (
     callbacks,
+    claims as sync_claims,
     dead_letters,
-    embedding_models,
-    indexing,
     late_files,
-    occurrences,
+    runs as sync_runs,
     sync,
-    sync_claims,
-    sync_runs,
 )
 
 DUE_AT_ONCE = 100  # a sweep

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from config import embedded, processes, state
+from config.local import embedded, processes, state
 
 BROWSER_SWITCHES = (
     "--no-sandbox",
@@ -122,6 +122,6 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(autouse=True)
 def no_connection_outlives_its_test() -> Iterator[None]:
     yield
-    from integrations import http  # this conftest is read before Django is set up
+    from integrations.network import http  # this conftest is read before Django is set up
 
     http.close_clients()

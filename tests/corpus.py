@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.state import PROJECT_DIR
+from config.local.state import PROJECT_DIR
 
 CORPUS = Path(os.environ.get("REMIT_CORPUS") or PROJECT_DIR.parent / "shared" / "corpus")
 MAIL = CORPUS / "mail.jsonl.gz"

@@ -51,7 +51,8 @@ def watch() -> None:
     from django.db.backends.base.base import BaseDatabaseWrapper
     from django.db.backends.utils import CursorWrapper
 
-    from integrations import http, llm
+    from integrations.llm import llm
+    from integrations.network import http
 
     for owner, name in (
         (CursorWrapper, "_execute"),
@@ -67,11 +68,13 @@ def works() -> Mapping[str, Callable[[Any], object]]:
 
     import uvicorn
 
-    from agents import reactions, tasks, turns
+    from agents import tasks
+    from agents.inbound import reactions
     from agents.tasks import queue_delivery
+    from agents.turns import turns
     from config.asgi import application
     from integrations.contracts import ItemEvent
-    from integrations.webhooks import accept_delivery
+    from integrations.web.webhooks import accept_delivery
 
     def accept(command: dict[str, Any]) -> object:
         event = ItemEvent.model_validate(command["event"])

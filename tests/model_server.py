@@ -23,9 +23,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
-from integrations import llm
-from integrations.sandbox.offline_model import chat_request, message_order
-from integrations.sandbox.offline_model.errors import ApiError
+from integrations.llm import llm
+from sandbox.offline_model import chat_request, message_order
+from sandbox.offline_model.errors import ApiError
 
 DIMENSIONS = 384
 _CALL_IDS = count(1)  # like a real model's: never the same twice

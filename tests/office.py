@@ -29,9 +29,10 @@ from django.core.management import call_command
 from django.db import connections
 from django_q.models import OrmQ
 
-from agents import leases, turns
-from integrations import llm
+from agents.journal import leases
+from agents.turns import turns
 from integrations.contracts import AccountRef
+from integrations.llm import llm
 from integrations.models import Account, Organisation
 from tests.offline_model_server import running_offline_model
 from tests.sandbox_server import RunningSandbox, running_sandbox, serving

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from integrations.sandbox.offline_model.app import build_app
+from sandbox.offline_model.app import build_app
 from tests.sandbox_server import serving
 
 

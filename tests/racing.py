@@ -24,7 +24,7 @@ def give(command: Command) -> str:
 
     from django.utils import timezone
 
-    from guardrails import approval_rows, approvals, delegation
+    from guardrails.approve import approval_rows, approvals, delegation
     from guardrails.models import Approval
 
     approval_id = UUID(command["approval"])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from integrations.sandbox.data_service import Settings, build_app
-from integrations.sandbox.data_service.listening import listening_on
+from sandbox.data_service import Settings, build_app
+from sandbox.data_service.listening import listening_on
 
 KEY = "sandbox-key-for-tests"
 

@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.db.models import Field, Model
 
-from config.state import PROJECT_DIR
+from config.local.state import PROJECT_DIR
 
 LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
 CODE = ("config", *LAYERS)

@@ -12,12 +12,12 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from agents import custom_agents
-from agents.custom_agent_form import CustomAgentForm
+from agents.admin.custom_agent_form import CustomAgentForm
+from agents.context import custom_agents
 from agents.models import CustomAgent
-from guardrails import changes
-from guardrails.changes import Author
-from integrations.completions import dollars
+from guardrails.policies import changes
+from guardrails.policies.changes import Author
+from integrations.llm.completions import dollars
 
 
 @admin.register(CustomAgent)

@@ -12,10 +12,11 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from unfold.decorators import display
 
-from agents import escalations, turn_page
+from agents.answer import escalations
 from agents.models import Escalation
-from audit import timeline
-from integrations.read_only_admin import ReadOnlyAdmin
+from agents.office import turn_page
+from audit.ledger import timeline
+from integrations.web.read_only_admin import ReadOnlyAdmin
 
 NEWEST = 30
 COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}

@@ -15,15 +15,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from agents import stopping, turn_page
-from agents.dead_letters import queue_again
 from agents.models import Conversation, Message, Turn
-from audit import timeline
-from integrations import metering
-from integrations.completions import dollars
+from agents.office import turn_page
+from agents.office.dead_letters import queue_again
+from agents.turns import stopping
+from audit.ledger import timeline
+from integrations.llm import metering
+from integrations.llm.completions import dollars
 from integrations.models import Delivery
-from integrations.newest_first import NewestFirst
-from integrations.read_only_admin import ReadOnlyAdmin
+from integrations.web.newest_first import NewestFirst
+from integrations.web.read_only_admin import ReadOnlyAdmin
 
 NEWEST = 200
 LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'

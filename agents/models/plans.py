@@ -9,7 +9,7 @@ class Plan(models.Model):
     """What an agent intends to do for a conversation, and how far it is."""
 
     conversation = models.OneToOneField(Conversation, on_delete=models.CASCADE, related_name="plan")
-    # agents.plans.Plan as JSON, valid as it stands.
+    # agents.plans.plans.Plan as JSON, valid as it stands.
     content = models.JSONField()
     finished = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -6,7 +6,7 @@ import uuid
 from django.db import models
 
 from agents.models.conversations import Conversation
-from audit.ids import uuid7
+from audit.ledger.ids import uuid7
 from integrations.models import Account, Delivery, Organisation
 
 

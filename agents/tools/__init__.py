@@ -1,0 +1,2 @@
+"""What agents can call: one file each, and one dispatcher. Whatever acts goes through the
+executor."""

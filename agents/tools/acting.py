@@ -7,13 +7,14 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents import journal, results
+from agents.context import results
 from agents.contracts import ToolResult, failure
+from agents.journal import journal
 from agents.tools.base import ToolContext
-from guardrails import executor
+from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import ActionRequest, ActionResult, Origin
-from guardrails.registry import BY_NAME
-from guardrails.text import visible
+from guardrails.execute import executor
+from guardrails.facts.text import visible
 
 TOLD = ("type", "description", "params", "proposed", "status", "result", "sentence")
 STATUS_WORDS = {

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from agents.contracts import ToolResult, failure
-from agents.steps import ASK_USER
+from agents.journal.steps import ASK_USER
 from agents.tools.base import Arguments, Tool, ToolContext
 
 

@@ -13,11 +13,11 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
-from agents.leases import Lease
-from agents.steps import Ending
-from integrations import strict_json
-from integrations.completions import Payer
-from integrations.tokens import estimated_tokens
+from agents.journal.leases import Lease
+from agents.journal.steps import Ending
+from integrations.llm.completions import Payer
+from integrations.llm.tokens import estimated_tokens
+from integrations.network import strict_json
 
 
 class Arguments(BaseModel):
@@ -45,7 +45,7 @@ class ToolContext:
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
     shown: frozenset[UUID] = frozenset()  # items that this run has been shown
-    agent_version: str = ""  # agents.roster.Agent.version
+    agent_version: str = ""  # agents.turns.roster.Agent.version
     skill: str = ""  # the one that this run loaded last, name@version
 
     @property

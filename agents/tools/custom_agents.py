@@ -9,14 +9,14 @@ from uuid import UUID
 from django.utils import timezone
 from pydantic import Field
 
-from agents import custom_agents
+from agents.context import custom_agents
 from agents.contracts import ToolResult, failure
 from agents.models import CustomAgent
-from agents.suitability import THRESHOLD, suitability
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.delegating import hand_over
-from integrations import llm
-from integrations.completions import ModelError, Payer
+from agents.tools.suitability import THRESHOLD, suitability
+from integrations.llm import llm
+from integrations.llm.completions import ModelError, Payer
 
 MOST = 100  # agents looked at
 COSTS = ((2_000, "low"), (10_000, "medium"))  # tokens a run; more is high

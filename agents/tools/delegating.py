@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from agents import citations, journal
+from agents.answer import citations
+from agents.context.prompts import LIMIT_SENTENCES, untrusted_block
 from agents.contracts import ToolResult
+from agents.journal import journal
+from agents.journal.steps import Stop
 from agents.models import Turn
-from agents.prompts import LIMIT_SENTENCES, untrusted_block
-from agents.steps import Stop
 from agents.tools.base import ToolContext
 from agents.tools.retrieve_context import numbered
-from knowledge import retrieval
 from knowledge.contracts import FoundItem
+from knowledge.search import retrieval
 
 
 def hand_over(

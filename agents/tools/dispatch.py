@@ -14,17 +14,17 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils import timezone
 
-from agents import journal
 from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, failure
-from agents.leases import Lease, LeaseLost
+from agents.journal import journal
+from agents.journal.leases import Lease, LeaseLost
 from agents.tools import acting, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from audit.contracts import LedgerError
-from integrations import json_protocol, metering, telemetry
-from integrations.completions import UNREADABLE, ModelError
+from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
-from integrations.llm import BudgetExhausted
-from integrations.pools import release_connections
+from integrations.llm import json_protocol, metering, telemetry
+from integrations.llm.completions import UNREADABLE, ModelError
+from integrations.llm.llm import BudgetExhausted
 
 log = logging.getLogger(__name__)
 LEAST_THREADS = 64

@@ -5,15 +5,15 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from agents.context.prompts import REPLY_DRAFT, untrusted_block
 from agents.contracts import ToolResult, failure
-from agents.prompts import REPLY_DRAFT, untrusted_block
 from agents.tools.acting import act, observed
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.summaries import readable
-from integrations import llm
 from integrations.exceptions import NotFound
+from integrations.llm import llm
 from integrations.reads import reader
-from knowledge import retrieval
+from knowledge.search import retrieval
 
 BODY_TOKENS = 1_500
 

@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from agents import escalations
+from agents.answer import escalations
 from agents.contracts import ToolResult
-from agents.steps import ESCALATE
+from agents.journal.steps import ESCALATE
 from agents.tools.base import Arguments, Tool, ToolContext
 
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from agents.contracts import ToolResult
 from agents.tools.acting import act, observed
 from agents.tools.base import Arguments, Tool, ToolContext
-from guardrails.text import one_line
+from guardrails.facts.text import one_line
 
 
 class ExecuteAction(Arguments):

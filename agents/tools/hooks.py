@@ -12,11 +12,12 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents import guards, journal, results
+from agents.context import results
 from agents.contracts import CallRecord, StepRecord, ToolResult, failure
-from agents.guards import Made
+from agents.journal import guards, journal
+from agents.journal.guards import Made
 from agents.tools.base import Arguments, Tool, ToolContext, parse
-from integrations.completions import UNREADABLE
+from integrations.llm.completions import UNREADABLE
 
 log = logging.getLogger(__name__)
 MESSAGE_CHARS = 1000

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from agents.contracts import ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
-from guardrails import selectors
+from guardrails.learn import skills
 
 
 class LoadSkill(Arguments):
@@ -12,7 +12,7 @@ class LoadSkill(Arguments):
 
 
 def run(context: ToolContext, arguments: LoadSkill) -> ToolResult:
-    found = (selectors.load_skill(one, name=arguments.name) for one in context.person.accounts)
+    found = (skills.load(one, name=arguments.name) for one in context.person.accounts)
     skill = next((one for one in found if one is not None), None)
     if skill is None:
         return failure(

@@ -11,12 +11,13 @@ from typing import Any
 
 from pydantic import Field
 
-from agents import results
+from agents.context import results
 from agents.contracts import ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
-from guardrails.actions.call_mcp_tool import CallMcpTool
+from guardrails.actions.tools.call_mcp_tool import CallMcpTool
 from guardrails.contracts import Capability
-from integrations import llm, mcp_tools
+from integrations import mcp_tools
+from integrations.llm import llm
 
 SHOWN = 60  # tools of one server that a plan is made of
 PLANNING = """You plan the use of tools.

@@ -7,17 +7,18 @@ from uuid import UUID
 from django.utils import timezone
 from pydantic import Field
 
-from agents import precedents
 from agents.contracts import ToolResult, failure
+from agents.learn import precedents
 from agents.tools.base import Arguments, Tool, ToolContext
-from guardrails import proposals, registry
-from guardrails.changes import Author
+from guardrails.actions import registry
 from guardrails.contracts import Pattern, PatternProposal
-from guardrails.subjects import generalised
-from guardrails.targets import domain_of
-from guardrails.text import visible
-from knowledge import mails
+from guardrails.facts.subjects import generalised
+from guardrails.facts.targets import domain_of
+from guardrails.facts.text import visible
+from guardrails.learn import proposals
+from guardrails.policies.changes import Author
 from knowledge.contracts import StoredMail
+from knowledge.search import mails
 
 Match = Literal["sender", "sender_and_subject", "sender_domain", "list", "list_and_subject"]
 

@@ -4,8 +4,8 @@ from pydantic import Field
 
 from agents.contracts import ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
-from guardrails import skills
-from guardrails.changes import Author
+from guardrails.learn import skills
+from guardrails.policies.changes import Author
 
 
 class ProposeSkill(Arguments):

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 from pydantic import Field, model_validator
 
-from agents import journal
 from agents.contracts import Person, ToolResult
+from agents.journal import journal
 from agents.tools.base import Arguments, Tool, ToolContext
 from integrations.contracts import ContentType, Source
-from knowledge import retrieval
 from knowledge.contracts import FoundItem, SearchRequest, TimeFilter
+from knowledge.search import retrieval
 
 LEFT_OUT = "Items that earlier results of this run have shown are left out here."
 

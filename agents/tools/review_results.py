@@ -2,10 +2,11 @@
 
 from pydantic import Field
 
-from agents import history, journal, reviewing
+from agents.answer import reviewing
+from agents.answer.review import REVIEW_RESULTS
 from agents.contracts import ToolResult
+from agents.journal import history, journal
 from agents.models import Turn
-from agents.review import REVIEW_RESULTS
 from agents.tools.base import Arguments, Tool, ToolContext
 
 

@@ -6,16 +6,16 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import Field
 
+from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, untrusted_block
 from agents.contracts import ToolResult, failure
-from agents.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, untrusted_block
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import numbered
-from integrations import llm
 from integrations.contracts import Email
 from integrations.exceptions import NotFound
-from integrations.html_text import html_to_text
+from integrations.llm import llm
+from integrations.mail.html import html_to_text
 from integrations.reads import reader
-from knowledge import retrieval
+from knowledge.search import retrieval
 
 PART_CHARS = 12_000
 MAX_PARTS = 4  # of a document: 48,000 characters

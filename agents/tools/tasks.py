@@ -6,14 +6,14 @@ from typing import Any, Literal
 from django.utils import timezone
 from pydantic import Field, ValidationError
 
+from agents.context.prompts import TASK_EXTRACTION
 from agents.contracts import ErrorCode, ToolResult, failure
-from agents.prompts import TASK_EXTRACTION
 from agents.tools.acting import act, shown
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import described
-from integrations import llm
-from knowledge import retrieval
+from integrations.llm import llm
 from knowledge.contracts import SearchRequest
+from knowledge.search import retrieval
 
 MAX_TASKS = 20
 MAX_SOURCE = 20_000

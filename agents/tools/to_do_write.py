@@ -4,9 +4,18 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agents import plan_text, planning, plans
 from agents.contracts import ToolResult, failure
-from agents.plans import Complexity, Ids, NewGoal, NewStep, Plan, Priority, Refused, StepStatus
+from agents.plans import plan_text, planning, plans
+from agents.plans.plans import (
+    Complexity,
+    Ids,
+    NewGoal,
+    NewStep,
+    Plan,
+    Priority,
+    Refused,
+    StepStatus,
+)
 from agents.tools.base import Arguments, Tool, ToolContext
 
 

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 
 from audit.bundle.verify import PROVEN
-from audit.pipe import Pipe
+from audit.formats.pipe import Pipe
 
 CHUNK = 1 << 16
 

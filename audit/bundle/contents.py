@@ -6,8 +6,6 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from audit import chain, export, selectors, signing_keys
-from audit.anchors import Stamped, of_bundle
 from audit.bundle import derived, redactions
 from audit.bundle.archive import Archive
 from audit.bundle.extent import extent
@@ -15,9 +13,13 @@ from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
 from audit.bundle.spool import Spool
 from audit.contracts import ActorType, Filters, Status
-from audit.ids import uuid7
+from audit.formats import export
+from audit.ledger import chain, selectors
+from audit.ledger.ids import uuid7
 from audit.models import Checkpoint
-from audit.notes import read_key
+from audit.seals import signing_keys
+from audit.seals.anchors import Stamped, of_bundle
+from audit.seals.notes import read_key
 
 FORMAT = "remit-ledger-bundle/1"
 FOLDER = Path(__file__).parent

@@ -4,12 +4,12 @@ sealed, and no evidence themselves."""
 from collections.abc import Iterator
 from typing import Any
 
-from audit import ocsf, stored
 from audit.bundle.rows import SealedRows
+from audit.formats import ocsf, stored
 from audit.formats.rows import SEALED, Encoder, Row, Text
 from audit.formats.text import Csv, OcsfLines
-from audit.lines import LINE
-from audit.merkle import leaf_hash
+from audit.ledger.lines import LINE
+from audit.seals.merkle import leaf_hash
 
 NAMES = ("derived/ledger.csv", "derived/ocsf.jsonl")
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from audit import selectors
 from audit.bundle import period
 from audit.contracts import Filters
-from audit.merkle import Frontier
+from audit.ledger import selectors
 from audit.models import Checkpoint, Leaf
-from audit.sealing import newest
+from audit.seals.merkle import Frontier
+from audit.seals.sealing import newest
 
 Completeness = Literal["proven", "not claimed"]
 PAGE = 10_000

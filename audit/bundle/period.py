@@ -6,10 +6,10 @@ each end, which shows a verifier that no row of the period is missing.
 
 from django.db import connections
 
-from audit import departures
 from audit.contracts import Filters
+from audit.ledger import departures
+from audit.ledger.routing import LEDGER
 from audit.models import Checkpoint
-from audit.routing import LEDGER
 
 # Of rows that were recorded before the period's end, the place of the last one. Nothing
 # sealed before then can be later, so only what follows is looked at.

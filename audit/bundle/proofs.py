@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.db import connections
 
-from audit import merkle
-from audit.routing import LEDGER
+from audit.ledger.routing import LEDGER
+from audit.seals import merkle
 
 BLOCK = 1 << 12  # leaves; a power of two, so that a block is a subtree
 LEAVES = """

@@ -5,10 +5,10 @@ alone, with the proof that it was sealed."""
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from audit import chain, departures, selectors
 from audit.bundle.extent import Extent, NothingSealed
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
+from audit.ledger import chain, departures, selectors
 from audit.models import ExecutedAgentAction, Leaf
 
 

@@ -9,13 +9,13 @@ from uuid import UUID
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import connections
 
-from audit import chain, policies, vault
 from audit.bundle.ahead import read_ahead
 from audit.bundle.spool import Spool
 from audit.bundle.verify import artifacts_in
-from audit.keys import tenant_key
-from audit.lines import LINE
-from audit.routing import LEDGER
+from audit.ledger import chain, policies, vault
+from audit.ledger.keys import tenant_key
+from audit.ledger.lines import LINE
+from audit.ledger.routing import LEDGER
 
 PAGE = 1000
 POLICY_PAGE = 100

@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from audit.formats.pipe import Pipe
 from audit.formats.rows import COLUMNS, HEADER, SEALED, Row
-from audit.pipe import Pipe
 
 try:
     import pyarrow

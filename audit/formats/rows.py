@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from audit.lines import LINE
+from audit.ledger.lines import LINE
 from audit.models import ExecutedAgentAction
 
 COLUMNS = tuple(field.attname for field in ExecutedAgentAction._meta.concrete_fields)

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 from django.db import models
 
-from audit import chain, lines, ocsf
+from audit.formats import ocsf
 from audit.formats.rows import CONTENT, HEADER, SEALED, Row, Text
+from audit.ledger import chain, lines
 from audit.models import ExecutedAgentAction
 
 # What makes a spreadsheet take a cell for a formula, full-width forms included.

@@ -9,10 +9,10 @@ from typing import IO
 from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from audit import vault
 from audit.bundle.extent import NothingSealed
 from audit.contracts import LedgerError
 from audit.formats.parquet import NoParquet
+from audit.ledger import vault
 
 LOST = (OperationalError, InterfaceError)
 BROKEN = (

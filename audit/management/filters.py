@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
-from audit import selectors
 from audit.contracts import Filters
+from audit.ledger import selectors
 
 
 def moment(text: str) -> datetime:

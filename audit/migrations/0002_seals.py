@@ -4,7 +4,7 @@ tenant had rows. Guarded like the rows themselves."""
 from django.db import migrations, models
 
 TABLES = """
--- The sealer reads rows in the order of their transactions (audit.seals says why).
+-- The sealer reads rows in the order of their transactions (audit.seals.seals says why).
 CREATE INDEX audit_action_order ON audit_action (xact, id);
 
 CREATE TABLE audit_leaf (

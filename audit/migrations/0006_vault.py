@@ -1,7 +1,7 @@
 """Payloads are encrypted from here on, each organisation's under a data key of its own.
 
 A payload is either in the clear (`salt` and `body`: those of before, and the kinds that the
-database itself reads or keeps, audit.vault) or in a `box`. Those of before stay as they are:
+database itself reads or keeps, audit.ledger.vault) or in a `box`. Those of before stay as they are:
 the ledger changes nothing that it holds."""
 
 from django.db import migrations

@@ -46,7 +46,7 @@ MAY_BE_WRAPPED_ANEW = """BEGIN
         RETURN NEW;
     END IF;
 """
-# Whoever sets a hold has this lock too (audit.erasure.hold).
+# Whoever sets a hold has this lock too (audit.keeping.erasure.hold).
 HOLDS_STAY_AS_THEY_ARE = """
         PERFORM pg_advisory_xact_lock(hashtextextended('audit_hold ' || OLD.tenant_id, 0));"""
 HOLDS = """

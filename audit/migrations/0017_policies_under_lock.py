@@ -41,7 +41,7 @@ ALTER TABLE audit_policy DROP COLUMN box;
 KEY_GOES = "    RETURN made.id;\n"
 POLICIES_GO_TOO = "    DELETE FROM audit_policy WHERE tenant_id = made.tenant_id;\n" + KEY_GOES
 ERASES = "    DELETE FROM audit_artifact a USING audit_action r\n"
-# Whoever sets a hold has this lock too (audit.erasure.hold).
+# Whoever sets a hold has this lock too (audit.keeping.erasure.hold).
 HOLDS_STAY_AS_THEY_ARE = (
     "    PERFORM pg_advisory_xact_lock(hashtextextended('audit_hold ' || made.tenant_id, 0));\n"
 )

@@ -1,7 +1,7 @@
 """The ledger's tables. Made by SQL (audit/migrations) and only ever inserted into.
 
 `managed = False` keeps Django's schema editor and the flush between tests away from them.
-Rows come into being by `audit.ledger.append` alone; the database refuses changes too.
+Rows come into being by `audit.ledger.ledger.append` alone; the database refuses changes too.
 """
 
 from audit.models.actions import (

@@ -83,7 +83,7 @@ class ExecutedAgentAction(AppendOnlyModel):
 
 class LedgerPayload(AppendOnlyModel):
     """What a row's commitment is about: the only part that may be erased. Salt and body are in
-    the clear or in a box; `audit.selectors.opened` reads both."""
+    the clear or in a box; `audit.ledger.selectors.opened` reads both."""
 
     row = models.OneToOneField(
         ExecutedAgentAction,

@@ -9,7 +9,7 @@ class AppendOnly(RuntimeError):
     """Raised by every way of the ORM to write: the ledger only inserts."""
 
     def __init__(self) -> None:
-        super().__init__("The ledger only inserts, and only through audit.ledger.append().")
+        super().__init__("The ledger only inserts, and only through audit.ledger.ledger.append().")
 
 
 def refuse(*args: object, **kwargs: object) -> NoReturn:

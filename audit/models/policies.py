@@ -8,7 +8,7 @@ from audit.models.base import AppendOnlyModel
 class LedgerPolicy(AppendOnlyModel):
     """One account's whole policy as it was when it decided; the digest is that of its canonical
     JSON, which is in `box`, or in `body` where it is from before policies were encrypted.
-    Written once and read by `audit.policies`."""
+    Written once and read by `audit.ledger.policies`."""
 
     digest = models.TextField(primary_key=True)
     tenant_id = models.UUIDField()

@@ -45,7 +45,7 @@ class Checkpoint(AppendOnlyModel):
 
 
 class SigningKey(AppendOnlyModel):
-    """A key that signs checkpoints; `audit.signing_keys` says which of them count."""
+    """A key that signs checkpoints; `audit.seals.signing_keys` says which of them count."""
 
     number = models.BigAutoField(primary_key=True)
     public = models.BinaryField()

@@ -1,5 +1,5 @@
 """What an action declares. Each is one file in this package and one line in
-`guardrails.registry`. Pure: readers and writers are given."""
+`guardrails.actions.registry`. Pure: readers and writers are given."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict
 
 from audit.contracts import Artifact
-from guardrails.classes import ArgumentClass, classes
-from guardrails.effects import Effect
-from guardrails.facts import Facts, Need, ObjectKind
-from guardrails.targets import Target, TargetKind
-from guardrails.text import visible
+from guardrails.facts.classes import ArgumentClass, classes
+from guardrails.facts.effects import Effect
+from guardrails.facts.facts import Facts, Need, ObjectKind
+from guardrails.facts.targets import Target, TargetKind
+from guardrails.facts.text import visible
 from integrations.contracts import Source
 from integrations.ports import Writer
 
@@ -121,7 +121,7 @@ class Action(ABC, Generic[A]):
 
     def unfit(self, arguments: A, facts: Facts) -> tuple[str, str] | None:
         """Why the object as it is now cannot be given these arguments: a reason of
-        `guardrails.reasons` and what it is about. None: it can."""
+        `guardrails.facts.reasons` and what it is about. None: it can."""
         return None
 
     @abstractmethod

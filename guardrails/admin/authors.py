@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest
 
-from guardrails.changes import Author
+from guardrails.policies.changes import Author
 
 
 def operator(request: HttpRequest) -> str:

@@ -12,10 +12,11 @@ from django.utils.safestring import mark_safe
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from guardrails import changes, conditions
 from guardrails.admin.authors import author
 from guardrails.admin.findings import tell
-from guardrails.text import visible
+from guardrails.decide import conditions
+from guardrails.facts.text import visible
+from guardrails.policies import changes
 
 
 def kinds(raw: Any) -> str:

@@ -6,9 +6,14 @@ from django.contrib import messages
 from django.db.models import Model
 from django.http import HttpRequest
 
-from guardrails.findings import Finding, findings
-from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule, TargetGroup
-from guardrails.policy_rows import policy_snapshot, policy_snapshots
+from guardrails.gather.policy_rows import policy_snapshot, policy_snapshots
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    CeilingRule,
+    TargetGroup,
+)
+from guardrails.policies.findings import Finding, findings
 from integrations.models import Account
 
 MOST = 5

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from guardrails.models import Approval
-from integrations.serializers import StrictCharField, StrictSerializer
+from integrations.web.serializers import StrictCharField, StrictSerializer
 
 REASON_MAX = 1000
 BATCH_MAX = 50

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import approvals, batch, cards, delegation, selectors
+from guardrails.actions.registry import InvalidArguments
 from guardrails.api.approval_shapes import (
     Batch,
     Card,
@@ -26,12 +26,13 @@ from guardrails.api.approval_shapes import (
 )
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
-from guardrails.approval_rows import ApprovalConflict, ApprovalNotFound
+from guardrails.approve import approvals, batch, cards, delegation
+from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
+from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionResult, ApprovalCard
+from guardrails.decide.provenance import IN_WORDS
 from guardrails.models import Approval
-from guardrails.provenance import IN_WORDS
-from guardrails.registry import InvalidArguments
-from integrations.authentication import HasScope
+from integrations.web.authentication import HasScope
 
 
 class ApprovalsView(APIView):
@@ -54,7 +55,7 @@ class ApprovalsView(APIView):
         chosen.is_valid(raise_exception=True)
         page = chosen.validated_data
         auth = caller_for(request, page["user_id"])
-        found = selectors.approval_cards(
+        found = list_cards(
             organisation_id=auth.organisation_id,
             external_user_id=page["user_id"],
             state=page.get("state"),
@@ -87,7 +88,7 @@ class DecideView(APIView):
                 result = approvals.reject(**given, reason=word.get("reason", ""))
             else:
                 result = approvals.confirm(**given)
-        (card,) = selectors.approval_cards(organisation_id=auth.organisation_id, ids=[approval_id])
+        (card,) = list_cards(organisation_id=auth.organisation_id, ids=[approval_id])
         return Response(_decided(card, result))
 
 
@@ -140,7 +141,7 @@ class EditView(APIView):
                 digest=change.get("digest"),
                 changes=change["arguments"],
             )
-        (card,) = selectors.approval_cards(
+        (card,) = list_cards(
             organisation_id=auth.organisation_id, ids=[result.approval_id or approval_id]
         )
         return Response(_decided(card, result))

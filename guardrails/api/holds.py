@@ -10,13 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import holds
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
 from guardrails.contracts import HoldCard
+from guardrails.execute import held_sends
 from guardrails.models import Hold
-from integrations.authentication import HasScope
-from integrations.serializers import StrictCharField, StrictSerializer
+from integrations.web.authentication import HasScope
+from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
 class HeldRow(serializers.Serializer[Any]):
@@ -56,7 +56,7 @@ class HoldsView(APIView):
         state = request.query_params.get("state")
         if state is not None and state not in Hold.State.values:
             raise exceptions.ValidationError({"state": ["There is no such state."]})
-        cards = holds.cards(
+        cards = held_sends.cards(
             organisation_id=auth.organisation_id, external_user_id=user_id, state=state
         )
         return Response([_row(card) for card in cards])
@@ -74,15 +74,15 @@ class RecallView(APIView):
         user_id = body.validated_data["user_id"]
         auth = caller_for(request, user_id)
         try:
-            card = holds.recall(
+            card = held_sends.recall(
                 organisation_id=auth.organisation_id,
                 hold_id=hold_id,
                 by=auth.principal,
                 external_user_id=user_id,
             )
-        except holds.HoldNotFound as error:
+        except held_sends.HoldNotFound as error:
             raise exceptions.NotFound(str(error), code="unknown_hold") from error
-        except holds.TooLate as error:
+        except held_sends.TooLate as error:
             raise Conflict(str(error)) from error
         return Response(_row(card))
 

@@ -10,13 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import explain, registry, selectors, simulation
+from guardrails.actions import registry
 from guardrails.api.scope import accounts_of
 from guardrails.contracts import Capability
-from guardrails.policy_rows import policy_snapshots
-from guardrails.provenance import IN_WORDS
-from integrations.authentication import HasScope
-from integrations.serializers import StrictCharField, StrictSerializer
+from guardrails.decide.provenance import IN_WORDS
+from guardrails.gather.policy_rows import policy_snapshots
+from guardrails.policies import explain, simulation
+from guardrails.policies.capabilities import find_capabilities
+from integrations.web.authentication import HasScope
+from integrations.web.serializers import StrictCharField, StrictSerializer
 
 VERDICTS = ["allow", "ask", "refuse"]
 MODE_WORDS = {"auto": "Done without asking.", "ask": "A person is asked each time."}
@@ -116,7 +118,7 @@ class PolicyView(APIView):
         """What the user's agent may try. Whatever is not listed here is refused."""
         user_id = request.query_params.get("user_id", "")
         accounts = accounts_of(request, user_id)
-        found = selectors.capabilities(accounts)
+        found = find_capabilities(accounts)
         return Response([_may_do(one) for account in accounts for one in found[account.id]])
 
 

@@ -9,14 +9,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import drafts, policy_files, policy_text, simulation
 from guardrails.api.scope import accounts_of
-from guardrails.policy_text import PolicyFileError
-from guardrails.simulation import Difference, Replay
-from guardrails.text import visible
-from integrations.authentication import HasScope
+from guardrails.facts.text import visible
+from guardrails.policies import (
+    drafts,
+    files as policy_files,
+    simulation,
+    text as policy_text,
+)
+from guardrails.policies.simulation import Difference, Replay
+from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
-from integrations.serializers import StrictCharField, StrictSerializer
+from integrations.web.authentication import HasScope
+from integrations.web.serializers import StrictCharField, StrictSerializer
 
 MOST = 1000
 

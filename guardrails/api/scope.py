@@ -3,9 +3,9 @@
 from rest_framework import exceptions
 from rest_framework.request import Request
 
-from integrations.authentication import Caller, caller_of
 from integrations.contracts import AccountRef
 from integrations.models import Account
+from integrations.web.authentication import Caller, caller_of
 
 
 def caller_for(request: Request, external_user_id: str) -> Caller:

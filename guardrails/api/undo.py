@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails import undo
 from guardrails.api.scope import caller_for
-from integrations.authentication import HasScope
-from integrations.serializers import StrictCharField, StrictSerializer
+from guardrails.execute import undo
+from integrations.web.authentication import HasScope
+from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
 class Command(StrictSerializer):

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import guardrails.models.base
-import guardrails.registry
+import guardrails.actions.registry
 import integrations.registry
 import uuid
 from django.db import migrations, models
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('order', models.PositiveSmallIntegerField(default=0, help_text='Lower numbers come first.')),
-                ('action_type', models.CharField(choices=guardrails.registry.pattern_action_choices, help_text='What is done. It needs a permission of its own.', max_length=64)),
+                ('action_type', models.CharField(choices=guardrails.actions.registry.pattern_action_choices, help_text='What is done. It needs a permission of its own.', max_length=64)),
                 ('arguments', models.JSONField(blank=True, default=dict, help_text='The arguments without the item, for example {"label_id": "Label_3"}; {} for archive.')),
                 ('pattern', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='actions', to='guardrails.learnedpattern')),
             ],
@@ -89,10 +89,10 @@ class Migration(migrations.Migration):
             name='AllowedActionOption',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('action_type', models.CharField(choices=guardrails.registry.action_choices, help_text='For which action.', max_length=64)),
-                ('resource_type', models.CharField(blank=True, choices=guardrails.registry.resource_type_choices, default='', help_text='Only when the action is done to this type of thing. Empty: always.', max_length=32)),
+                ('action_type', models.CharField(choices=guardrails.actions.registry.action_choices, help_text='For which action.', max_length=64)),
+                ('resource_type', models.CharField(blank=True, choices=guardrails.actions.registry.resource_type_choices, default='', help_text='Only when the action is done to this type of thing. Empty: always.', max_length=32)),
                 ('source', models.CharField(choices=integrations.registry.source_choices, help_text='Where the target exists.', max_length=32)),
-                ('kind', models.CharField(choices=guardrails.registry.target_kind_choices, help_text='Recipient: one exact address. Recipient domain: every address of exactly this domain, but never as a blind copy.', max_length=32)),
+                ('kind', models.CharField(choices=guardrails.actions.registry.target_kind_choices, help_text='Recipient: one exact address. Recipient domain: every address of exactly this domain, but never as a blind copy.', max_length=32)),
                 ('external_id', models.CharField(help_text="The target's identity: the id at the provider, the address or the domain. Only this is compared.", max_length=500)),
                 ('name', models.CharField(help_text='For people. For labels and projects it must be the present name at the provider: a renamed target is refused until somebody looks at it.', max_length=500)),
                 ('account', models.ForeignKey(help_text='Whose agent may use this target.', on_delete=django.db.models.deletion.CASCADE, related_name='options', to='integrations.account')),
@@ -106,8 +106,8 @@ class Migration(migrations.Migration):
             name='AllowedAction',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('action_type', models.CharField(choices=guardrails.registry.action_choices, help_text='What the agent may do.', max_length=64)),
-                ('resource_type', models.CharField(blank=True, choices=guardrails.registry.resource_type_choices, default='', help_text='On what. Empty means on everything; a permission for one type of thing beats the general one.', max_length=32)),
+                ('action_type', models.CharField(choices=guardrails.actions.registry.action_choices, help_text='What the agent may do.', max_length=64)),
+                ('resource_type', models.CharField(blank=True, choices=guardrails.actions.registry.resource_type_choices, default='', help_text='On what. Empty means on everything; a permission for one type of thing beats the general one.', max_length=32)),
                 ('enabled', models.BooleanField(default=True, help_text='Switch it off to stop this action at once.')),
                 ('approval_mode', models.CharField(choices=[('auto', 'Automatic'), ('ask', 'Ask a person'), ('never', 'Never')], default='ask', help_text='Automatic: done when all conditions hold. Ask: waits for a person each time. Never: always refused.', max_length=8)),
                 ('conditions', guardrails.models.base.ConditionsField(blank=True, default=list, help_text='All of these must hold. A JSON list, for example [{"kind": "sender", "domains": ["company.com"]}]. Kinds: first_contact, thread, sender, sender_authenticated, recipient_domain, max_recipients, trigger, business_hours; see docs/guardrails.md.')),
@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
                 ('external_user_id', models.CharField(help_text='The user who is asked.', max_length=200)),
                 ('turn_id', models.CharField(blank=True, help_text='The turn that proposed it.', max_length=64)),
                 ('call_id', models.CharField(blank=True, max_length=200)),
-                ('action_type', models.CharField(choices=guardrails.registry.action_choices, max_length=64)),
+                ('action_type', models.CharField(choices=guardrails.actions.registry.action_choices, max_length=64)),
                 ('arguments', models.JSONField(help_text='The canonical arguments: exactly these are executed.')),
                 ('origin', models.JSONField(help_text='Where the request came from, to decide it again.')),
                 ('provenance', models.JSONField(default=dict, help_text='Where each value came from.')),

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import guardrails.models.base
-import guardrails.registry
+import guardrails.actions.registry
 import integrations.registry
 import uuid
 from django.db import migrations, models
@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
             name='CeilingRule',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('action_type', models.CharField(blank=True, choices=guardrails.registry.action_choices, default='', help_text='Which action. Empty means every action.', max_length=64)),
+                ('action_type', models.CharField(blank=True, choices=guardrails.actions.registry.action_choices, default='', help_text='Which action. Empty means every action.', max_length=64)),
                 ('at_most', models.CharField(choices=[('never', 'Forbidden'), ('ask', 'At most after asking a person'), ('auto', 'Only under these conditions')], default='ask', help_text='The most that any account may permit.', max_length=8)),
                 ('conditions', guardrails.models.base.ConditionsField(blank=True, default=list, help_text='All of these must hold besides. A JSON list, for example [{"kind": "recipient_domain", "domains": ["company.com"]}]; see docs/guardrails.md.')),
                 ('note', models.CharField(blank=True, help_text='Why, for people.', max_length=300)),
@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
             name='KillSwitch',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('action_type', models.CharField(blank=True, choices=guardrails.registry.action_choices, default='', max_length=64)),
+                ('action_type', models.CharField(blank=True, choices=guardrails.actions.registry.action_choices, default='', max_length=64)),
                 ('source', models.CharField(blank=True, choices=integrations.registry.source_choices, default='', max_length=32)),
                 ('why', models.CharField(max_length=300)),
                 ('thrown_by', models.CharField(max_length=200)),

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from django.db import migrations
 
-from audit.chain import canonical_bytes
+from audit.ledger.chain import canonical_bytes
 
 KEEP = """
 INSERT INTO audit_policy (tenant_id, digest, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING

@@ -2,7 +2,7 @@
 
 import django.core.validators
 import django.db.models.deletion
-import guardrails.registry
+import guardrails.actions.registry
 import uuid
 from django.db import migrations, models
 
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('action_id', models.UUIDField(help_text="The action's id in the ledger.", unique=True)),
                 ('external_user_id', models.CharField(help_text='On whose behalf.', max_length=200)),
                 ('turn_id', models.CharField(blank=True, max_length=64)),
-                ('action_type', models.CharField(choices=guardrails.registry.action_choices, max_length=64)),
+                ('action_type', models.CharField(choices=guardrails.actions.registry.action_choices, max_length=64)),
                 ('arguments', models.JSONField(help_text='The canonical arguments: exactly these are executed.')),
                 ('origin', models.JSONField(help_text='Where the request came from, to decide it again.')),
                 ('confirmation', models.JSONField(default=dict, help_text="The person's word, if one was asked.")),

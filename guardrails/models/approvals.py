@@ -6,7 +6,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Case, F, Q, Subquery, Value, When
 
-from guardrails import registry
+from guardrails.actions import registry
 from integrations.models import Account, Organisation
 
 WAITING_FIRST = Case(When(state="pending", then=Value(0)), default=Value(1))
@@ -29,9 +29,9 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
 class Approval(models.Model):
     """One action, exactly as a person would confirm it. Made when the agent proposes it.
 
-    Changes only by conditional updates in `guardrails.approvals` and `guardrails.asks`:
-    pending to approved, rejected, expired or superseded, and approved to executed, failed or
-    refused.
+    Changes only by conditional updates in `guardrails.approve.approvals` and
+    `guardrails.execute.ask`: pending to approved, rejected, expired or superseded, and
+    approved to executed, failed or refused.
     """
 
     class State(models.TextChoices):

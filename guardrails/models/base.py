@@ -7,8 +7,9 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Value
 
-from guardrails import conditions, registry
+from guardrails.actions import registry
 from guardrails.actions.base import Action
+from guardrails.decide import conditions
 
 MAX_HOLD_SECONDS = 7 * 24 * 3600
 FITTING = {"action_type", "conditions"}  # what decides whether a condition fits

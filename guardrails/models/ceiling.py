@@ -7,7 +7,8 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 
-from guardrails import conditions, registry
+from guardrails.actions import registry
+from guardrails.decide import conditions
 from guardrails.models.base import (
     MAX_HOLD_SECONDS,
     ConditionsField,
@@ -93,7 +94,7 @@ class CeilingRule(ValidatedModel):
 
 class KillSwitch(ValidatedModel):
     """A switch that somebody threw. While it is not lifted, what it names is refused; rows
-    are kept when it is lifted. Thrown and lifted by `guardrails.switches` alone."""
+    are kept when it is lifted. Thrown and lifted by `guardrails.execute.switches` alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(

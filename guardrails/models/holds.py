@@ -5,7 +5,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
-from guardrails import registry
+from guardrails.actions import registry
 from integrations.models import Account, Organisation
 
 

@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
-from audit.chain import canonical_bytes
-from guardrails import registry, subjects, targets, text
+from audit.ledger.chain import canonical_bytes
+from guardrails.actions import registry
+from guardrails.facts import subjects, targets, text
 from guardrails.models.base import ValidatedModel
 from integrations.models import Account
 

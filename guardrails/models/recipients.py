@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import models
 
-from integrations import outgoing
 from integrations.models import Organisation
+from integrations.network import outgoing
 
 
 class CheckpointRecipient(models.Model):

@@ -7,7 +7,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 
-from guardrails import registry, targets, text
+from guardrails.actions import registry
+from guardrails.facts import targets, text
 from guardrails.models.base import (
     MAX_HOLD_SECONDS,
     ConditionsField,

@@ -9,7 +9,7 @@ from integrations.models import Account
 
 class ShadowPolicy(models.Model):
     """What would be decided for an account if this were its policy. It grants and refuses
-    nothing; changed by `guardrails.shadow` alone."""
+    nothing; changed by `guardrails.policies.shadow` alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="shadow")

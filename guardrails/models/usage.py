@@ -8,7 +8,7 @@ from integrations.models import Account
 
 class Usage(models.Model):
     """One action as the rates count it: when a person was asked about it, and when it was
-    permitted for good. Kept for as long as a condition may look back (`guardrails.usage`),
+    permitted for good. Kept for as long as a condition may look back (`guardrails.gather.usage`),
     and only for accounts whose policy has a rate."""
 
     action_id = models.UUIDField(primary_key=True, editable=False)

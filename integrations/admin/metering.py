@@ -4,10 +4,10 @@ from django.contrib import admin
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from integrations.completions import dollars
+from integrations.llm.completions import dollars
 from integrations.models import Budget, ModelCall
-from integrations.newest_first import NewestFirst
-from integrations.read_only_admin import ReadOnlyAdmin
+from integrations.web.newest_first import NewestFirst
+from integrations.web.read_only_admin import ReadOnlyAdmin
 
 STANDING = {"answered": "success", "failed": "danger"}
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
-from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin, UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db.models import QuerySet
@@ -23,7 +22,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
-from integrations.read_only_admin import ReadOnlyAdmin
+from integrations.web.read_only_admin import ReadOnlyAdmin
 
 STANDING = {"active": "success", "paused": "danger"}
 POLICY = (

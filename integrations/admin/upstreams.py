@@ -5,7 +5,7 @@ from django.utils import timezone
 from unfold.decorators import display
 
 from integrations.models import Upstream
-from integrations.read_only_admin import ReadOnlyAdmin
+from integrations.web.read_only_admin import ReadOnlyAdmin
 
 STANDING = {
     "answers": "success",

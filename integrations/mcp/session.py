@@ -14,10 +14,11 @@ import anyio
 import tenacity
 from django.conf import settings
 
-from integrations import exceptions, outgoing
+from integrations import exceptions
+from integrations.database.pools import release_connections
 from integrations.mcp.contracts import storable
 from integrations.mcp.conversation import Address, Sent
-from integrations.pools import release_connections
+from integrations.network import outgoing
 
 if TYPE_CHECKING:
     from mcp import ClientSession

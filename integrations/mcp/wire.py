@@ -13,8 +13,9 @@ from django.conf import settings
 from mcp import Client, ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from integrations import exceptions, outgoing
+from integrations import exceptions
 from integrations.mcp.conversation import Address, Sent
+from integrations.network import outgoing
 
 T = TypeVar("T")
 MAX_BYTES = 4 * 1024 * 1024

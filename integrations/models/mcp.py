@@ -7,10 +7,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
-from integrations import outgoing
 from integrations.exceptions import ProviderError
 from integrations.mcp.contracts import tool_id
 from integrations.models.accounts import Organisation
+from integrations.network import outgoing
 
 # No other secret of the environment can be named, and so sent to a server.
 VARIABLE = RegexValidator(

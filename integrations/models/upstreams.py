@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Upstream(models.Model):
-    """One organisation's data service: its pace and its circuit (`integrations.gate`).
+    """One organisation's data service: its pace and its circuit (`integrations.network.gate`).
 
     The table is not logged: after a crash of the database it is empty, and made again.
     """

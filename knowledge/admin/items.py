@@ -23,22 +23,15 @@ from django.utils.text import Truncator
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
-from integrations import llm
-from integrations.newest_first import NewestFirst
-from knowledge import embedding_models
+from integrations.llm import llm
+from integrations.web.newest_first import NewestFirst
 from knowledge.admin.view_only import ViewOnly
 from knowledge.files.contracts import REASONS, Reason
-from knowledge.highlights import cut, snippet
-from knowledge.indexing import words_query
-from knowledge.lexemes import terms
-from knowledge.models import (
-    Chunk,
-    EmbeddingModel,
-    Entity,
-    Item,
-    ItemFile,
-    Mention,
-)
+from knowledge.ingest import embedding_models
+from knowledge.ingest.indexing import words_query
+from knowledge.models import Chunk, EmbeddingModel, Entity, Item, ItemFile, Mention
+from knowledge.text.highlights import cut, snippet
+from knowledge.text.lexemes import terms
 
 SHOWN_CHARS = 300
 LOOKED_AT, FEW = 1_000, 1_000

@@ -12,14 +12,11 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from integrations.newest_first import NewestFirst
-from knowledge import sync_pages, sync_runs
+from integrations.web.newest_first import NewestFirst
+from knowledge.admin import sync_pages
 from knowledge.admin.view_only import ViewOnly
-from knowledge.models import (
-    SyncFailure,
-    SyncRun,
-    SyncSource,
-)
+from knowledge.models import SyncFailure, SyncRun, SyncSource
+from knowledge.sync import runs as sync_runs
 from knowledge.tasks import retry_dead_letters
 
 STATES = {

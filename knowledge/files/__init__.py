@@ -1,0 +1,1 @@
+"""The text of attachments and documents, read in a child process that can be killed."""

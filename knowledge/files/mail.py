@@ -10,7 +10,7 @@ _NO_DATE = datetime(1971, 1, 1, tzinfo=UTC)
 
 
 def read(file: IO[bytes]) -> Iterator[str]:
-    from integrations.mail import parse  # noqa: PLC0415  # see pdf.read
+    from integrations.mail.mail import parse  # noqa: PLC0415  # see pdf.read
 
     mail = parse(file.read(MAX_BYTES), fallback_date=_NO_DATE).email
     yield f"Subject: {mail.subject}\nFrom: {mail.sender_name} <{mail.sender}>\n\n{mail.body_text}"

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
-from integrations.html_text import html_to_text
-from integrations.mail_text import decode
+from integrations.mail.html import html_to_text
+from integrations.mail.text import decode
 from knowledge.files.contracts import MAX_CHARS
 
 _MAX_BYTES = 4 * MAX_CHARS

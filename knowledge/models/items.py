@@ -67,7 +67,7 @@ class Item(models.Model):
         blank=True,
         help_text="That its words are stemmed in, by PostgreSQL's names; null: not looked at yet.",
     )
-    # Written by knowledge.indexing: accents and languages without blanks are Python's to know.
+    # Written by knowledge.ingest.indexing: Python knows accents and languages without blanks.
     search = SearchVectorField(default="", null=True, editable=False)
 
     class Meta:
@@ -164,7 +164,7 @@ class ChunkVector(models.Model):
 
 class EmbeddingModel(models.Model):
     """One embedding model that passages have vectors of. At most one is complete: searches go
-    by it (`knowledge.embedding_models`)."""
+    by it (`knowledge.ingest.embedding_models`)."""
 
     name = models.CharField(max_length=100, unique=True)
     started_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""How often an account's items were written (`knowledge.stamps`)."""
+"""How often an account's items were written (`knowledge.ingest.write_counts`)."""
 
 from django.db import models
 

@@ -12,7 +12,7 @@ class SyncRun(models.Model):
     """One sync: some or all accounts of one user, asked for or due.
 
     When its last account has ended it is finished, and the frontend is told
-    (`knowledge.callbacks`) if it named an address.
+    (`knowledge.sync.callbacks`) if it named an address.
     """
 
     class Callback(models.TextChoices):

@@ -8,8 +8,8 @@ from django.urls import reverse
 from django_q.models import OrmQ
 
 from agents.models import Conversation, Message, Turn
-from audit.ids import uuid7
-from audit.ledger import append
+from audit.ledger.ids import uuid7
+from audit.ledger.ledger import append
 from integrations.models import Delivery
 from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, superuser, turn
 from tests.audit.entries import entry

@@ -11,8 +11,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from agents import opening
-from config import state
+from agents.turns import opening
+from config.local import state
 from integrations.models import Account, Organisation
 
 ORCHESTRATOR = "You are Remit's orchestrator."

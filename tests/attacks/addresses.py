@@ -2,7 +2,15 @@
 
 from tests.attacks.case import Case
 from tests.attacks.desk import ADA, BOB, EVE
-from tests.attacks.plays import DRAFT, FORWARD, INVITE, REPLY_DRAFT, SEND, SEND_TO_COMPANY, SHARE
+from tests.attacks.plays import (
+    DRAFT,
+    FORWARD,
+    INVITE,
+    REPLY_DRAFT,
+    SEND,
+    SEND_TO_COMPANY,
+    SHARE,
+)
 
 DISGUISED, LOOK_ALIKE = "disguised address", "look-alike domain"
 VARIANT, PARSING = "variant of an address", "address parsing"

@@ -86,7 +86,7 @@ def desk(
     committed_rows: None,
     settings: Any,
 ) -> Iterator["Desk"]:
-    from integrations import llm
+    from integrations.llm import llm
     from tests.attacks.desk import House, seated
 
     settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "scripted", model.url

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils import timezone
 
 from agents.models import ToolCall
-from guardrails import releases, switches
-from guardrails.changes import Author
+from guardrails.execute import releases, switches
+from guardrails.execute.switches import Scope
 from guardrails.models import AllowedAction, AllowedActionOption, Hold, KillSwitch
-from guardrails.switches import Scope
+from guardrails.policies.changes import Author
 from integrations.models import Account
 from tests.attacks.case import Story
 from tests.attacks.desk import OMAR, Desk, told

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from audit.ids import uuid7
-from guardrails import switches
-from guardrails.changes import Author
-from guardrails.switches import Scope
+from audit.ledger.ids import uuid7
+from guardrails.execute import switches
+from guardrails.execute.switches import Scope
+from guardrails.policies.changes import Author
 from integrations.models import Account, ServiceToken
 from tests.attacks.authority import CLAIMS, ORDER
 from tests.attacks.case import Case, Grant, Outside, Play, Story

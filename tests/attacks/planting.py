@@ -5,7 +5,7 @@ from typing import Any
 
 from django.test import override_settings
 
-from audit.selectors import recorded
+from audit.ledger.selectors import recorded
 from tests.attacks.case import Act, Grant, Story
 from tests.attacks.desk import ADA, BOB, EVE, ORCHESTRATOR, Desk, told
 from tests.attacks.plays import COMPANY, FINANCE, SEND, SEND_TO_COMPANY

@@ -1,18 +1,18 @@
 """The same thing twice: words, webhooks, workers. The provider acts at most once.
 
 Two workers on one delivery and two people on one approval are threads that call
-`agents.reactions.react` and the decision's endpoint at the same moment; everything else goes
-through HTTP.
+`agents.inbound.reactions.react` and the decision's endpoint at the same moment; everything else
+goes through HTTP.
 """
 
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from agents.inbound.reactions import react
 from agents.models import Turn
-from agents.reactions import react
-from guardrails import executor
 from guardrails.contracts import ActionRequest, Origin
+from guardrails.execute import executor
 from integrations.models import Delivery
 from tests.attacks.case import ITEM, Grant, Story
 from tests.attacks.desk import BOB, EVE, Desk, drain, told

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from agents.models import ToolCall, Turn
-from guardrails import registry
+from guardrails.actions import registry
 from guardrails.models import LearnedPattern, PatternAction
 from tests.attacks.case import (
     HARMLESS,

@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from django.db import connection
 
-from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule, KillSwitch
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    CeilingRule,
+    KillSwitch,
+)
 from tests.attacks.case import Case, Grant, Play
 from tests.attacks.desk import BOB, EVE, OMAR, Desk
 from tests.attacks.plays import (

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from config.state import PROJECT_DIR
+from config.local.state import PROJECT_DIR
 from tests.attacks.case import Case, Story
 from tests.attacks.desk import Desk
 from tests.attacks.rows import CASES

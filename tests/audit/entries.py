@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from audit import ledger, vault
 from audit.contracts import Artifact, Entry
-from audit.ids import uuid7
+from audit.ledger import ledger, vault
+from audit.ledger.ids import uuid7
 
 DRAFT = Artifact(
     kind="draft", provider="gmail", external_id="draft-1", url="https://mail.example/d/1"

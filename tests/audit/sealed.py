@@ -11,9 +11,9 @@ from uuid import UUID
 from django.db import connections
 from django.db.models import Exists, OuterRef
 
-from audit import seals
 from audit.models import ExecutedAgentAction, Leaf
-from audit.notes import Signer
+from audit.seals import seals
+from audit.seals.notes import Signer
 
 SEED = b"a signing key for tests, 32 byte"
 SIGNER = Signer(SEED)

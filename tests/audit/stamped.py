@@ -3,9 +3,9 @@
 import secrets
 from uuid import UUID
 
-from audit import anchors
 from audit.bundle.stamps import stamp_of
 from audit.models import Anchor
+from audit.seals import anchors
 from tests.audit.bundle import files as bundles
 from tests.tsa import Authority
 

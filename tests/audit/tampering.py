@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from django.db import connections, transaction
 
-from audit import guards
+from audit.database import guards
 
 
 class Undo(Exception):

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import ProgrammingError, connection, connections
 from django.db.models import Model
 
-from audit import ledger, policies, selectors
+from audit.ledger import ledger, policies, selectors
 from audit.models import ActionArtifact, AppendOnly, ExecutedAgentAction, LedgerPayload
 from tests.audit.entries import DRAFT, append_action, entry
 

@@ -5,9 +5,10 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from audit import months, tasks
+from audit import tasks
+from audit.ledger import months
+from audit.ledger.months import Month
 from audit.models import ExecutedAgentAction
-from audit.months import Month
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

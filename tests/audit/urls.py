@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from audit import api
+from audit.api import views as api
 from config import urls
-from integrations.authentication import HasScope
+from integrations.web.authentication import HasScope
 
 MAY_READ = [HasScope("audit:read")]
 

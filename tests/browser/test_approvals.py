@@ -5,7 +5,7 @@ import os
 import pytest
 from playwright.sync_api import Page, expect
 
-from guardrails import approvals
+from guardrails.approve import approvals
 from guardrails.models import Approval
 from tests.browser.test_console import last, say, status
 from tests.office import Office

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from agents import escalations
+from agents.answer import escalations
 from agents.models import Conversation, Escalation, Message, Turn
 from integrations.models import Delivery
 from tests.office import Office

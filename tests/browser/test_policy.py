@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from audit.ids import uuid7
+from audit.ledger.ids import uuid7
 from guardrails.contracts import ActionRequest
-from guardrails.executor import execute
+from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.models import Account
 from tests.browser.test_admin import BARE_INPUTS

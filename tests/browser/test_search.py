@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from integrations.models import Account
-from knowledge import indexing
+from knowledge.ingest import indexing
 from knowledge.models import Chunk, Item
 from tests.office import Office
 

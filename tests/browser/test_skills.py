@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from guardrails import skills
-from guardrails.changes import Author
+from guardrails.learn import skills
 from guardrails.models import Skill
+from guardrails.policies.changes import Author
 from tests.office import Office
 
 pytestmark = [

@@ -65,8 +65,7 @@ def test_page_and_program_say_the_same_of_rows_that_left(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tests.audit import sealed
-    from tests.audit.bundle import files as bundles
-    from tests.audit.bundle import leaving
+    from tests.audit.bundle import files as bundles, leaving
 
     tenant_id, data = leaving.example()
     key = sealed.key(tenant_id)
@@ -78,7 +77,7 @@ def test_page_and_program_say_the_same_of_rows_that_left(
 def test_page_and_program_say_the_same_of_an_organisation_that_ended(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from audit import end
+    from audit.keeping import end
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles
 
@@ -103,8 +102,7 @@ def test_page_and_program_say_the_same_of_every_kind_of_tampering(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tests.audit import sealed
-    from tests.audit.bundle import files as bundles
-    from tests.audit.bundle import test_extent, test_verify
+    from tests.audit.bundle import files as bundles, test_extent, test_verify
 
     for program in (test_verify, test_extent):
         tenant_id, data = program.example()
@@ -123,10 +121,9 @@ def test_page_and_program_say_the_same_of_every_kind_of_tampering(
 def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from audit import sealing
+    from audit.seals import sealing
     from tests.audit import sealed
-    from tests.audit.bundle import files as bundles
-    from tests.audit.bundle import rotations, tampering
+    from tests.audit.bundle import files as bundles, rotations, tampering
     from tests.audit.entries import append_action
 
     tenant_id = uuid4()
@@ -255,7 +252,7 @@ def test_the_page_gives_the_answers_that_are_known(page: Page) -> None:
 def test_page_and_program_tell_rows_apart_whose_numbers_doubles_round(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from audit import erasure
+    from audit.keeping import erasure
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles
 
@@ -286,9 +283,7 @@ def test_page_and_program_tell_rows_apart_whose_numbers_doubles_round(
 
 def test_an_auditor_drops_a_bundle_and_reads_the_verdict(page: Page, tmp_path: Path) -> None:
     from tests.audit import sealed
-    from tests.audit.bundle import files as bundles
-    from tests.audit.bundle import tampering
-    from tests.audit.bundle import test_verify as program
+    from tests.audit.bundle import files as bundles, tampering, test_verify as program
 
     tenant_id, data = program.example()
     files = bundles.unpack(data)

@@ -15,8 +15,8 @@ from django_q.models import OrmQ
 from django_q.tasks import async_task
 from pytest_django import DjangoAssertNumQueries
 
-from config import state
 from config.broker import Broker
+from config.local import state
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -6,8 +6,8 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from guardrails.contracts import Trigger
-from guardrails.provenance import Relation
-from guardrails.sensitive import SENSITIVE
+from guardrails.decide.provenance import Relation
+from guardrails.facts.sensitive import SENSITIVE
 from tests.guardrails.values import ADA, ME, STRANGER
 
 Raw = st.SearchStrategy[dict[str, Any]]

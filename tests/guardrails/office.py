@@ -11,12 +11,12 @@ import httpx
 import pytest
 from django.db import connections
 
-from audit.ids import uuid7
-from audit.selectors import recorded
-from guardrails import registry
-from guardrails.classes import WRITTEN
+from audit.ledger.ids import uuid7
+from audit.ledger.selectors import recorded
+from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, ActionResult, Origin
-from guardrails.executor import execute
+from guardrails.execute.executor import execute
+from guardrails.facts.classes import WRITTEN
 from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from audit.selectors import recorded
-from guardrails import approvals, registry
+from audit.ledger.selectors import recorded
+from guardrails.actions import registry
 from guardrails.actions.base import Action
+from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
-from guardrails.executor import execute
+from guardrails.execute.executor import execute
 from tests.guardrails.arguments import (
     BASE,
     BOB,
@@ -93,7 +94,7 @@ def done(office: Office, action: str, arguments: dict[str, Any]) -> ActionResult
     )
 
 
-# Tools of MCP servers are no part of the sandbox: tests.guardrails.actions.test_call_mcp_tool.
+# Tools of MCP servers are no part of the sandbox: actions/tools/test_call_mcp_tool.py tries them.
 @pytest.mark.parametrize("row", [row for row in ROWS if row.action != "call_mcp_tool"], ids=str)
 def test_every_argument_is_decided(desk: Office, row: Row) -> None:
     arguments = BASE[row.action]

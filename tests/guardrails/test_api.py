@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 
-from guardrails.executor import execute
+from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, Approval
 from integrations.models import Account, Organisation, ServiceToken
 from tests.guardrails.office import Office

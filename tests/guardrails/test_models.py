@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from guardrails import patterns, presets
+from guardrails.learn import patterns
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
@@ -18,6 +18,7 @@ from guardrails.models import (
     PatternAction,
     TargetGroup,
 )
+from guardrails.policies import presets
 from integrations.contracts import Named
 from integrations.models import Account, Organisation
 

@@ -15,10 +15,10 @@ from django.db.migrations.state import ProjectState
 from django.db.models import Model, Value
 from django.http import QueryDict
 
-from guardrails import policy_files, policy_text
-from guardrails.admin.permissions import AllowedActionForm
+from guardrails.admin.policies.permissions import AllowedActionForm
 from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
-from guardrails.policy_text import PolicyFileError
+from guardrails.policies import files as policy_files, text as policy_text
+from guardrails.policies.text import PolicyFileError
 from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

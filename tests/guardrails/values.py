@@ -4,12 +4,19 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from guardrails import conditions, registry
-from guardrails.classes import WRITTEN
+from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
-from guardrails.facts import Facts
-from guardrails.snapshot import Mode, Option, PolicySnapshot, Rule
-from integrations.contracts import AccountRef, Authentication, Correspondence, Email, Mailbox
+from guardrails.decide import conditions
+from guardrails.decide.snapshot import Mode, Option, PolicySnapshot, Rule
+from guardrails.facts.classes import WRITTEN
+from guardrails.facts.facts import Facts
+from integrations.contracts import (
+    AccountRef,
+    Authentication,
+    Correspondence,
+    Email,
+    Mailbox,
+)
 
 ACCOUNT_ID = UUID("00000000-0000-4000-8000-000000000001")
 ACTION_ID = UUID("01900000-0000-7000-8000-000000000001")

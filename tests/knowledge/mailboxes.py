@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from integrations.contracts import AccountRef, Change, Email, Page, Rejected
 from integrations.exceptions import NotFound
-from knowledge import sync, sync_runs
 from knowledge.models import SyncSource
+from knowledge.sync import runs as sync_runs, sync
 from tests.knowledge.office import email
 
 

@@ -11,8 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from knowledge import sync_runs
-from knowledge.ingest import ingest
+from knowledge.ingest.ingest import ingest
 from knowledge.models import (
     Chunk,
     EmbeddingModel,
@@ -22,6 +21,7 @@ from knowledge.models import (
     SyncRun,
     SyncSource,
 )
+from knowledge.sync import runs as sync_runs
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
 

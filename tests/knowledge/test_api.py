@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from integrations.contracts import AccountRef
 from integrations.models import Organisation, ServiceToken
 from knowledge.api import CancelSyncView, SearchView, SyncsView, SyncView
-from knowledge.ingest import ingest
+from knowledge.ingest.ingest import ingest
 from knowledge.models import SyncSource
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel

@@ -5,8 +5,8 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from knowledge import sync
 from knowledge.models import SyncSource
+from knowledge.sync import sync
 from knowledge.tasks import requeue_abandoned_syncs, run_sync, start_sync
 from tests.knowledge.office import account
 

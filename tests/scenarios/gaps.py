@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents import gaps, plans, review
+from agents.answer import gaps, review
+from agents.answer.gaps import Work
 from agents.contracts import CallRecord, StepRecord
-from agents.gaps import Work
-from integrations.completions import Payer
-from integrations.sandbox.offline_model.rules import reviewer
-from integrations.sandbox.offline_model.transcript import Transcript
+from agents.plans import plans
+from integrations.llm.completions import Payer
+from sandbox.offline_model.rules import reviewer
+from sandbox.offline_model.transcript import Transcript
 
 ITEMS = {
     n: {"n": n, "id": f"item-{n}", "source": "gmail", "title": title}

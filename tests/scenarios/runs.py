@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from agents import opening, turns
 from agents.models import ToolCall, Turn
-from integrations.completions import ModelError
+from agents.turns import opening, turns
 from integrations.exceptions import Unavailable
+from integrations.llm.completions import ModelError
 from integrations.models import Organisation
-from knowledge import retrieval
 from knowledge.contracts import SearchRequest, SearchResult
+from knowledge.search import retrieval
 from tests.model_server import Reply, ScriptedModel, calls
 
 ORCHESTRATOR = "You are Remit's orchestrator."

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
-from audit.ids import uuid7
-from guardrails import executor
+from audit.ledger.ids import uuid7
 from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.execute import executor
 from tests.model_server import Script, ScriptedModel, scripted_model
 from tests.office import Office
 

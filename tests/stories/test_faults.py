@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from config.state import PROJECT_DIR
+from config.local.state import PROJECT_DIR
 from tests.corpus import CORPUS, needs_corpus
 
 pytestmark = [pytest.mark.slow, needs_corpus]

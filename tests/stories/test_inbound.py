@@ -12,17 +12,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from agents import inbound, reactions, tasks
+from agents import tasks
+from agents.inbound import inbound, reactions
 from agents.models import Turn
 from agents.tasks import queue_delivery
+from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
-from audit.selectors import recorded
+from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
-from guardrails.reasons import SENTENCES
 from integrations.contracts import AccountRef, Email, ItemEvent
 from integrations.models import Account, Delivery
 from integrations.reads import reader
-from integrations.webhooks import accept_delivery
+from integrations.web.webhooks import accept_delivery
 from knowledge.models import Item
 from tests.model_server import Failure, Message, calls
 from tests.office import Office, run_next_task

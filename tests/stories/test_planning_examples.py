@@ -11,8 +11,8 @@ import pytest
 from agents.models import CustomAgent, CustomAgentRun, Plan, ToolCall, TurnEvent
 from integrations.exceptions import Unavailable
 from integrations.models import ServiceToken
-from knowledge import retrieval
 from knowledge.contracts import SearchRequest, SearchResult
+from knowledge.search import retrieval
 from tests.model_server import REVIEWER, Reply, Script, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from agents.models import Turn
-from agents.roster import AGENTS
+from agents.turns.roster import AGENTS
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
 from tests.office import Office

@@ -2,12 +2,12 @@
 
 import pytest
 
-from agents import opening, turns
 from agents.models import ToolCall, Turn
+from agents.turns import opening, turns
 from audit.models import ExecutedAgentAction
-from guardrails import skills
-from guardrails.changes import Author
+from guardrails.learn import skills
 from guardrails.models import Approval, Skill
+from guardrails.policies.changes import Author
 from tests.model_server import Script, calls
 from tests.office import Office
 from tests.stories.steps import scripted

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from django.core.signing import TimestampSigner
 
-from agents import streams
+from agents.turns import streams
 from integrations.models import ServiceToken
 from tests.office import Office
 

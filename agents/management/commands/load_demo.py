@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from agents import demo, sandbox
+from agents.office import demo, sandbox
 from integrations.exceptions import ProviderError
 
 OPERATOR = "operator"

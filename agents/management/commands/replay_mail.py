@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agents import replay, sandbox
-from agents.demo import REPLAY_USER, SLUG
-from agents.replay_report import Report
-from integrations import http
+from agents.office import replay, sandbox
+from agents.office.demo import REPLAY_USER, SLUG
+from agents.office.replay_report import Report
 from integrations.contracts import AccountRef
 from integrations.exceptions import ProviderError
-from integrations.mail import NOTES
-from integrations.mail_files import REASONS, NoMailHere, read_mail
+from integrations.mail.files import REASONS, NoMailHere, read_mail
+from integrations.mail.mail import NOTES
 from integrations.models import Account, Organisation
+from integrations.network import http
 
 
 def origin(text: str) -> str:

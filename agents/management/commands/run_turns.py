@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from agents.runner import Runner
+from agents.turns.runner import Runner
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from audit import erasure, retention
-from audit.months import Month
+from audit.keeping import erasure, retention
+from audit.ledger.months import Month
 
 
 def month(text: str) -> Month:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit import end, erasure
+from audit.keeping import end, erasure
 
 
 class Command(BaseCommand):

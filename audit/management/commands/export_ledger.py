@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.export import FORMATS, Export
+from audit.formats.export import FORMATS, Export
 from audit.management import filters
 from audit.management.destination import destination
 

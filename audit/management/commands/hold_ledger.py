@@ -4,7 +4,8 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit import erasure, ids, selectors
+from audit.keeping import erasure
+from audit.ledger import ids, selectors
 
 
 class Command(BaseCommand):

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection, transaction
 
-from audit import grants
+from audit.database import grants
 
 
 class Command(BaseCommand):

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from audit import months
+from audit.ledger import months
 
 
 class Command(BaseCommand):

@@ -4,7 +4,8 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit import erasure, selectors
+from audit.keeping import erasure
+from audit.ledger import selectors
 
 
 class Command(BaseCommand):

@@ -4,7 +4,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from audit import erasure, rewrapping, vault
+from audit.keeping import erasure, rewrapping
+from audit.ledger import vault
 
 
 class Command(BaseCommand):

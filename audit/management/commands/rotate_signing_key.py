@@ -5,8 +5,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from audit import notes, signing_keys
-from audit.signing_keys import shown
+from audit.seals import notes, signing_keys
+from audit.seals.signing_keys import shown
 
 
 class Command(BaseCommand):

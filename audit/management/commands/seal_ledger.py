@@ -9,8 +9,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError, connections
 
-from audit import clock, notes, seals, signing_keys
-from audit.routing import LEDGER
+from audit.database import clock
+from audit.ledger.routing import LEDGER
+from audit.seals import notes, seals, signing_keys
 
 TICK_SECONDS = 1.0
 

@@ -3,8 +3,8 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit import guards
-from audit.verifications import verify
+from audit.database import guards
+from audit.verification.verifications import verify
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.commands import loaddata
 from django.db import models
 
-from guardrails import changes
 from guardrails.models import LearnedPattern, PatternAction
 from guardrails.models.base import ValidatedModel
+from guardrails.policies import changes
 
 AUTHOR = changes.Author(name="command", door="command")
 

@@ -8,12 +8,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from guardrails import drafts, policy_files, policy_text, presets
-from guardrails.changes import Author
-from guardrails.findings import findings
-from guardrails.policy_rows import policy_snapshot
-from guardrails.policy_text import PolicyFileError
-from guardrails.text import visible
+from guardrails.facts.text import visible
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.policies import (
+    drafts,
+    files as policy_files,
+    presets,
+    text as policy_text,
+)
+from guardrails.policies.changes import Author
+from guardrails.policies.findings import findings
+from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 from integrations.registry import source_choices
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from guardrails import reconciliation
-from guardrails.reconciliation_rows import Reconciliation
-from guardrails.text import visible
+from guardrails.comply.reconciliation import run as reconciliation
+from guardrails.comply.reconciliation.rows import Reconciliation
+from guardrails.facts.text import visible
 from integrations.models import Organisation
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from guardrails.bundle_replay import Replay
+from guardrails.comply.replay import Replay
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from knowledge import embedding_models
+from knowledge.ingest import embedding_models
 
 
 class Command(BaseCommand):

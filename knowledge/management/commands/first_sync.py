@@ -11,9 +11,9 @@ from django.utils import timezone
 from integrations.contracts import Source
 from integrations.models import Account
 from integrations.registry import BY_SOURCE, PROVIDED
-from knowledge import sync, sync_runs
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncSource
+from knowledge.sync import runs as sync_runs, sync
 from knowledge.tasks import start_sync
 
 POLL_SECONDS = 0.5

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from integrations.calendar_files import NoEventsHere
-from integrations.imports import calendar_pages
-from knowledge import importing
+from integrations.imports.calendar_files import NoEventsHere
+from integrations.imports.imports import calendar_pages
+from knowledge.sync import importing
 
 
 class Command(BaseCommand):

@@ -11,10 +11,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from integrations.exceptions import NotFound, NotPermitted, ProviderError
-from integrations.imap import Folder, Login
-from integrations.imports import mail_pages
-from integrations.mail_files import NoMailHere
-from knowledge import importing
+from integrations.imports.imap import Folder, Login
+from integrations.imports.imports import mail_pages
+from integrations.mail.files import NoMailHere
+from knowledge.sync import importing
 
 PASSWORD = "REMIT_IMAP_PASSWORD"  # noqa: S105  # the variable's name
 TLS_PORT, STARTTLS_PORT = 993, 143

@@ -6,18 +6,24 @@ from typing import Any
 
 import pytest
 
-from agents import journal, leases
+from agents.context.results import CUT
 from agents.contracts import CallRecord, Person, StepRecord, ToolResult, failure
+from agents.journal import journal, leases
+from agents.journal.steps import Ending
 from agents.models import ToolCall, Turn, TurnEvent
-from agents.results import CUT
-from agents.steps import Ending
 from agents.tools import dispatch
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
 from audit.contracts import LedgerError, Recorded
-from audit.selectors import actions_of_run
-from integrations.completions import Completion, ModelError, RequestedCall
-from integrations.exceptions import NotFound, NotPermitted, RateLimited, Rejected, Unavailable
+from audit.ledger.selectors import actions_of_run
+from integrations.exceptions import (
+    NotFound,
+    NotPermitted,
+    RateLimited,
+    Rejected,
+    Unavailable,
+)
+from integrations.llm.completions import Completion, ModelError, RequestedCall
 from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents import guards, journal
 from agents.contracts import ToolResult, failure
+from agents.journal import guards, journal
 from agents.tools import hooks
 from agents.tools.base import Tool, ToolContext
 from tests.agents.tools.test_dispatch import OK, Bench, Nothing, ledger_rows, never

@@ -9,10 +9,11 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from agents import opening, people, turns
+from agents.context import people
 from agents.models import CustomAgent, ToolCall, Turn
 from agents.tools import plan_mcp_tools
-from audit.selectors import actions_of_run
+from agents.turns import opening, turns
+from audit.ledger.selectors import actions_of_run
 from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.mcp_tools import keep, offered_by
 from integrations.models import Account, McpServer, McpTool, Organisation

@@ -7,14 +7,14 @@ from uuid import uuid4
 
 import pytest
 
-from agents import leases
 from agents.contracts import CallRecord, InboundMail, Person
+from agents.journal import leases
+from agents.journal.steps import Reply
 from agents.models import Turn
-from agents.steps import Reply
 from agents.tools import propose_pattern
 from agents.tools.base import ToolContext
 from agents.tools.propose_pattern import ProposePattern
-from guardrails import patterns
+from guardrails.learn import patterns
 from guardrails.models import LearnedPattern
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation

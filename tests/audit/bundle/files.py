@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from audit import chain, ledger, merkle, notes, policies
 from audit.bundle import verify
 from audit.bundle.contents import Bundle
 from audit.contracts import Filters
-from audit.notes import Signer
+from audit.ledger import chain, ledger, policies
+from audit.seals import merkle, notes
+from audit.seals.notes import Signer
 from tests.audit import sealed
 from tests.audit.entries import append_action, entry
 

@@ -12,8 +12,10 @@ import psycopg
 from django.db import connections
 from django.utils import timezone
 
-from audit import guards, ids, ledger, retention
-from audit.months import Month
+from audit.database import guards
+from audit.keeping import retention
+from audit.ledger import ids, ledger
+from audit.ledger.months import Month
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.databases import url

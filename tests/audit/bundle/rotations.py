@@ -4,8 +4,8 @@ import json
 import random
 from typing import Any
 
-from audit import notes
-from audit.notes import Signer
+from audit.seals import notes
+from audit.seals.notes import Signer
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from audit import chain
-from tests.audit.bundle import files as bundles
-from tests.audit.bundle import rotations
+from audit.ledger import chain
+from tests.audit.bundle import files as bundles, rotations
 from tests.audit.bundle.files import Files
 
 

@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from audit import chain, ledger, selectors
 from audit.bundle import ahead, archive, contents, rows
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Artifact, Filters
+from audit.ledger import chain, ledger, selectors
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles

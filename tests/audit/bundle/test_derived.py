@@ -6,13 +6,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from audit import erasure
 from audit.bundle.contents import Bundle
 from audit.contracts import Filters
-from audit.erasure import Scope
+from audit.keeping import erasure
+from audit.keeping.erasure import Scope
 from tests.audit import sealed
-from tests.audit.bundle import files as bundles
-from tests.audit.bundle import leaving
+from tests.audit.bundle import files as bundles, leaving
 from tests.audit.entries import append_action
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

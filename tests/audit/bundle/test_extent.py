@@ -13,14 +13,16 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import call_command
 
-from audit import chain, erasure, ids, merkle, sealing, selectors
 from audit.bundle import proofs, redactions, verify
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
-from audit.erasure import Scope
+from audit.keeping import erasure
+from audit.keeping.erasure import Scope
+from audit.ledger import chain, ids, selectors
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
-from audit.notes import Tree
+from audit.seals import merkle, sealing
+from audit.seals.notes import Tree
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files

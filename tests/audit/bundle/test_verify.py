@@ -16,8 +16,10 @@ from uuid import UUID, uuid4
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from audit import export, notes, sealing, selectors
 from audit.bundle import verify
+from audit.formats import export
+from audit.ledger import selectors
+from audit.seals import notes, sealing
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files

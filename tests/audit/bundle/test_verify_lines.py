@@ -4,13 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from audit import chain
 from audit.bundle import verify
 from audit.contracts import Artifact
-from audit.lines import COLUMNS
+from audit.ledger import chain
+from audit.ledger.lines import COLUMNS
 from tests.audit.vectors import VECTORS
 
 HOSTILE = (

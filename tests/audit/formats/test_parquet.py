@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from audit.contracts import Filters
-from audit.export import Export
 from audit.formats import parquet as formats
+from audit.formats.export import Export
 from audit.formats.rows import HEADER
 from audit.models import ExecutedAgentAction
 from tests.audit.entries import append_action
@@ -66,7 +66,7 @@ def test_row_groups_are_written_as_they_fill(monkeypatch: pytest.MonkeyPatch) ->
     tenant_id = uuid4()
     for _ in range(5):
         append_action(tenant_id=tenant_id)
-    monkeypatch.setattr("audit.stored.PAGE", 2)
+    monkeypatch.setattr("audit.formats.stored.PAGE", 2)
     file = read(exported(tenant_id=tenant_id))
     groups = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
     assert groups == [4, 4, 2]

@@ -5,11 +5,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from audit import chain, lines
 from audit.formats.rows import CONTENT, Row
+from audit.ledger import chain, lines
 
 KEYS = st.sampled_from(["payload", "resource_id", "target_id", "artifacts", "salt", "x"])
 HOSTILE = st.sampled_from(['],"payload":{', ',"resource_id":"', '","target_id":"', "\u2028\\"])

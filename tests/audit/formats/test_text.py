@@ -3,8 +3,7 @@ import io
 
 import pytest
 from django.db import connections
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audit.formats import text as formats
 

@@ -15,9 +15,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from audit import export, selectors
 from audit.bundle import archive
 from audit.contracts import Filters, Recorded
+from audit.formats import export
+from audit.ledger import selectors
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.databases import url
@@ -75,7 +76,7 @@ def database_away() -> Iterator[None]:
 
 def in_the_middle(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
     """Behind the second page or chunk, in whichever format."""
-    monkeypatch.setattr("audit.stored.PAGE", 2)
+    monkeypatch.setattr("audit.formats.stored.PAGE", 2)
     monkeypatch.setattr("audit.bundle.rows.PAGE", 2)
     monkeypatch.setattr("audit.bundle.archive.CHUNK", 1)
     for made, name in ((export.Export, "encoded"), (archive.Archive, "written")):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django import forms
 
-from guardrails import registry
+from guardrails.actions import registry
 from guardrails.actions.base import Action
 from guardrails.admin import schema_form
 

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from guardrails.contracts import Origin
-from guardrails.executor import execute
+from guardrails.execute.executor import execute
+from guardrails.execute.releases import release_due
 from guardrails.models import Hold
-from guardrails.releases import release_due
 from tests.guardrails.office import Office
 from tests.guardrails.test_api import Api, error
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from guardrails.contracts import ActionResult
-from guardrails.executor import execute
+from guardrails.execute.executor import execute
 from tests.guardrails.office import Office
 from tests.guardrails.test_api import Api, error
 

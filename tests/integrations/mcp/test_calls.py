@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
-from integrations import exceptions, outgoing
+from integrations import exceptions
 from integrations.mcp.calls import call
 from integrations.mcp.conversation import Address
 from integrations.mcp.listing import offered
+from integrations.network import outgoing
 from tests.mcp_server import Tracker, running_tracker, said, tool
 
 

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from knowledge.files import reading
-from knowledge.files.contracts import MAX_CHARS, MAX_PAGES, MAX_UNPACKED, REASONS, FileText
+from knowledge.files.contracts import (
+    MAX_CHARS,
+    MAX_PAGES,
+    MAX_UNPACKED,
+    REASONS,
+    FileText,
+)
 from knowledge.files.kinds import KINDS, Kind, kind_of
 from tests import office_files
 

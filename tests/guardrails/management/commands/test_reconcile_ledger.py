@@ -6,9 +6,9 @@ from django.core.management import CommandError, call_command
 from django_q.models import OrmQ
 
 from agents import tasks
-from audit.selectors import about_ledger
-from guardrails import reconciliation
-from guardrails.reconciliation_rows import STEP, SUMMARY
+from audit.ledger.selectors import about_ledger
+from guardrails.comply.reconciliation import run as reconciliation
+from guardrails.comply.reconciliation.rows import STEP, SUMMARY
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django_q.models import OrmQ
 
-from integrations import llm
 from integrations.contracts import AccountRef
+from integrations.llm import llm
 from knowledge.models import Item, SyncSource
 from tests.knowledge.office import account
 from tests.offline_model_server import running_offline_model

@@ -14,20 +14,21 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from integrations import mail
 from integrations.exceptions import Unavailable
-from integrations.imap import Folder
-from integrations.mail import ParsedMail
+from integrations.imports.imap import Folder
+from integrations.mail import mail
+from integrations.mail.mail import ParsedMail
 from integrations.models import Account, Organisation
-from knowledge import accounting, sync, tasks
+from knowledge import tasks
 from knowledge.contracts import SearchRequest
 from knowledge.files.contracts import MAX_BYTES, MAX_UNPACKED
 from knowledge.models import Item, ItemFile, SyncFailure, SyncSource
-from knowledge.retrieval import search
-from knowledge.sync_runs import cancel
+from knowledge.search.retrieval import search
+from knowledge.sync import accounting, sync
+from knowledge.sync.runs import cancel
 from tests import office_files
 from tests.imap_server import PASSWORD, USER, MailServer, running_mail_server
-from tests.integrations.test_imap import raw
+from tests.integrations.imports.test_imap import raw
 from tests.model_server import ScriptedModel
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -254,7 +255,7 @@ def test_new_numbers_of_the_server_cost_a_look_at_all_and_no_model(
 def test_an_import_that_was_killed_goes_on_behind_its_last_page(
     slug: str, server: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("integrations.imap.PAGE", 2)
+    monkeypatch.setattr("integrations.imports.imap.PAGE", 2)
     server.put(*(raw(n) for n in range(1, 6)))
     read = Folder.page
 

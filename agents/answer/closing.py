@@ -1,0 +1,76 @@
+"""From a model's last word to the answer a user is given: citations bound, claims held
+against the records. It binds: the model has no say in it."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from agents.answer import citations, claims, reviewing
+from agents.contracts import StepRecord
+from agents.journal import journal
+from agents.models import Turn
+from audit.ledger import selectors
+
+log = logging.getLogger(__name__)
+EMPTY_SENTENCE = "The model gave no answer. Please ask again, or in other words."
+CUT_SENTENCE = "The answer was cut off here, at the longest that the model may give."
+EARLIER_TURNS = 20  # of the conversation: what an answer may still speak of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """`metadata` is kept with the message: citations, and what was corrected."""
+
+    text: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
+    """The answer for this last word of the turn's own agent, whose model was shown `steps`
+    (of this turn and of earlier ones). Four queries at most; one more for each earlier turn
+    where something is claimed that this turn did not do."""
+    turn = Turn.objects.only("organisation_id", "conversation_id", "actions").get(id=turn_id)
+    context = journal.context_of(turn_id) if citations.cites(text) else ()
+    bound = citations.bind(text, citations.known(context, citations.shown_in(steps)))
+    contradicts = _contradicts(turn, bound.text)
+    said = bound.text.strip() or EMPTY_SENTENCE
+    if steps and steps[-1].finish_reason == "length" and steps[-1].text == text:
+        said = f"{said}\n\n{CUT_SENTENCE}"
+    if contradicts or claims.untold(bound.text, turn.actions):
+        corrected = claims.correction(turn.actions, contradicts=contradicts)
+        said = f"{said}\n\n{corrected}"
+    if contradicts or bound.removed:
+        log.warning(
+            "answer.corrected",
+            extra={
+                "turn": str(turn_id),
+                "claims": contradicts,
+                "unknown_citations": len(bound.removed),
+            },
+        )
+    metadata: dict[str, Any] = {"citations": [dict(item) for item in bound.citations]}
+    if bound.removed:
+        metadata["unknown_citations"] = list(bound.removed)
+    if contradicts:
+        metadata["contradicted"] = True
+    worked = any(step.calls for step in steps)  # else nothing was reviewed
+    if worked and (review := reviewing.last_of_answer(turn_id)):
+        metadata["review"] = review
+    return Answer(text=said, metadata=metadata)
+
+
+def _contradicts(turn: Turn, text: str) -> bool:
+    """Whether the text claims what neither this turn nor an earlier one of the conversation
+    did. Earlier ones are asked of the ledger: a person may have confirmed in between."""
+    done = claims.done_types(turn.actions)
+    if not claims.unsupported(text, done):
+        return False
+    earlier = Turn.objects.filter(conversation__turns=turn.id).exclude(actions=[])
+    for id in earlier.order_by("-created_at").values_list("id", flat=True)[:EARLIER_TURNS]:
+        rows = selectors.actions_of_run(tenant_id=turn.organisation_id, run_id=str(id))
+        done |= {row.action_type for row in rows if row.status in claims.DONE}
+        if not claims.unsupported(text, done):
+            return False
+    return True

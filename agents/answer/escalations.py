@@ -1,0 +1,158 @@
+"""What an agent hands to a person: put down once a conversation, taken, answered, told about.
+
+A person's answer is a message of the conversation. It is no word of the user's: it permits
+nothing that the user has not asked for.
+"""
+
+import logging
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django_q.tasks import async_task
+
+from agents.models import Conversation, Escalation, Message, Turn
+from integrations.exceptions import ProviderError
+from integrations.network import callbacks, outgoing
+
+log = logging.getLogger(__name__)
+State = Escalation.State
+UNFINISHED = (State.OPEN, State.TAKEN)
+TOLD_FOR = timedelta(days=1)  # news that old is told to nobody
+TOLD_A_SWEEP = 100
+MAX_ANSWER, MAX_NOTE = 4_000, 2_000
+
+
+class Done(Exception):
+    """Somebody has finished it already."""
+
+
+def hand_over(*, turn_id: UUID, call_id: UUID, reason: str, tried: str) -> Escalation:
+    """Put the turn's conversation into the queue of people, and have them told. A conversation
+    that waits there already stays as it is."""
+    turn = Turn.objects.get(id=turn_id)
+    if turn.conversation_id is None:
+        raise LookupError("a turn without a conversation is nothing to answer in")
+    waiting = Escalation.objects.filter(conversation=turn.conversation_id, state__in=UNFINISHED)
+    found = Escalation.objects.filter(call_id=call_id).first() or waiting.first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            made = Escalation.objects.create(
+                organisation_id=turn.organisation_id,
+                external_user_id=turn.external_user_id,
+                conversation_id=turn.conversation_id,
+                turn=turn,
+                call_id=call_id,
+                reason=reason,
+                tried=tried,
+            )
+            async_task(tell, str(made.id))
+    except IntegrityError:
+        return waiting.get()  # another process was faster
+    return made
+
+
+def take(escalation_id: UUID, *, by: str, now: datetime) -> None:
+    """A person says that they see to it; also one that a colleague had taken. Raises Done."""
+    rows = Escalation.objects.filter(id=escalation_id, state__in=UNFINISHED)
+    if not rows.update(state=State.TAKEN, taken_by=by, taken_at=now):
+        raise Done
+
+
+def finish(escalation_id: UUID, *, by: str, answer: str, note: str, now: datetime) -> None:
+    """Done: with an answer, which the user gets as a message, or with a note alone.
+
+    Raises ValueError with a sentence when there is neither, or too much; Done.
+    """
+    answer, note = answer.strip(), note.strip()
+    if not (answer or note):
+        raise ValueError("Write an answer for the user, or a note for your colleagues.")
+    if len(answer) > MAX_ANSWER or len(note) > MAX_NOTE:
+        raise ValueError(f"At most {MAX_ANSWER} characters of answer and {MAX_NOTE} of note.")
+    with transaction.atomic():
+        rows = Escalation.objects.filter(id=escalation_id, state__in=UNFINISHED)
+        if not rows.update(state=State.DONE, done_by=by, done_at=now, note=note):
+            raise Done
+        row = Escalation.objects.get(id=escalation_id)
+        if answer:
+            Message.objects.create(
+                conversation_id=row.conversation_id,
+                turn_id=row.turn_id,
+                role=Message.Role.PERSON,
+                content=answer,
+                metadata={"by": by},
+            )
+            Conversation.objects.filter(id=row.conversation_id).update(updated_at=now)
+        async_task(tell, str(row.id))
+
+
+def open_rows(organisation_id: UUID) -> QuerySet[Escalation]:
+    """What nobody has finished."""
+    return Escalation.objects.filter(organisation_id=organisation_id, state__in=UNFINISHED)
+
+
+def of_conversation() -> Exists:
+    """Whether a conversation, the outer query's row, waits for a person."""
+    return Exists(Escalation.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED))
+
+
+def tell(escalation_id: str) -> None:
+    """Tell the organisation's people, by mail, and its frontend that something waits, or the
+    frontend that it is done. Once the same news is enough; what fails is tried again for a day.
+    """
+    row = Escalation.objects.select_related("organisation").filter(id=UUID(escalation_id)).first()
+    if row is None or row.told == _news(row):
+        return
+    try:
+        _tell_frontend(row)
+        _tell_people(row)
+    except ProviderError as error:
+        log.warning("escalation.not_told", extra={"escalation": escalation_id, "code": error.code})
+        if error.retryable:
+            return
+    Escalation.objects.filter(id=row.id).update(told=_news(row))
+
+
+def tell_again(*, now: datetime) -> None:
+    """Tell what could not be told before. Runs every minute."""
+    since = now - TOLD_FOR
+    rows = Escalation.objects.filter(
+        Q(state__in=UNFINISHED, told="", created_at__gte=since)
+        | Q(state=State.DONE, done_at__gte=since) & ~Q(told=State.DONE)
+    )
+    for id in rows.order_by("created_at").values_list("id", flat=True)[:TOLD_A_SWEEP]:
+        tell(str(id))
+
+
+def _tell_frontend(row: Escalation) -> None:
+    slug, news = row.organisation.slug, _news(row)
+    if slug in settings.SYNC_CALLBACKS:
+        callbacks.send(
+            slug=slug,
+            id=f"escalation_{row.id}_{news}",
+            kind="conversation.answered" if news == State.DONE else "conversation.escalated",
+            data={"session_id": str(row.conversation_id), "user_id": row.external_user_id},
+            now=timezone.now(),
+        )
+
+
+def _tell_people(row: Escalation) -> None:
+    """Neither the user's words nor the agent's: a mail travels where admin pages do not."""
+    address = settings.ESCALATION_MAIL.get(row.organisation.slug)
+    if address and _news(row) == State.OPEN:
+        outgoing.send_mail(
+            address,
+            subject="A conversation waits for a person",
+            text="The assistant has handed a conversation to you.\n\n"
+            f"User: {row.external_user_id}\nSince: {row.created_at:%Y-%m-%d %H:%M} UTC\n"
+            f"Number: {row.id}\n\nIn the admin it is under Inbox, Handed to a person.\n",
+        )
+
+
+def _news(row: Escalation) -> str:
+    return State.DONE if row.state == State.DONE else State.OPEN

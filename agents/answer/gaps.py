@@ -1,0 +1,99 @@
+"""What an answer leaves open, found without a model: nothing here is a matter of opinion."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.answer import citations, claims
+from agents.contracts import StepRecord
+from agents.plans import plans
+from integrations.llm.completions import Payer
+
+LISTED = 10
+SEARCH = "retrieve_context"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a review looks at. `answer` is None in the middle of the work."""
+
+    payer: Payer
+    request: str
+    steps: Sequence[StepRecord]
+    plan: plans.Plan | None
+    actions: Sequence[Mapping[str, Any]]
+    done_types: Collection[str]  # of action types, this turn's and earlier ones'
+    items: Mapping[int, Mapping[str, Any]]  # that may be cited
+    answer: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaps:
+    """`binding` ones must be mended or told: with them no answer is complete. `noted` ones are
+    for the reviewer to weigh: a source may simply be away."""
+
+    binding: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
+
+
+def found(work: Work) -> Gaps:
+    """Gaps that the records prove, the gravest first."""
+    noted = [f"The tool {name} failed and nothing made up for it." for name in failed(work.steps)]
+    if work.answer is None:
+        return Gaps(noted=tuple(noted[:LISTED]))
+    bound = citations.bind(work.answer, work.items)
+    if _found_items(work.steps) and work.answer.strip() and not bound.citations:
+        noted.append("Items were found, and the answer cites none of them.")
+    binding = [*_of_answer(work, work.answer, bound), *_of_plan(work)]
+    return Gaps(binding=tuple(binding[:LISTED]), noted=tuple(noted[:LISTED]))
+
+
+def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]:
+    gaps = []
+    if not answer.strip():
+        gaps.append("The answer is empty.")
+    if work.steps and work.steps[-1].finish_reason == "length":
+        gaps.append("The answer was cut off at the token limit.")
+    if claims.unsupported(answer, work.done_types):
+        gaps.append("The answer claims an action that the ledger lacks.")
+    if claims.untold(answer, work.actions):
+        gaps.append("The answer leaves out what was refused or failed.")
+    if bound.removed:
+        numbers = ", ".join(map(str, bound.removed))
+        gaps.append(f"The answer cites numbers that stand for nothing: {numbers}.")
+    return gaps
+
+
+def _of_plan(work: Work) -> Sequence[str]:
+    """Steps that could be worked on now. Where actions wait for a person, so does the plan."""
+    if work.plan is None or any(action["status"] == "pending" for action in work.actions):
+        return ()
+    ready = set(plans.ready(work.plan))
+    return [
+        f"The plan's step {step.id} is not completed: {step.description}"
+        for step in work.plan.steps
+        if step.id in ready
+    ]
+
+
+def failed(steps: Sequence[StepRecord]) -> list[str]:
+    """Tools whose last call of this turn broke. A refusal is an answer, not a fault."""
+    last: dict[str, Any] = {}
+    for step in steps:
+        last |= {call.name: call.result for call in step.calls if call.result is not None}
+    return [
+        name
+        for name, result in last.items()
+        if not result.get("success") and (result.get("error") or {}).get("code") in FAULTS
+    ]
+
+
+def _found_items(steps: Sequence[StepRecord]) -> bool:
+    return any(
+        call.name == SEARCH and call.result and (call.result.get("data") or {}).get("items")
+        for step in steps
+        for call in step.calls
+    )
+
+
+FAULTS = frozenset({"EXECUTION_FAILED", "TIMEOUT", "RATE_LIMIT", "NETWORK_ERROR", "INTERRUPTED"})

@@ -1,0 +1,1 @@
+"""The chat API, and Remit as an MCP server (`mcp`)."""

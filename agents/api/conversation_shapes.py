@@ -1,0 +1,47 @@
+"""How the API shows conversations and their messages."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from agents.api.shapes import Citation
+from agents.models import Conversation, Message
+
+
+class ConversationRow(serializers.ModelSerializer[Conversation]):
+    waits_for_person = serializers.BooleanField(
+        help_text="It was handed to a person, who has not finished it."
+    )
+
+    class Meta:
+        model = Conversation
+        fields = ["id", "title", "waits_for_person", "created_at", "updated_at"]
+
+
+class MadeCall(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    success = serializers.BooleanField(allow_null=True, help_text="Null while it is open.")
+
+
+class MessageMetadata(serializers.Serializer[Any]):
+    tool_calls = MadeCall(many=True)
+    token_count = serializers.IntegerField(help_text="Asked and answered, in all of the turn.")
+    model = serializers.CharField(help_text="Which answered last.")
+
+
+class MessageRow(serializers.ModelSerializer[Message]):
+    citations = Citation(many=True, source="metadata.citations", default=())
+    metadata = serializers.SerializerMethodField(
+        help_text="What went into an answer of the assistant; null for other messages."
+    )
+
+    class Meta:
+        model = Message
+        fields = ["id", "turn_id", "role", "content", "citations", "metadata", "created_at"]
+
+    @extend_schema_field(MessageMetadata(allow_null=True))
+    def get_metadata(self, message: Message) -> dict[str, Any] | None:
+        is_answer = message.role == Message.Role.ASSISTANT
+        return self.context["work"].get(message.turn_id) if is_answer else None

@@ -1,0 +1,116 @@
+"""The entrance of Remit's MCP server, in front of Django: who calls, for whom, and from where.
+
+Only a service token with the scope `mcp` opens it: no cookie counts here, so no page of somebody
+else can act for a person who is logged in. Host and Origin are looked at all the same.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import close_old_connections, connections
+from django.http.request import split_domain_port, validate_host
+
+from agents.api.mcp.offers import Visitor
+from agents.context import people
+from agents.turns.streams import App, Receive, Scope, Send
+from integrations.mcp.session import NotInstalled, is_installed
+from integrations.web.authentication import Caller, TokenThrottle, caller_by_token
+
+PATH = "/mcp"
+USER_HEADER = b"x-user-id"
+
+
+@dataclass(frozen=True)
+class Closed(Exception):
+    """The request is not let in: a status, a code and a sentence."""
+
+    status: int
+    code: str
+    sentence: str
+
+
+def with_mcp(app: App) -> App:
+    """`app` with Remit's MCP server in front of it."""
+
+    async def entrance(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or str(scope["path"]).rstrip("/") != PATH:
+            await app(scope, receive, send)
+            return
+        try:
+            visitor = await sync_to_async(_visitor, thread_sensitive=False)(scope)
+        except Closed as closed:
+            await _refuse(send, closed)
+            return
+        # Loads the SDK, which most processes never need.
+        from agents.api.mcp.server import serve  # noqa: PLC0415
+
+        await serve(visitor, scope, receive, send)
+
+    return entrance
+
+
+def _visitor(scope: Scope) -> Visitor:
+    """Raises Closed."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    if not is_installed():
+        raise Closed(503, "not_installed", str(NotInstalled()))
+    if not _is_ours(headers.get(b"host", "")):
+        raise Closed(421, "wrong_host", "This is not a name of this server.")
+    origin = headers.get(b"origin")
+    if origin is not None and not _is_ours(urlsplit(origin).netloc):
+        raise Closed(403, "wrong_origin", "Pages of other sites may not call this.")
+    if scope["method"] != "POST":
+        raise Closed(405, "method_not_allowed", "Use POST: there are no sessions to listen to.")
+    close_old_connections()
+    try:
+        return _whose(headers)
+    finally:
+        connections.close_all()
+
+
+def _whose(headers: dict[bytes, str]) -> Visitor:
+    kind, _, token = headers.get(b"authorization", "").partition(" ")
+    caller = caller_by_token(token) if kind.lower() == "bearer" else None
+    if caller is None:
+        raise Closed(401, "bad_token", "Send a service token: Authorization: Bearer remit_…")
+    if "mcp" not in caller.scopes:
+        raise Closed(403, "lacks_scope", "This token lacks the scope “mcp”.")
+    throttled: Callable[..., bool] = TokenThrottle().allow_request
+    if not throttled(SimpleNamespace(auth=caller), None):
+        raise Closed(429, "throttled", "Too many requests. Try again in a minute.")
+    user_id = _user(headers, caller)
+    person = people.person(organisation_id=caller.organisation_id, external_user_id=user_id)
+    if person is None or not caller.allows_user(user_id):
+        raise Closed(404, "unknown_user", "There is no such user.")
+    return Visitor(principal=caller.principal, person=person)
+
+
+def _user(headers: dict[bytes, str], caller: Caller) -> str:
+    """Whom the call is for: the header says, or the token is for one user alone."""
+    named = headers.get(USER_HEADER, "")
+    if named:
+        return named
+    if len(caller.user_ids) == 1:
+        return next(iter(caller.user_ids))
+    raise Closed(400, "no_user", "Say whom this is for in the header X-User-ID.")
+
+
+def _is_ours(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+async def _refuse(send: Send, closed: Closed) -> None:
+    body = json.dumps({"error": {"code": closed.code, "message": closed.sentence}}).encode()
+    headers = [(b"content-type", b"application/json")]
+    if closed.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if closed.status == 405:
+        headers.append((b"allow", b"POST"))
+    await send({"type": "http.response.start", "status": closed.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

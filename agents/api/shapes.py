@@ -1,0 +1,262 @@
+"""The shapes of the chat API's requests and responses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from integrations.web.serializers import StrictCharField, StrictSerializer
+
+MESSAGE_MAX = 20_000
+
+
+class Edit(StrictSerializer):
+    id = serializers.UUIDField()
+    params = serializers.DictField(
+        allow_empty=False, help_text="The arguments to change; null takes one away."
+    )
+
+
+class ChatRequest(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    session_id = serializers.UUIDField(required=False, allow_null=True)
+    message = StrictCharField(
+        max_length=MESSAGE_MAX,
+        allow_blank=True,
+        help_text="What the user typed. May be empty when actions are confirmed or rejected.",
+    )
+    confirm_actions = serializers.ListField(
+        child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
+    )
+    reject_actions = serializers.ListField(
+        child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
+    )
+
+    edits = serializers.ListField(
+        child=Edit(),
+        required=False,
+        allow_null=True,
+        max_length=50,
+        help_text="Actions with other arguments. Each then waits under an id of its own.",
+    )
+    digests = serializers.DictField(
+        child=StrictCharField(max_length=64),
+        required=False,
+        help_text="By id of the action: the digest that was shown. Then the word counts only "
+        "for exactly that.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        decided = [decision["id"] for decision in decisions_in(attrs)]
+        if len(decided) != len(set(decided)):
+            raise serializers.ValidationError(
+                {"confirm_actions": ["Decide about each action once."]}
+            )
+        if not attrs["message"].strip() and not decided:
+            raise serializers.ValidationError({"message": ["Write a message."]})
+        return attrs
+
+
+def decisions_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a chat request decides about pending actions, as turns keep it."""
+    digests = data.get("digests") or {}
+    decisions: list[dict[str, Any]] = [
+        {"id": str(id), "decision": decision}
+        for decision, field in (("confirmed", "confirm_actions"), ("rejected", "reject_actions"))
+        for id in dict.fromkeys(data.get(field) or [])
+    ]
+    decisions += [
+        {"id": str(edit["id"]), "decision": "edited", "params": edit["params"]}
+        for edit in data.get("edits") or []
+    ]
+    return [
+        decision | ({"digest": digests[decision["id"]]} if decision["id"] in digests else {})
+        for decision in decisions
+    ]
+
+
+class ContextUsed(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    id = serializers.UUIDField()
+    source = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
+    title = serializers.CharField()
+    relevance = serializers.FloatField()
+
+
+class Citation(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    id = serializers.UUIDField()
+    source = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
+    title = serializers.CharField()
+
+
+class ActionValue(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
+    text = serializers.CharField(help_text="In full, with hidden characters shown.")
+    provenance = serializers.CharField(help_text="Where it comes from, in words.")
+    is_target = serializers.BooleanField(help_text="It decides where the action goes.")
+    is_new = serializers.BooleanField(help_text="A target that nobody typed or listed.")
+
+
+class HandledAction(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    description = serializers.CharField()
+    handled = serializers.CharField(help_text="Who decided and when, in words.")
+
+
+class PendingAction(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    type = serializers.CharField()
+    description = serializers.CharField()
+    params = serializers.DictField()
+    digest = serializers.CharField()
+    values = ActionValue(
+        many=True, help_text="The arguments as they are to be shown, targets first."
+    )
+    differences = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="What is there now and what would be: [what, before, after].",
+    )
+    agent_said = serializers.CharField(help_text="The model's own reason. It is no evidence.")
+    delegated = serializers.CharField(help_text="To whom it was handed and by whom; or empty.")
+    revises = serializers.UUIDField(
+        allow_null=True, help_text="The action that a person changed into this one."
+    )
+    proposed = serializers.DictField(help_text="What the agent proposed, where it was changed.")
+    provenance = serializers.DictField()
+    side_effects = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+
+
+class CompletedAction(serializers.Serializer[Any]):
+    id = serializers.UUIDField(help_text="As it was named while it was pending.")
+    action_id = serializers.UUIDField(help_text="Its id in the ledger.")
+    type = serializers.CharField()
+    description = serializers.CharField()
+    params = serializers.DictField()
+    status = serializers.CharField()
+    sentence = serializers.CharField()
+    result = serializers.DictField()
+    artifacts = serializers.ListField(child=serializers.DictField())
+    handled = serializers.CharField(help_text="Who decided and when, where a person was asked.")
+
+
+class HeldAction(CompletedAction):
+    hold_id = serializers.UUIDField(help_text="To recall it.")
+    held_until = serializers.DateTimeField(help_text="Until then it can be recalled.")
+
+
+class Clarification(serializers.Serializer[Any]):
+    question = serializers.CharField()
+    options = serializers.ListField(child=serializers.CharField())
+    required_for = serializers.CharField()
+
+
+class PlanStep(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    description = serializers.CharField()
+    status = serializers.CharField(help_text="pending, in_progress, completed or failed")
+    result = serializers.CharField()
+    tools_required = serializers.ListField(child=serializers.CharField())
+    execution_strategy = serializers.CharField(help_text="parallel or sequential")
+    depends_on = serializers.ListField(child=serializers.CharField())
+
+
+class PlanGoal(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    description = serializers.CharField()
+    status = serializers.CharField(help_text="pending, in_progress, completed or blocked")
+    priority = serializers.CharField(help_text="high, medium or low")
+    estimated_complexity = serializers.CharField(help_text="simple, moderate or complex")
+    depends_on = serializers.ListField(child=serializers.CharField())
+    steps = PlanStep(many=True)
+
+
+class Plan(serializers.Serializer[Any]):
+    request = serializers.CharField()
+    progress = serializers.CharField(help_text="In words.")
+    finished = serializers.BooleanField()
+    ready = serializers.ListField(
+        child=serializers.CharField(), help_text="Ids of the steps that can be worked on now."
+    )
+    goals = PlanGoal(many=True)
+
+
+class Review(serializers.Serializer[Any]):
+    quality_score = serializers.FloatField()
+    completeness = serializers.FloatField()
+    relevance = serializers.FloatField()
+    needs_more_data = serializers.BooleanField()
+    gaps = serializers.ListField(child=serializers.CharField())
+    suggested_actions = serializers.ListField(child=serializers.CharField())
+    recommendation = serializers.CharField(
+        help_text="proceed, gather_more, clarify_query or replan"
+    )
+    by = serializers.CharField(help_text="model, or records where the model gave none")
+
+
+class EscalationState(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    state = serializers.CharField(help_text="open, taken or done")
+    reason = serializers.CharField(help_text="In the agent's words.")
+    answer = serializers.CharField(help_text="What the person answered; it is a message too.")
+
+
+class ChatResponse(serializers.Serializer[Any]):
+    session_id = serializers.UUIDField()
+    turn_id = serializers.UUIDField()
+    message_id = serializers.CharField()
+    status = serializers.CharField(help_text="queued, running, finished or failed")
+    ending = serializers.CharField(
+        help_text="reply, question, escalated, limit, stopped or error; empty before the end"
+    )
+    response = serializers.CharField()
+    context_used = ContextUsed(many=True)
+    pending_actions = PendingAction(many=True)
+    held_actions = HeldAction(many=True)
+    handled_actions = HandledAction(
+        many=True, help_text="Actions of the session that a person has decided, here or elsewhere."
+    )
+    completed_actions = CompletedAction(many=True)
+    refused_actions = CompletedAction(many=True)
+    escalation = EscalationState(
+        allow_null=True, help_text="Of a turn that was handed to a person, as it stands now."
+    )
+    needs_clarification = serializers.BooleanField()
+    clarification = Clarification(allow_null=True)
+    plan = Plan(allow_null=True, help_text="Of the session, as it stands now.")
+    citations = Citation(many=True, help_text="What each [n] of the response stands for.")
+    review = Review(allow_null=True, help_text="Of the response, where one was made.")
+    record = serializers.CharField(
+        help_text="How many actions of this turn are how far, from the records, whatever the "
+        "response says."
+    )
+
+
+class StreamStarted(serializers.Serializer[Any]):
+    session_id = serializers.UUIDField()
+    turn_id = serializers.UUIDField()
+    stream_url = serializers.CharField(
+        help_text="Server-sent events; valid for an hour; resumes from Last-Event-ID."
+    )
+
+
+class ToolRow(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class AgentRow(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    max_steps = serializers.IntegerField()
+    tools = ToolRow(many=True)
+
+
+class StatusResponse(serializers.Serializer[Any]):
+    chat_model = serializers.CharField()
+    model_is_offline = serializers.BooleanField(
+        help_text="True: written rules answer, not a language model."
+    )
+    agents = AgentRow(many=True)

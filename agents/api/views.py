@@ -1,0 +1,210 @@
+"""The chat API: `POST /api/v1/chat` and its streaming variant, turns and conversations."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.core.signing import TimestampSigner
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from agents.answer import escalations
+from agents.api.conversation_shapes import ConversationRow, MessageRow
+from agents.api.shapes import (
+    ChatRequest,
+    ChatResponse,
+    StatusResponse,
+    StreamStarted,
+    decisions_in,
+)
+from agents.models import Conversation, Turn
+from agents.turns import opening, stopping, turns
+from agents.turns.answers import answer, work
+from agents.turns.roster import AGENTS
+from agents.turns.streams import SALT
+from guardrails.approve.cards import list_cards
+from integrations.web.authentication import Caller, HasScope, caller_of
+
+PAGE = 50
+
+
+class Conflict(exceptions.APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "turn_running"
+    default_detail = "The last message of this session is still being worked on. Try again soon."
+
+
+def caller(request: Request, external_user_id: str) -> Caller:
+    """The caller, when it may act for this user. Another user's id is as unknown as none."""
+    auth = caller_of(request)
+    if not auth.allows_user(external_user_id):
+        raise exceptions.NotFound("There is no such user.", code="unknown_user")
+    return auth
+
+
+def start(request: Request, *, queued: bool) -> UUID:
+    """Validate a chat request and store its turn."""
+    body = ChatRequest(data=request.data)
+    body.is_valid(raise_exception=True)
+    data = body.validated_data
+    auth = caller(request, data["user_id"])
+    decisions = decisions_in(data)
+    if decisions:
+        ids = [UUID(decision["id"]) for decision in decisions]
+        known = list_cards(
+            organisation_id=auth.organisation_id, external_user_id=data["user_id"], ids=ids
+        )
+        if len(known) != len(ids):
+            raise exceptions.NotFound("There is no such action.", code="unknown_action")
+    try:
+        return opening.start_turn(
+            organisation_id=auth.organisation_id,
+            external_user_id=data["user_id"],
+            conversation_id=data.get("session_id"),
+            message=data["message"],
+            decisions=decisions,
+            principal=auth.principal,
+            queued=queued,
+        )
+    except opening.UnknownUser as error:
+        raise exceptions.NotFound("There is no such user.", code="unknown_user") from error
+    except opening.UnknownConversation as error:
+        raise exceptions.NotFound("There is no such session.", code="unknown_session") from error
+    except opening.TurnRunning as error:
+        raise Conflict from error
+
+
+class ChatView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
+    def post(self, request: Request) -> Response:
+        """Say something, answer a question, confirm or reject actions; wait for the answer."""
+        turn_id = start(request, queued=False)
+        turns.run_turn(turn_id)
+        return Response(answer(turn_id))
+
+
+class ChatStreamView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=ChatRequest, responses={202: StreamStarted}, operation_id="chat_stream")
+    def post(self, request: Request) -> Response:
+        """The same as chat, worked through by a process of its own and followed as events."""
+        turn_id = start(request, queued=True)
+        turn = Turn.objects.only("conversation_id").get(id=turn_id)
+        token = TimestampSigner(salt=SALT).sign(str(turn_id))
+        return Response(
+            {
+                "session_id": str(turn.conversation_id),
+                "turn_id": str(turn_id),
+                "stream_url": f"/api/v1/turns/{turn_id}/events?token={token}",
+            },
+            status=status.HTTP_202_ACCEPTED,
+        )
+
+
+class TurnView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(responses=ChatResponse, operation_id="turn")
+    def get(self, request: Request, turn_id: UUID) -> Response:
+        """One turn as it stands now, for clients that lost the answer."""
+        turn = Turn.objects.filter(
+            id=turn_id,
+            kind=Turn.Kind.CHAT,
+            organisation_id=caller_of(request).organisation_id,
+        ).first()
+        if turn is None or not caller_of(request).allows_user(turn.external_user_id):
+            raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+        return Response(answer(turn.id))
+
+
+class StopView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=None, responses=ChatResponse, operation_id="turn_stop")
+    def post(self, request: Request, turn_id: UUID) -> Response:
+        """End a turn. An action that is under way ends first; `status` says when it is over."""
+        auth = caller_of(request)
+        turn = Turn.objects.filter(
+            id=turn_id, kind=Turn.Kind.CHAT, organisation_id=auth.organisation_id
+        ).first()
+        if turn is None or not auth.allows_user(turn.external_user_id):
+            raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+        stopping.stop(turn.id, by=auth.principal, now=timezone.now())
+        return Response(answer(turn.id))
+
+
+class ConversationsView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(
+        parameters=[OpenApiParameter("user_id", str, required=True)],
+        responses=ConversationRow(many=True),
+        operation_id="conversations",
+    )
+    def get(self, request: Request) -> Response:
+        """The user's newest sessions."""
+        user_id = request.query_params.get("user_id", "")
+        auth = caller(request, user_id)
+        rows = Conversation.objects.filter(
+            organisation_id=auth.organisation_id, external_user_id=user_id
+        ).annotate(waits_for_person=escalations.of_conversation())
+        rows = rows.order_by("-updated_at")[:PAGE]
+        return Response(ConversationRow(rows, many=True).data)
+
+
+class ConversationView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    def conversation(self, request: Request, conversation_id: UUID) -> Conversation:
+        row = Conversation.objects.filter(
+            id=conversation_id, organisation_id=caller_of(request).organisation_id
+        ).first()
+        if row is None or not caller_of(request).allows_user(row.external_user_id):
+            raise exceptions.NotFound("There is no such session.", code="unknown_session")
+        return row
+
+    @extend_schema(responses=MessageRow(many=True), operation_id="conversation")
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """The newest messages of a session, oldest first."""
+        row = self.conversation(request, conversation_id)
+        newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])[::-1]
+        context = {"work": work({message.turn_id for message in newest})}
+        return Response(MessageRow(newest, many=True, context=context).data)
+
+    @extend_schema(responses={204: None}, operation_id="conversation_delete")
+    def delete(self, request: Request, conversation_id: UUID) -> Response:
+        """Delete a session with its messages and turns. The ledger keeps what was done."""
+        self.conversation(request, conversation_id).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class StatusView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(responses=StatusResponse, operation_id="status")
+    def get(self, request: Request) -> Response:
+        """The agents, their tools and limits, and which model answers."""
+        return Response(
+            {
+                "chat_model": settings.CHAT_MODEL,
+                "model_is_offline": settings.MODEL_IS_OFFLINE,
+                "agents": [
+                    {
+                        "name": agent.name,
+                        "max_steps": agent.limits().max_steps,
+                        "tools": [
+                            {"name": tool.name, "description": tool.description}
+                            for tool in agent.tools
+                        ],
+                    }
+                    for agent in AGENTS
+                ],
+            }
+        )

@@ -1,0 +1,1 @@
+"""What arrives: from an accepted delivery to what was done about it."""

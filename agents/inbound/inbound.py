@@ -1,0 +1,176 @@
+"""The turn of one inbound mail: a learned pattern that fits, or the mail reader."""
+
+import logging
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from agents.context import people, prompts
+from agents.contracts import CallRecord, InboundMail, Person
+from agents.journal import journal, leases
+from agents.journal.leases import Lease, LeaseLost
+from agents.journal.steps import Ending, Question, Reply, Stop
+from agents.learn import patterns
+from agents.models import Turn
+from agents.tools.base import ToolContext
+from agents.turns import loop, roster
+from agents.turns.turns import MAX_ATTEMPTS, finish_turn
+from guardrails.contracts import PatternMatch
+from guardrails.learn import patterns as learned, precision, skills
+from integrations.contracts import AccountRef, Email
+from integrations.exceptions import ProviderError
+from integrations.llm.completions import ModelError
+from integrations.mail.html import html_to_text
+from integrations.reads import reader
+
+log = logging.getLogger(__name__)
+TEXT_LIMIT = 1500
+OWN_LABELS = frozenset({"SENT", "DRAFT"})
+
+
+def skip_reason(account: AccountRef, email: Email) -> str | None:
+    """Why nobody needs to look at this mail; None when somebody does."""
+    if OWN_LABELS & set(email.labels) or email.sender.casefold() == account.address.casefold():
+        return "own_mail"
+    return "account_paused" if account.paused else None
+
+
+def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
+    """Work through the turn until it is finished. False when it was not to be had.
+
+    Raises a retryable ModelError or ProviderError: then the turn can be taken up again.
+    """
+    lease = leases.claim(turn_id)
+    if lease is None:
+        return False
+    turn = Turn.objects.get(id=turn_id)
+    if turn.attempts > MAX_ATTEMPTS:
+        finish_turn(lease, text="", ending=Turn.Ending.ERROR, code="too_many_attempts")
+        return True
+    try:
+        with leases.HEARTBEAT.keep(lease):
+            _work(lease, minimal_context(account, email))
+    except LeaseLost:
+        log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
+        return False
+    except (ModelError, ProviderError) as error:
+        if error.retryable and turn.attempts < MAX_ATTEMPTS:
+            leases.release(lease)
+            raise
+        finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=error.code)
+    return True
+
+
+def minimal_context(account: AccountRef, email: Email) -> InboundMail:
+    """What the mail reader is shown. Doubt about first contact means known."""
+    provider = reader(account)
+    try:
+        known = provider.correspondence(email.sender) if email.sender else None
+        first_contact = known is not None and known.sent == 0 and known.received <= 1
+        thread_messages = len(provider.thread(email.thread_id)) if email.thread_id else 1
+    except ProviderError as error:
+        if error.retryable:
+            raise
+        first_contact, thread_messages = False, 1
+    return InboundMail(
+        account=account,
+        email_id=email.id,
+        thread_id=email.thread_id,
+        sender=email.sender,
+        sender_name=email.sender_name,
+        to=email.to,
+        cc=email.cc,
+        subject=email.subject,
+        text=readable(email)[:TEXT_LIMIT],
+        list_id=email.list_id or "",
+        first_contact=first_contact,
+        authenticated=email.authentication.dmarc == "pass",
+        date=email.date.isoformat(),
+        thread_messages=thread_messages,
+    )
+
+
+def readable(email: Email) -> str:
+    """The words a person would read in the mail."""
+    if email.body_text.strip():
+        return email.body_text
+    return html_to_text(email.body_html) if email.body_html else email.snippet
+
+
+def _work(lease: Lease, mail: InboundMail) -> None:
+    person = Person(
+        organisation_id=mail.account.organisation_id,
+        external_user_id=mail.account.external_user_id,
+        accounts=(mail.account,),
+    )
+    steps = journal.steps_of([lease.turn_id]).get((lease.turn_id, None), [])
+    begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
+    found = None
+    if not begun_by_model:
+        found = patterns.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
+    system = (
+        ""
+        if found
+        else prompts.mail_reader(
+            capabilities=people.capabilities(person), skills=skills.list_offered(mail.account)
+        )
+    )
+    request = prompts.item_arrived(mail)
+    run = loop.Run(
+        lease=lease,
+        agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
+        parent_call=None,
+        tools=roster.MAIL_READER.toolbox,
+        limits=roster.MAIL_READER.limits(),
+        messages=lambda steps, room: prompts.run_messages(
+            system=system, request=request, steps=steps, max_tokens=room
+        ),
+        context_for=lambda call: ToolContext(
+            lease=lease,
+            person=person,
+            agent="pattern" if found else roster.MAIL_READER.name,
+            agent_version="" if found else roster.MAIL_READER.version,
+            model="" if found else settings.CHAT_MODEL,
+            trigger="pattern" if found else "webhook",
+            principal="webhook",
+            user_words="",
+            mail=mail,
+            pattern_id=str(found.pattern_id) if found else "",
+            call=call,
+            delegate=_no_specialist,
+        ),
+        steps=steps,
+        payer=person.payer(lease.turn_id, account=mail.account),
+    )
+    if found:
+        act_on_pattern(run, found, mail)
+        finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
+        return
+    match loop.run(run):
+        case Reply():
+            finish_turn(lease, text="", ending=Turn.Ending.REPLY)
+        case Question():
+            finish_turn(lease, text="", ending=Turn.Ending.QUESTION)
+        case Stop():
+            finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
+
+
+def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> None:
+    """Do what the pattern proposes, without a model, through the same guardrails."""
+    if not run.steps:
+        run.steps.append(loop.add_step(run, patterns.completion(found)))
+        precision.count_hit(
+            found.pattern_id,
+            account=mail.account,
+            item_id=mail.email_id,
+            subject=mail.subject,
+            turn_id=str(run.lease.turn_id),
+            now=timezone.now(),
+        )
+    loop.finish_open_calls(run)
+
+
+def _no_specialist(name: str, task: str, blocks: Sequence[str], call: CallRecord) -> Ending:
+    raise RuntimeError("an inbound turn has no specialists")

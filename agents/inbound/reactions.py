@@ -1,0 +1,243 @@
+"""Inbound items: from an accepted delivery to what was done about it (MAIL-1).
+
+Every delivery ends as processed, skipped with a reason, or a dead letter with a reason.
+Running one twice changes nothing: the delivery is claimed, its turn is the same turn.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connections, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from pydantic import ValidationError
+
+from agents.inbound import inbound
+from agents.models import Turn
+from guardrails.learn import precision
+from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
+from integrations.exceptions import NotFound, ProviderError
+from integrations.llm.completions import ModelError
+from integrations.models import Delivery
+from integrations.reads import reader
+from integrations.registry import BY_SOURCE
+from integrations.web.webhooks import QUEUE_PATIENCE
+from knowledge.contracts import IngestOutcome
+from knowledge.ingest import ingest
+
+log = logging.getLogger(__name__)
+MAX_ATTEMPTS = 5
+TAKEN_BACK = 500  # a sweep
+BEGUN_WITHIN = 5  # so that what is begun ends in the time of the task
+LOOK_SECONDS = 0.5  # for what came meanwhile
+RETRY_WAIT = timedelta(seconds=5)  # times the square of the attempts so far
+
+
+class _InWork(Exception):
+    """The delivery's turn is being worked on by another process: look again later."""
+
+
+def react(delivery_id: UUID) -> bool:
+    """Work through one delivery. False when it was not to be had (finished, or in work).
+
+    What fails but may pass later goes back to the queue with a growing wait, and becomes a
+    dead letter after MAX_ATTEMPTS.
+    """
+    return _claim(Delivery.objects.filter(id=delivery_id)) and _react(delivery_id)
+
+
+def react_side_by_side(delivery_id: UUID) -> None:
+    """Work through one delivery and, because a delivery mostly waits for its model, through others
+    of the queue beside it, up to DELIVERY_THREADS at once. None is begun after the first fifth of
+    a task's time.
+
+    Raises what broke first, when all of them have ended.
+    """
+    until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
+    ended: set[Future[object]] = set()
+    with ThreadPoolExecutor(settings.DELIVERY_THREADS, thread_name_prefix="delivery") as pool:
+        at_work: set[Future[object]] = {pool.submit(_in_thread, react, delivery_id)}
+        while at_work:
+            free = settings.DELIVERY_THREADS - len(at_work)
+            others = _claim_queued(free) if time.monotonic() < until else []
+            at_work |= {pool.submit(_in_thread, _react, id) for id in others}
+            done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
+            ended |= done
+    for future in ended:
+        future.result()
+
+
+def _in_thread(work: Callable[[UUID], object], delivery_id: UUID) -> None:
+    try:
+        work(delivery_id)
+    finally:
+        connections.close_all()
+
+
+def _react(delivery_id: UUID) -> bool:
+    delivery = Delivery.objects.select_related("account__organisation", "organisation").get(
+        id=delivery_id
+    )
+    if delivery.attempts > MAX_ATTEMPTS:
+        _finish(delivery, Delivery.State.DEAD, "too_many_attempts")
+        return True
+    try:
+        state, reason = _work(delivery)
+    except _InWork:
+        _release(delivery, "in_work")
+        return False
+    except (ModelError, ProviderError) as error:
+        if error.retryable and delivery.attempts < MAX_ATTEMPTS:
+            _release(delivery, error.code)
+            return False
+        state, reason = Delivery.State.DEAD, error.code
+    _finish(delivery, state, reason)
+    return True
+
+
+def _claim(deliveries: QuerySet[Delivery]) -> bool:
+    now = timezone.now()
+    free = deliveries.filter(
+        Q(state=Delivery.State.QUEUED) | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
+    )
+    return bool(
+        free.update(
+            state=Delivery.State.RUNNING,
+            lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_SECONDS),
+            attempts=F("attempts") + 1,
+        )
+    )
+
+
+def _claim_queued(most: int) -> list[UUID]:
+    """Take deliveries whose tasks wait in the queue, oldest first, at most so many. One that was
+    postponed is none of them: it is queued again when its wait is over."""
+    if most < 1:
+        return []
+    with transaction.atomic():
+        rows = Delivery.objects.filter(state=Delivery.State.QUEUED, reason="")
+        rows = rows.select_for_update(skip_locked=True).order_by("received_at")
+        ids = list(rows.values_list("id", flat=True)[:most])
+        _claim(Delivery.objects.filter(id__in=ids))
+    return ids
+
+
+def _release(delivery: Delivery, reason: str) -> None:
+    wait = RETRY_WAIT * delivery.attempts**2
+    Delivery.objects.filter(id=delivery.id, attempts=delivery.attempts).update(
+        state=Delivery.State.QUEUED, reason=reason, lease_expires_at=timezone.now() + wait
+    )
+    log.warning("delivery.postponed", extra={"delivery": str(delivery.id), "reason": reason})
+
+
+def _finish(delivery: Delivery, state: Delivery.State, reason: str) -> None:
+    # The attempt number is the fence: a slower process that lost its lease changes nothing.
+    Delivery.objects.filter(
+        id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING
+    ).update(state=state, reason=reason, lease_expires_at=None, finished_at=timezone.now())
+    log.info(
+        "delivery.finished",
+        extra={"delivery": str(delivery.id), "state": str(state), "reason": reason},
+    )
+
+
+def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
+    event = ItemEvent.model_validate(delivery.body)
+    row = delivery.account
+    if row is None:
+        return Delivery.State.SKIPPED, "unknown_account"
+    account = row.ref()
+    if event.kind == "deleted":
+        outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
+        return _accounted(outcome)
+    try:
+        item = parse_item(event)
+    except ValidationError as error:
+        fields = sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]})
+        log.info("delivery.malformed", extra={"delivery": str(delivery.id), "fields": fields})
+        return Delivery.State.DEAD, "malformed_item"
+    if item.id != event.source_id:
+        return Delivery.State.DEAD, "source_id_mismatch"
+    outcome = ingest.ingest(
+        account=account, source_id=event.source_id, item=item, now=timezone.now()
+    )
+    mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
+    if event.kind == "created" and mail:
+        return _react_to_mail(delivery, account, mail, outcome)
+    if mail:
+        precision.look(account, item.id, now=timezone.now())
+    return _accounted(outcome)
+
+
+def _react_to_mail(
+    delivery: Delivery, account: AccountRef, email: Email, outcome: IngestOutcome
+) -> tuple[Delivery.State, str]:
+    """Every mail is reacted to once, by its first delivery, whatever was stored before: a
+    crash, the first sync or an update that came earlier may have stored it already."""
+    reason = inbound.skip_reason(account, email)
+    if reason is not None:
+        state, known = _accounted(outcome)
+        return state, known or reason
+    if outcome.state == "stale":
+        try:
+            email = reader(account).email(email.id)
+        except NotFound:
+            return Delivery.State.SKIPPED, "deleted"
+    turn = _turn_of(delivery, account, email)
+    if turn.delivery_id != delivery.id:
+        return Delivery.State.SKIPPED, "duplicate_item"
+    return _run_turn(turn.id, account, email)
+
+
+def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
+    if outcome.state in ("unchanged", "stale", "absent"):
+        return Delivery.State.SKIPPED, outcome.state
+    return Delivery.State.PROCESSED, ""
+
+
+def parse_item(event: ItemEvent) -> AnyItem:
+    """The provider object in an event. Raises pydantic's ValidationError."""
+    return BY_SOURCE[event.source].item_type.model_validate(event.data)
+
+
+def _turn_of(delivery: Delivery, account: AccountRef, email: Email) -> Turn:
+    turn, _ = Turn.objects.get_or_create(
+        account_id=account.id,
+        item_source_id=email.id,
+        defaults={
+            "delivery": delivery,
+            "organisation_id": account.organisation_id,
+            "external_user_id": account.external_user_id,
+            "kind": Turn.Kind.INBOUND,
+            "principal": "webhook",
+        },
+    )
+    return turn
+
+
+def _run_turn(turn_id: UUID, account: AccountRef, email: Email) -> tuple[Delivery.State, str]:
+    inbound.run(turn_id, account=account, email=email)
+    turn = Turn.objects.only("state", "error_code").get(id=turn_id)
+    if turn.state == Turn.State.FINISHED:
+        return Delivery.State.PROCESSED, ""
+    if turn.state == Turn.State.FAILED:
+        return Delivery.State.DEAD, turn.error_code
+    raise _InWork
+
+
+def take_back(*, now: datetime) -> list[UUID]:
+    """Unfinished deliveries whose lease or wait has run out, oldest first, as queued ones.
+    For a transaction in which they are queued again."""
+    rows = Delivery.objects.select_for_update(skip_locked=True).filter(
+        state__in=[Delivery.State.QUEUED, Delivery.State.RUNNING], lease_expires_at__lt=now
+    )
+    ids = list(rows.order_by("received_at").values_list("id", flat=True)[:TAKEN_BACK])
+    Delivery.objects.filter(id__in=ids).update(
+        state=Delivery.State.QUEUED, reason="", lease_expires_at=now + QUEUE_PATIENCE
+    )
+    return ids

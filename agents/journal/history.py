@@ -1,0 +1,87 @@
+"""What was said and done in a conversation so far."""
+
+import json
+from dataclasses import replace
+from uuid import UUID
+
+from agents.contracts import StepRecord, TurnRecord
+from agents.journal import journal
+from agents.models import Message, ToolCall, Turn
+
+HISTORY_TURNS = 30
+
+
+def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
+    """The conversation up to this turn, oldest first, and the steps this turn has already
+    taken. Four queries, whatever the length of the conversation."""
+    newest = list(
+        Turn.objects.filter(conversation=turn.conversation_id).order_by("-created_at", "-id")[
+            :HISTORY_TURNS
+        ]
+    )
+    turns = list(reversed(newest))
+    ids = [row.id for row in turns]
+    said: dict[tuple[UUID, str], Message] = {
+        (m.turn_id, m.role): m for m in Message.objects.filter(turn_id__in=ids)
+    }
+    steps = journal.steps_of(ids)
+    records = []
+    for row in turns:
+        user = said.get((row.id, Message.Role.USER))
+        assistant = said.get((row.id, Message.Role.ASSISTANT))
+        person = said.get((row.id, Message.Role.PERSON))
+        own = steps.get((row.id, None), [])
+        spoken = bool(own) and (not own[-1].calls or row.ending == Turn.Ending.QUESTION)
+        if spoken and assistant and not own[-1].calls:
+            # What the user was told, not what the model would have said.
+            own = [*own[:-1], replace(own[-1], text=assistant.content)]
+        records.append(
+            TurnRecord(
+                user_text=_wire_text(user),
+                decisions=tuple(row.decisions),
+                steps=tuple(own),
+                reply=assistant.content if assistant and not spoken else None,
+                person=person.content if person else "",
+                id=row.id,
+            )
+        )
+    return records, list(steps.get((turn.id, None), []))
+
+
+def _wire_text(message: Message | None) -> str | None:
+    if message is None:
+        return ""
+    if "answers" in message.metadata:
+        return None  # stands in the transcript as the result of the question's call
+    return message.content or "(The user decided about pending actions.)"
+
+
+def user_words(turn: Turn) -> str:
+    """What the user typed in this request: this turn's message and, where it answers a
+    question, the messages that led to the question. An answer that is one of the options the
+    agent offered is the agent's text, not the user's."""
+    words: list[str] = []
+    messages = Message.objects.filter(
+        conversation=turn.conversation_id,
+        role=Message.Role.USER,
+        turn__created_at__lte=turn.created_at,
+    ).order_by("-created_at")[:HISTORY_TURNS]
+    for message in messages:
+        question = message.metadata.get("answers")
+        if not question:
+            words.append(message.content)
+            break
+        if message.content.strip() not in _offered(question):
+            words.append(message.content)
+    return "\n".join(reversed(words))
+
+
+def _offered(question: str) -> frozenset[str]:
+    """The options of a question, as the agent wrote them. Empty where it offered none."""
+    call = ToolCall.objects.filter(id=question).first()
+    try:
+        asked = json.loads(call.arguments) if call else {}
+    except ValueError:
+        asked = {}
+    options = asked.get("options", []) if isinstance(asked, dict) else []
+    return frozenset(str(one).strip() for one in options)

@@ -1,0 +1,251 @@
+"""Rows of a running turn: read once, then written step by step under its lease.
+
+Every write renews the lease and fails with LeaseLost when another process has taken the
+turn over, so that two processes never write one turn.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F, Q
+from django.utils import timezone
+
+from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
+from agents.journal.leases import Lease
+from agents.models import Step, ToolCall, Turn
+from integrations.llm import metering
+from integrations.llm.completions import Completion
+
+CHANNEL = "turn_events"
+CONTEXT_TURNS = 60  # twice as many as a prompt can show
+
+
+def steps_of(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:
+    """The steps of turns by (turn, parent call), in order. Two queries at most."""
+    steps = list(Step.objects.filter(turn_id__in=turn_ids).order_by("number"))
+    if not steps:
+        return {}
+    calls: dict[int, list[CallRecord]] = {}
+    for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
+        calls.setdefault(call.step_id, []).append(_call(call))
+    found: dict[tuple[UUID, UUID | None], list[StepRecord]] = {}
+    for step in steps:
+        found.setdefault((step.turn_id, step.parent_call_id), []).append(
+            StepRecord(
+                number=step.number,
+                text=step.text,
+                finish_reason=step.finish_reason,
+                calls=tuple(calls.get(step.id, ())),
+            )
+        )
+    return found
+
+
+def _call(row: ToolCall) -> CallRecord:
+    return CallRecord(
+        id=row.id,
+        name=row.name,
+        arguments=row.arguments,
+        action_id=row.action_id,
+        result=row.result,
+        at=row.finished_at or row.created_at,
+    )
+
+
+def add_step(
+    lease: Lease,
+    *,
+    parent_call: UUID | None,
+    agent: str,
+    number: int,
+    completion: Completion,
+    latency_ms: int,
+) -> StepRecord:
+    """Store one answer of a model with its calls, all still open."""
+    with lease.held(
+        prompt_tokens=F("prompt_tokens") + completion.usage.prompt_tokens,
+        completion_tokens=F("completion_tokens") + completion.usage.answer_tokens,
+    ):
+        step = Step.objects.create(
+            turn_id=lease.turn_id,
+            parent_call_id=parent_call,
+            agent=agent,
+            number=number,
+            text=storable(completion.text),
+            model=completion.model[:100],
+            finish_reason=completion.finish_reason[:32],
+            prompt_tokens=completion.usage.prompt_tokens,
+            completion_tokens=completion.usage.answer_tokens,
+            cost=completion.usage.cost,
+            latency_ms=latency_ms,
+        )
+        rows = ToolCall.objects.bulk_create(
+            ToolCall(
+                turn_id=lease.turn_id,
+                step=step,
+                position=position,
+                name=storable(call.name)[:100],
+                arguments=storable(call.arguments),
+            )
+            for position, call in enumerate(completion.calls)
+        )
+        for row in rows:
+            add_event(
+                lease, "tool.started", {"call_id": str(row.id), "tool": row.name, "agent": agent}
+            )
+    return StepRecord(
+        number=number,
+        text=step.text,
+        finish_reason=step.finish_reason,
+        calls=tuple(_call(row) for row in rows),
+    )
+
+
+def finish_call(
+    lease: Lease,
+    call: CallRecord,
+    result: ToolResult,
+    *,
+    latency_ms: int,
+    cost: Decimal = Decimal(0),
+) -> CallRecord:
+    """Store the one result of a call, with what models cost for it in US dollars. A result that
+    is there already stays, and is what is returned; the one that came too late is an event."""
+    wire, now = storable(result.wire()), timezone.now()
+    with lease.held():
+        stored = ToolCall.objects.filter(id=call.id, result__isnull=True).update(
+            result=wire, latency_ms=latency_ms, cost=cost, finished_at=now
+        )
+        add_event(
+            lease,
+            "tool.finished" if stored else "tool.late",
+            {
+                "call_id": str(call.id),
+                "tool": call.name,
+                "success": result.success,
+                "code": result.code,
+                "latency_ms": latency_ms,
+                "cost": f"{cost:f}",
+            },
+        )
+        if not stored:
+            return _call(ToolCall.objects.get(id=call.id))
+    return replace(call, result=wire, at=now)
+
+
+def spent(lease: Lease) -> Spent:
+    """What the turn has used so far, its specialists included. Three queries."""
+    used = metering.used_by_run(lease.turn_id)
+    calls = ToolCall.objects.filter(turn_id=lease.turn_id).count()
+    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stop_asked(lease))
+
+
+def stop_asked(lease: Lease) -> bool:
+    """Whether a person wants the turn to end."""
+    return Turn.objects.filter(id=lease.turn_id, stop_asked_at__isnull=False).exists()
+
+
+def add_server_call(
+    lease: Lease,
+    step: StepRecord,
+    *,
+    parent_call: UUID | None,
+    name: str,
+    arguments: str,
+    result: Mapping[str, Any],
+) -> StepRecord:
+    """The step with one more call that the server made itself, finished with this result: the
+    model sees it as its own and goes on from there. What it had said is taken back."""
+    with lease.held():
+        row = Step.objects.get(
+            turn_id=lease.turn_id, parent_call_id=parent_call, number=step.number
+        )
+        made = ToolCall.objects.create(
+            turn_id=lease.turn_id,
+            step=row,
+            position=len(step.calls),
+            name=name,
+            arguments=arguments,
+            result=storable(result),
+            finished_at=timezone.now(),
+        )
+        add_event(lease, "text.restarted", {})
+    return replace(step, calls=(*step.calls, _call(made)))
+
+
+def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
+    """Store one event for those who follow the turn, and wake them."""
+    with lease.held():
+        add_event(lease, type, data)
+
+
+def add_event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
+    """`emit` where the lease is held already."""
+    # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
+    turn_id = str(lease.turn_id)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH stored AS ("
+            " INSERT INTO agents_turnevent (turn_id, sequence, type, data, created_at)"
+            " SELECT %s, coalesce(max(sequence), 0) + 1, %s, %s, now()"
+            " FROM agents_turnevent WHERE turn_id = %s RETURNING turn_id)"
+            " SELECT pg_notify(%s, turn_id::text) FROM stored",
+            [turn_id, type, json.dumps(storable(data)), turn_id, CHANNEL],
+        )
+
+
+def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Number what a model is shown: the same item keeps its number through the conversation."""
+    with lease.held():
+        numbers = {entry["id"]: entry["n"] for entry in context_of(lease.turn_id)}
+        last = max(numbers.values(), default=0)
+        shown = list(Turn.objects.values_list("context", flat=True).get(id=lease.turn_id))
+        listed = {entry["id"] for entry in shown}
+        for item in items:
+            if item["id"] not in numbers:
+                last += 1
+                numbers[item["id"]] = last
+            if item["id"] not in listed:
+                listed.add(item["id"])
+                shown.append(storable({"n": numbers[item["id"]], **item}))
+        Turn.objects.filter(id=lease.turn_id).update(context=shown)
+    return [{"n": numbers[item["id"]], **item} for item in items]
+
+
+def context_of(turn_id: UUID) -> list[dict[str, Any]]:
+    """What models were shown so far in the turn's conversation, numbered, oldest turn first.
+    Two queries."""
+    turn = Turn.objects.only("conversation_id").get(id=turn_id)
+    same = Q(id=turn_id) if turn.conversation_id is None else Q(conversation=turn.conversation_id)
+    contexts = Turn.objects.filter(same).exclude(context=[]).order_by("-created_at", "-id")
+    newest = list(contexts.values_list("context", flat=True)[:CONTEXT_TURNS])
+    return [entry for context in reversed(newest) for entry in context]
+
+
+def add_action(lease: Lease, action: Mapping[str, Any]) -> None:
+    """Keep what an action came to, for the answer to the user. Once per action id."""
+    with lease.held():
+        actions = list(Turn.objects.values_list("actions", flat=True).get(id=lease.turn_id))
+        if any(known["action_id"] == action["action_id"] for known in actions):
+            return
+        actions.append(storable(dict(action)))
+        Turn.objects.filter(id=lease.turn_id).update(actions=actions)
+        add_event(lease, "action", action)
+
+
+def storable(value: Any) -> Any:
+    """`value` as JSON that PostgreSQL can store: no NUL, no lone surrogates, no foreign types."""
+    if isinstance(value, str):
+        return value.replace("\x00", "").encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {storable(str(key)): storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [storable(item) for item in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return storable(str(value))

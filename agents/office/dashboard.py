@@ -1,0 +1,198 @@
+"""The admin's first page: what happened in the last day, and where to look."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db.models import Count
+from django.db.models.functions import TruncHour
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from agents.answer import escalations
+from agents.journal import leases
+from agents.models import Turn
+from audit.ledger import timeline
+from audit.ledger.selectors import counts_by_status
+from audit.seals.sealing import sealing
+from audit.verification import verifications
+from guardrails.approve.cards import list_cards
+from guardrails.comply import incidents, recipients, time_stamps
+from integrations.models import Delivery, Organisation
+from knowledge.models import SyncSource
+
+HOURS = 24
+MANY = 100  # how far open things are counted: beyond, “more than” is enough
+CARDS = 5
+PLOT_HEIGHT, BAR_WIDTH, BAR_STEP = 100, 20, 24
+STATES = tuple(Delivery.State)
+
+
+def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The dashboard of one organisation, for operators. A fixed number of queries."""
+    context |= {"title": "Dashboard", "model_is_offline": settings.MODEL_IS_OFFLINE}
+    if getattr(request.user, "is_superuser", False):
+        organisations = list(Organisation.objects.order_by("slug")[:MANY])
+        wanted = request.GET.get("organisation", "default")
+        chosen = next((row for row in organisations if row.slug == wanted), None)
+        context["organisations"] = organisations
+        context["organisation"] = chosen or next(iter(organisations), None)
+        if context["organisation"]:
+            context |= figures(context["organisation"], now=timezone.now())
+    return context
+
+
+def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
+    since = now - timedelta(hours=HOURS)
+    hourly = Counter(
+        {
+            (row["hour"], row["state"]): row["number"]
+            for row in Delivery.objects.filter(organisation=organisation, received_at__gte=since)
+            .annotate(hour=TruncHour("received_at"))
+            .values("hour", "state")
+            .annotate(number=Count("id"))
+            .order_by()
+        }
+    )
+    cards = list_cards(organisation_id=organisation.id, state="pending", limit=MANY + 1)
+    return {
+        "since": timeline.moment(since),
+        "deliveries": delivery_rows(hourly, organisation),
+        "received": sum(hourly.values()),
+        "plot": plot(hourly, now=now),
+        "actions": action_rows(organisation, since),
+        "sealing": sealing(organisation.id),
+        "verified": verifications.last(organisation.id, now=now),
+        "undelivered": recipients.problems(organisation.id, now=now),
+        "unstamped": time_stamps.problems(now=now),
+        "incidents": incidents.open_count(organisation.id, now=now),
+        "waiting": [
+            {
+                "description": timeline.reveal(card.description),
+                "user": card.external_user_id,
+                "link": reverse("admin:guardrails_approval_change", args=[card.id]),
+            }
+            for card in cards[:CARDS]
+        ],
+        "open_things": open_things(organisation, since, waiting=len(cards)),
+    }
+
+
+def delivery_rows(
+    hourly: Counter[tuple[datetime, str]], organisation: Organisation
+) -> list[dict[str, Any]]:
+    totals: Counter[str] = Counter()
+    for (_, state), number in hourly.items():
+        totals[state] += number
+    address = reverse("admin:integrations_delivery_changelist")
+    return [
+        {
+            "state": state.value,
+            "label": state.label,
+            "number": totals[state.value],
+            "link": f"{address}?"
+            + urlencode({"state__exact": state.value, "organisation__id__exact": organisation.id}),
+        }
+        for state in STATES
+    ]
+
+
+def action_rows(organisation: Organisation, since: datetime) -> list[dict[str, Any]]:
+    address = reverse("admin:audit_executedagentaction_changelist")
+    return [
+        {
+            "status": status,
+            "number": number,
+            "colour": timeline.COLOURS.get(status, ""),
+            "link": f"{address}?"
+            + urlencode({"status": status, "tenant_id": organisation.id, "hours": HOURS}),
+        }
+        for status, number in counts_by_status(tenant_id=organisation.id, since=since).items()
+    ]
+
+
+def open_things(
+    organisation: Organisation, since: datetime, *, waiting: int
+) -> list[dict[str, Any]]:
+    failed = Turn.objects.filter(
+        organisation=organisation, created_at__gte=since, state=Turn.State.FAILED
+    )
+    syncing = SyncSource.objects.filter(
+        run__organisation=organisation, state__in=["queued", "running"]
+    )
+    turns = leases.waiting(now=timezone.now()).filter(organisation=organisation)
+    return [
+        _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
+        _tile(
+            "Handed to a person",
+            escalations.open_rows(organisation.id)[: MANY + 1].count(),
+            "agents_escalation",
+            organisation__id__exact=organisation.id,
+        ),
+        _tile(
+            "Failed turns",
+            failed[: MANY + 1].count(),
+            "agents_turn",
+            state__exact="failed",
+            organisation__id__exact=organisation.id,
+        ),
+        _tile(
+            "Turns that wait for a process",
+            turns[: MANY + 1].count(),
+            "agents_turn",
+            state__exact="queued",
+            organisation__id__exact=organisation.id,
+        ),
+        _tile("Syncs in progress", syncing[: MANY + 1].count(), "knowledge_syncsource"),
+        _tile("Tasks in the queue", OrmQ.objects.all()[: MANY + 1].count(), "django_q_ormq"),
+    ]
+
+
+def _tile(label: str, number: int, name: str, **filters: Any) -> dict[str, Any]:
+    address = reverse(f"admin:{name}_changelist")
+    return {
+        "label": label,
+        "number": str(number) if number <= MANY else f"more than {MANY}",
+        "link": f"{address}?{urlencode(filters)}" if filters else address,
+    }
+
+
+def plot(hourly: Counter[tuple[datetime, str]], *, now: datetime) -> dict[str, Any]:
+    """Stacked bars, one an hour, as rectangles of an SVG."""
+    last = now.replace(minute=0, second=0, microsecond=0)
+    hours = [last - timedelta(hours=HOURS - index) for index in range(HOURS + 1)]
+    sums = [sum(hourly[hour, state.value] for state in STATES) for hour in hours]
+    highest = max(sums)
+    bars = []
+    for index, hour in enumerate(hours):
+        top = float(PLOT_HEIGHT)
+        for state in STATES:
+            height = PLOT_HEIGHT * hourly[hour, state.value] / highest if highest else 0.0
+            top -= height
+            if height:
+                bars.append(
+                    {
+                        "x": index * BAR_STEP,
+                        "y": f"{top:.2f}",
+                        "height": f"{height:.2f}",
+                        "state": state.value,
+                    }
+                )
+    busiest = hours[sums.index(highest)]
+    return {
+        "bars": bars,
+        "width": BAR_STEP * len(hours),
+        "height": PLOT_HEIGHT,
+        "bar_width": BAR_WIDTH,
+        "highest": highest,
+        "first": f"{hours[0]:%a %H:%M} UTC",
+        "last": f"{hours[-1]:%a %H:%M} UTC",
+        "summary": f"{sum(sums)} deliveries, at most {highest} in the hour from "
+        f"{busiest:%H:%M} UTC."
+        if highest
+        else "No deliveries.",
+    }

@@ -1,0 +1,38 @@
+"""Dead letters taken up again, by an operator's word."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.models import Turn
+from agents.tasks import queue_delivery
+from integrations.models import Delivery
+from integrations.web.webhooks import QUEUE_PATIENCE
+
+
+def queue_again(delivery_ids: Iterable[UUID]) -> int:
+    """Queue those of these deliveries that are dead letters, with all their tries anew.
+
+    A turn that failed goes on where it stood, so nothing that was done is done again.
+    Returns how many were queued.
+    """
+    queued = 0
+    for delivery_id in delivery_ids:
+        with transaction.atomic():
+            dead = Delivery.objects.filter(id=delivery_id, state=Delivery.State.DEAD)
+            if not dead.update(
+                state=Delivery.State.QUEUED,
+                reason="",
+                attempts=0,
+                finished_at=None,
+                lease_expires_at=timezone.now() + QUEUE_PATIENCE,
+            ):
+                continue
+            Turn.objects.filter(delivery_id=delivery_id, state=Turn.State.FAILED).update(
+                state=Turn.State.QUEUED, ending="", error_code="", attempts=0, finished_at=None
+            )
+            queue_delivery(delivery_id)
+            queued += 1
+    return queued

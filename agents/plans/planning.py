@@ -1,0 +1,92 @@
+"""Plans as rows: one a conversation, changed under the lease of the turn that changes it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from agents.journal import journal
+from agents.journal.leases import Lease
+from agents.models import Conversation, Plan
+from agents.plans import plan_text, plans
+from agents.plans.plans import Refused
+
+LISTED = 5
+
+Change = Callable[[plans.Plan | None], plans.Plan | Refused | None]
+
+
+def of_conversation(conversation_id: UUID | None) -> plans.Plan | None:
+    """The plan of a conversation, finished or not. One query."""
+    if conversation_id is None:
+        return None
+    row = Plan.objects.filter(conversation_id=conversation_id).only("content").first()
+    return plans.Plan.model_validate(row.content) if row else None
+
+
+def change(lease: Lease, act: Change) -> plans.Plan | Refused | None:
+    """Put what `act` makes of the turn's plan in its place; None takes the plan away. Changes
+    of one turn happen one after another. Raises LeaseLost."""
+    with lease.held():
+        conversation = _conversation(lease)
+        made = act(of_conversation(conversation.id))
+        if isinstance(made, Refused):
+            return made
+        if made is None:
+            Plan.objects.filter(conversation=conversation).delete()
+        else:
+            Plan.objects.update_or_create(
+                conversation=conversation,
+                defaults={
+                    "content": journal.storable(made.model_dump(mode="json")),
+                    "finished": made.finished,
+                },
+            )
+        journal.add_event(lease, "plan", {"plan": plan_text.shown(made) if made else None})
+    return made
+
+
+def unfinished_elsewhere(lease: Lease) -> Sequence[dict[str, Any]]:
+    """The newest plans that the same user left unfinished in other conversations."""
+    conversation = _conversation(lease)
+    rows = _unfinished_of(conversation).exclude(conversation=conversation)[:LISTED]
+    found = [(row.id, plans.Plan.model_validate(row.content)) for row in rows]
+    return [
+        {"id": id, "request": plan.request, "progress": plan_text.progress(plan)}
+        for id, plan in found
+    ]
+
+
+def take_over(lease: Lease, plan_id: int) -> plans.Plan | Refused:
+    """Go on here with a plan of the same user from another conversation. Refused where this
+    conversation has an unfinished one. Raises LeaseLost."""
+    with lease.held():
+        conversation = _conversation(lease)
+        row = _unfinished_of(conversation).select_for_update(of=("self",)).filter(id=plan_id)
+        found = row.first()
+        if found is None:
+            return Refused(message="There is no such unfinished plan.")
+        if found.conversation_id != conversation.id:
+            own = of_conversation(conversation.id)
+            if own and not own.finished:
+                return Refused(message="This conversation has an unfinished plan of its own.")
+            Plan.objects.filter(conversation=conversation).delete()
+            found.conversation = conversation
+            found.save(update_fields=["conversation", "updated_at"])
+        plan = plans.Plan.model_validate(found.content)
+        journal.add_event(lease, "plan", {"plan": plan_text.shown(plan)})
+    return plan
+
+
+def _unfinished_of(conversation: Conversation) -> QuerySet[Plan]:
+    """The unfinished plans of the conversation's user, the newest first."""
+    return Plan.objects.filter(
+        finished=False,
+        conversation__organisation_id=conversation.organisation_id,
+        conversation__external_user_id=conversation.external_user_id,
+    )
+
+
+def _conversation(lease: Lease) -> Conversation:
+    return Conversation.objects.get(turns=lease.turn_id)

@@ -1,0 +1,2 @@
+"""Chat turns from the message to the answer: opened, claimed, run step by step, stopped,
+streamed."""

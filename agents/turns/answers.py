@@ -1,0 +1,185 @@
+"""What the API says of a chat turn, read from its rows."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from agents.answer import claims
+from agents.journal.steps import ASK_USER
+from agents.models import Escalation, Message, Step, ToolCall, Turn
+from agents.plans import plan_text, planning
+from agents.turns.turns import clarification
+from guardrails.approve import approvals
+from guardrails.approve.cards import list_cards
+from guardrails.contracts import ApprovalCard, HoldCard
+from guardrails.execute import held_sends
+
+CONTEXT_SHOWN = 5
+HANDLED_SHOWN = 50
+DONE = frozenset({"succeeded", "noop"})
+DECIDED = {"executed": "succeeded", "failed": "failed"}
+COMPLETED = (
+    *("id", "action_id", "type", "description", "params"),
+    *("status", "sentence", "result", "artifacts"),
+)
+
+
+def answer(turn_id: UUID) -> dict[str, Any]:
+    """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
+    to the person from now on. Seven queries whatever the amount, one more when it held actions,
+    two more where it was handed to a person."""
+    turn = Turn.objects.get(id=turn_id)
+    said = {m.role: m for m in Message.objects.filter(turn=turn)}
+    reply = said.get(Message.Role.ASSISTANT)
+    question = _open_question(turn)
+    actions = _as_they_stand(turn)
+    session: dict[str, Any] = {
+        "organisation_id": turn.organisation_id,
+        "external_user_id": turn.external_user_id,
+        "turn_ids": _turn_ids(turn),
+    }
+    pending = list_cards(**session, state="pending")[::-1]
+    decided = list_cards(**session, decided=True, limit=HANDLED_SHOWN)
+    approvals.note_shown(pending)
+    plan = planning.of_conversation(turn.conversation_id)
+    return {
+        "session_id": str(turn.conversation_id),
+        "turn_id": str(turn.id),
+        "message_id": str(reply.id if reply else ""),
+        "status": turn.state,
+        "ending": turn.ending,
+        "response": reply.content if reply else "",
+        "context_used": [
+            {key: shown.get(key) for key in ("n", "id", "source", "title", "relevance")}
+            for shown in turn.context[:CONTEXT_SHOWN]
+        ],
+        "pending_actions": [pending_action(card) for card in pending],
+        "held_actions": [
+            _completed(action) | {key: action[key] for key in ("hold_id", "held_until")}
+            for action in actions
+            if action["status"] == "held"
+        ],
+        "handled_actions": [
+            {"id": str(card.id), "description": card.description, "handled": card.handled}
+            for card in decided
+        ],
+        "completed_actions": [_completed(action) for action in actions if action["status"] in DONE],
+        "refused_actions": [
+            _completed(action)
+            for action in actions
+            if action["status"] not in DONE | {"pending", "held"}
+        ],
+        "escalation": escalation(turn),
+        "needs_clarification": question is not None,
+        "clarification": question,
+        "plan": plan_text.shown(plan) if plan else None,
+        "citations": reply.metadata.get("citations", []) if reply else [],
+        "review": reply.metadata.get("review") if reply else None,
+        "record": claims.record(_decided_since(actions, decided)),
+    }
+
+
+def work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+    """What went into the answers of these turns. Three queries, whatever the amount."""
+    calls: dict[UUID, list[dict[str, Any]]] = {}
+    for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
+        done = call.result.get("success", False) if call.result is not None else None
+        calls.setdefault(call.turn_id, []).append(
+            {"id": str(call.id), "name": call.name, "success": done}
+        )
+    own = Step.objects.filter(turn_id__in=turn_ids, parent_call=None).order_by("number")
+    models = dict(own.values_list("turn_id", "model"))  # the last one answered
+    return {
+        turn.id: {
+            "tool_calls": calls.get(turn.id, []),
+            "token_count": turn.prompt_tokens + turn.completion_tokens,
+            "model": models.get(turn.id, ""),
+        }
+        for turn in Turn.objects.filter(id__in=turn_ids).only("prompt_tokens", "completion_tokens")
+    }
+
+
+def escalation(turn: Turn) -> dict[str, Any] | None:
+    """How far the person is to whom the turn was handed."""
+    if turn.ending != Turn.Ending.ESCALATED:
+        return None
+    rows = Escalation.objects.filter(conversation=turn.conversation_id)
+    row = rows.filter(created_at__lte=turn.finished_at).order_by("-created_at").first()
+    if row is None:
+        return None
+    answered = Message.objects.filter(turn=row.turn_id, role=Message.Role.PERSON).first()
+    return {
+        "id": str(row.id),
+        "state": row.state,
+        "reason": row.reason,
+        "answer": answered.content if answered else "",
+    }
+
+
+def _as_they_stand(turn: Turn) -> list[dict[str, Any]]:
+    """The turn's actions; those that were held, with what became of them since."""
+    held = [UUID(action["action_id"]) for action in turn.actions if action["status"] == "held"]
+    found = held_sends.cards(organisation_id=turn.organisation_id, action_ids=held) if held else ()
+    by_action = {str(card.action_id): card for card in found}
+    return [
+        action | _since(by_action[action["action_id"]])
+        if action["action_id"] in by_action
+        else action
+        for action in turn.actions
+    ]
+
+
+def _decided_since(
+    actions: list[dict[str, Any]], decided: Sequence[ApprovalCard]
+) -> list[dict[str, Any]]:
+    """The actions, those that waited with what a person's decision came to."""
+    states = {str(card.id): DECIDED.get(card.state, "refused") for card in decided}
+    return [
+        action | {"status": states[action["id"]]}
+        if action["status"] == "pending" and action["id"] in states
+        else action
+        for action in actions
+    ]
+
+
+def _since(card: HoldCard) -> dict[str, Any]:
+    if card.state == "held":
+        return {}
+    status = {"released": "succeeded", "failed": "failed"}.get(card.state, "refused")
+    return {"status": status, "sentence": card.outcome}
+
+
+def _turn_ids(turn: Turn) -> list[str]:
+    rows = Turn.objects.filter(conversation=turn.conversation_id).order_by("-created_at")
+    return [str(id) for id in rows.values_list("id", flat=True)[:100]]
+
+
+def _open_question(turn: Turn) -> dict[str, Any] | None:
+    if turn.ending != Turn.Ending.QUESTION:
+        return None
+    call = turn.calls.filter(name=ASK_USER, result__isnull=True).first()
+    return clarification(call.arguments) if call else None
+
+
+def pending_action(card: ApprovalCard) -> dict[str, Any]:
+    return {
+        "id": str(card.id),
+        "type": card.action_type,
+        "description": card.description,
+        "params": dict(card.arguments),
+        "digest": card.digest,
+        "values": [vars(value) for value in card.values],
+        "differences": [list(one) for one in card.differences],
+        "agent_said": card.agent_said,
+        "delegated": card.delegated,
+        "revises": str(card.revises) if card.revises else None,
+        "proposed": dict(card.proposed),
+        "provenance": dict(card.provenance),
+        "side_effects": list(card.side_effects),
+        "reason": card.reason,
+        "expires_at": card.expires_at.isoformat() if card.expires_at else None,
+    }
+
+
+def _completed(action: dict[str, Any]) -> dict[str, Any]:
+    return {key: action.get(key) for key in COMPLETED} | {"handled": action.get("handled", "")}

@@ -1,0 +1,217 @@
+"""The observation loop: ask the model, run its calls, look at what came back, repeat.
+
+What comes next is chosen by `steps.next_step`; this module only does it.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from agents.context import prompts, truncation
+from agents.context.prompts import Wire
+from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
+from agents.journal import journal
+from agents.journal.guards import BROKEN, code_of, tools_at_rest
+from agents.journal.leases import Lease
+from agents.journal.steps import (
+    NOTHING,
+    CallModel,
+    Ending,
+    Limits,
+    Question,
+    RunCalls,
+    next_step,
+)
+from agents.tools import hooks
+from agents.tools.base import Arguments, Tool, ToolContext, parse
+from agents.tools.dispatch import run_calls
+from integrations.database.pools import release_connections
+from integrations.llm import llm, profiles, telemetry
+from integrations.llm.completions import Completion, Listener, Payer
+
+TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One agent at work inside a turn: the turn's own agent, or a specialist below a call."""
+
+    lease: Lease
+    agent: str
+    parent_call: UUID | None
+    tools: Mapping[str, Tool[Arguments]]
+    limits: Limits
+    messages: Callable[[Sequence[StepRecord], int], Sequence[Wire]]  # in so many tokens
+    context_for: Callable[[CallRecord], ToolContext]
+    payer: Payer
+    model: str | None = None
+    stream: bool = False
+    steps: list[StepRecord] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)  # of the turn, for a specialist too
+    made: int = 0  # calls of the turn when its last step was asked for
+
+
+def run(run: Run) -> Ending:
+    """Work until a reply, a question or a limit. What stood in the rows is not done again.
+
+    Raises ModelError when the model does not answer, LeaseLost when another process has
+    taken the turn over; both leave rows that a later run goes on from.
+    """
+    with telemetry.span(
+        "invoke_agent", run.agent, agent=run.agent, turn_id=str(run.lease.turn_id), model=run.model
+    ) as note:
+        ending = _work(run)
+        note(ending=type(ending).__name__.lower())
+        return ending
+
+
+def _work(run: Run) -> Ending:
+    while True:
+        match next_step(
+            steps=run.steps,
+            elapsed_seconds=time.monotonic() - run.started,
+            limits=run.limits,
+            spent=_spent(run),
+        ):
+            case CallModel():
+                run.steps.append(_ask(run))
+            case RunCalls(calls=calls):
+                _run_calls(run, calls)
+            case Question(call=call) if call.name not in run.tools:
+                _run_calls(run, [call])  # only an agent that speaks to the user can ask
+            case Question(call=call) as question:
+                problem = parse(call, run.tools[call.name])
+                if not isinstance(problem, ToolResult):
+                    return question
+                done = journal.finish_call(run.lease, call, problem, latency_ms=0)
+                _observe(run, {call.id: done})
+            case ending:
+                return ending
+
+
+def _spent(run: Run) -> Spent:
+    """Asked of the rows only where a model may be asked next, and something was spent before."""
+    if not run.steps:
+        if run.parent_call:
+            return _noted(run)
+        return Spent(stopped=journal.stop_asked(run.lease))
+    calls = run.steps[-1].calls
+    is_asked_next = bool(calls) and all(call.result is not None for call in calls)
+    return _noted(run) if is_asked_next else NOTHING
+
+
+def _noted(run: Run) -> Spent:
+    spent = journal.spent(run.lease)
+    run.made = spent.tool_calls
+    return spent
+
+
+def _ask(run: Run) -> StepRecord:
+    started = time.monotonic()
+    rested = _at_rest(run)
+    tools = [tool for tool in run.tools.values() if tool.name not in rested]
+    last = [prompts.resting(rested)] if rested else []
+    room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.tokens(last)
+    messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
+    speech = Speech(run.lease) if run.stream else None
+    completion = llm.complete(
+        messages=[*messages, *last],
+        tools=[tool.schema for tool in tools],
+        payer=run.payer,
+        purpose=run.agent,
+        model=run.model,
+        listener=speech.listener if speech else None,
+    )
+    if speech:
+        speech.flush()
+    return add_step(run, completion, latency_ms=int((time.monotonic() - started) * 1000))
+
+
+def add_step(run: Run, completion: Completion, *, latency_ms: int = 0) -> StepRecord:
+    return journal.add_step(
+        run.lease,
+        parent_call=run.parent_call,
+        agent=run.agent,
+        number=len(run.steps) + 1,
+        completion=completion,
+        latency_ms=latency_ms,
+    )
+
+
+def finish_open_calls(run: Run) -> None:
+    """Run what is still open of the last step, without asking a model afterwards."""
+    calls = [call for call in run.steps[-1].calls if call.result is None]
+    _run_calls(run, calls)
+
+
+def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
+    rested = _at_rest(run)
+    made = max(run.made, sum(len(step.calls) for step in run.steps[:-1]))
+    done = run_calls(
+        calls,
+        tools=run.tools,
+        context_for=run.context_for,
+        steps=run.steps,
+        most=max(0, run.limits.max_tool_calls - made),
+    )
+    _observe(run, done)
+    for tool in sorted(_at_rest(run) - rested):
+        journal.emit(run.lease, "decision", {"decision": "tool_rests", "tool": tool})
+
+
+def _at_rest(run: Run) -> frozenset[str]:
+    if not any(code_of(call) in BROKEN for step in run.steps for call in step.calls):
+        return frozenset()
+    now = timezone.now()
+    return tools_at_rest(hooks.made(run.steps, run.tools, now=now), now)
+
+
+def _observe(run: Run, done: Mapping[UUID, CallRecord]) -> None:
+    last = run.steps[-1]
+    calls = tuple(done.get(call.id, call) for call in last.calls)
+    run.steps[-1] = StepRecord(
+        number=last.number, text=last.text, finish_reason=last.finish_reason, calls=calls
+    )
+
+
+class Speech:
+    """What a model says and thinks, passed on as `text.delta` and `reasoning.delta` events, several
+    words at a time. A `text.restarted` event takes back what was passed on of this step."""
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._waiting: list[str] = []
+        self._type = ""
+        self._last = time.monotonic()
+
+    @property
+    def listener(self) -> Listener:
+        return Listener(
+            on_text=lambda text: self._hear("text.delta", text),
+            on_restart=self._restart,
+            on_reasoning=lambda text: self._hear("reasoning.delta", text),
+        )
+
+    def flush(self) -> None:
+        """Pass on what is left."""
+        if self._waiting:
+            journal.emit(self._lease, self._type, {"text": "".join(self._waiting)})
+            self._waiting.clear()
+
+    def _hear(self, type: str, text: str) -> None:
+        if type != self._type:
+            self.flush()
+        self._type = type
+        self._waiting.append(text)
+        if time.monotonic() - self._last >= TEXT_EVENT_SECONDS:
+            self.flush()
+            release_connections()  # the rest of the answer is still to come
+            self._last = time.monotonic()
+
+    def _restart(self) -> None:
+        self._waiting.clear()
+        journal.emit(self._lease, "text.restarted", {})

@@ -1,0 +1,115 @@
+"""From a user's message to a turn that waits to be run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from agents.context import people
+from agents.journal import leases
+from agents.journal.steps import ASK_USER
+from agents.models import Conversation, Message, ToolCall, Turn
+from integrations.database import notices
+
+WAITING = "turns_waiting"  # the channel on which queued turns are told
+
+
+class TurnRunning(Exception):
+    """The conversation's last message is still being worked on."""
+
+
+class UnknownConversation(Exception):
+    """No such conversation for this user (another user's is as unknown as none)."""
+
+
+class UnknownUser(Exception):
+    """The organisation has no account of this user."""
+
+
+def start_turn(
+    *,
+    organisation_id: UUID,
+    external_user_id: str,
+    conversation_id: UUID | None,
+    message: str,
+    decisions: Sequence[Mapping[str, Any]],
+    principal: str,
+    queued: bool = False,
+) -> UUID:
+    """Store the message and its turn. Nothing else happens here. One that is `queued` waits for
+    the process that runs turns (`agents.turns.runner`); any other is run by the caller, and waits
+    for that process once the caller died.
+
+    An open question of the conversation is answered by this message. Raises UnknownUser,
+    UnknownConversation or TurnRunning; then nothing is stored.
+    """
+    if people.person(organisation_id=organisation_id, external_user_id=external_user_id) is None:
+        raise UnknownUser
+    try:
+        with transaction.atomic():
+            conversation = _conversation(
+                organisation_id, external_user_id, conversation_id, message
+            )
+            question = _open_question(conversation)
+            turn = Turn.objects.create(
+                organisation_id=organisation_id,
+                external_user_id=external_user_id,
+                kind=Turn.Kind.CHAT,
+                conversation=conversation,
+                principal=principal,
+                lease_expires_at=timezone.now() if queued else leases.lease_end(),
+                decisions=[dict(decision) for decision in decisions],
+            )
+            answers = question is not None and bool(message)
+            Message.objects.create(
+                conversation=conversation,
+                turn=turn,
+                role=Message.Role.USER,
+                content=message,
+                metadata={"answers": str(question.id)} if question and answers else {},
+            )
+            if question and answers:
+                ToolCall.objects.filter(id=question.id, result__isnull=True).update(
+                    result={"success": True, "data": {"answer": message}},
+                    finished_at=timezone.now(),
+                )
+            if queued:
+                notices.notify(WAITING)
+    except IntegrityError as error:
+        if "turn_one_open_a_conversation" in str(error):
+            raise TurnRunning from error
+        raise
+    return turn.id
+
+
+def _conversation(
+    organisation_id: UUID, external_user_id: str, conversation_id: UUID | None, message: str
+) -> Conversation:
+    if conversation_id is None:
+        return Conversation.objects.create(
+            organisation_id=organisation_id,
+            external_user_id=external_user_id,
+            title=message.strip()[:120],
+        )
+    found = (
+        Conversation.objects.select_for_update()
+        .filter(
+            id=conversation_id,
+            organisation_id=organisation_id,
+            external_user_id=external_user_id,
+        )
+        .first()
+    )
+    if found is None:
+        raise UnknownConversation
+    found.save(update_fields=["updated_at"])
+    return found
+
+
+def _open_question(conversation: Conversation) -> ToolCall | None:
+    last = Turn.objects.filter(conversation=conversation).order_by("-created_at", "-id").first()
+    if last is None or last.ending != Turn.Ending.QUESTION:
+        return None
+    return last.calls.filter(name=ASK_USER, result__isnull=True).first()

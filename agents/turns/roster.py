@@ -1,0 +1,145 @@
+"""The agents: which tools each has, which model, and how far it may go."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+
+from agents.context import prompts
+from agents.journal.steps import Limits
+from agents.tools import (
+    ask_user,
+    custom_agents,
+    delegate,
+    draft_reply,
+    escalate,
+    execute_action,
+    load_skill,
+    propose_pattern,
+    propose_skill,
+    retrieve_context,
+    review_results,
+    summaries,
+    tasks,
+    to_do_write,
+)
+from agents.tools.base import Tool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """`prompt` is what it is told first; `own_model` is its model, where it has one of its
+    own."""
+
+    name: str
+    tools: tuple[Tool[Any], ...]
+    max_steps_setting: str
+    prompt: str
+    own_model: str = ""
+
+    @property
+    def toolbox(self) -> dict[str, Tool[Any]]:
+        return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def version(self) -> str:
+        """Another one whenever its prompt or its tools are others. The ledger keeps it."""
+        given = "\0".join((self.prompt, *sorted(tool.name for tool in self.tools)))
+        return hashlib.sha256(given.encode()).hexdigest()[:12]
+
+    @property
+    def model(self) -> str:
+        return self.own_model or settings.AGENT_MODELS.get(self.name, settings.CHAT_MODEL)
+
+    def limits(self) -> Limits:
+        return Limits(
+            max_steps=getattr(settings, self.max_steps_setting),
+            max_tool_calls=settings.TURN_MAX_TOOL_CALLS,
+            max_seconds=settings.TURN_MAX_SECONDS,
+            max_tokens=settings.TURN_MAX_TOKENS,
+            max_cost=settings.TURN_MAX_COST,
+        )
+
+
+ORCHESTRATOR = Agent(
+    name="orchestrator",
+    prompt=prompts.ORCHESTRATOR,
+    tools=(
+        retrieve_context.TOOL,
+        delegate.TOOL,
+        ask_user.TOOL,
+        escalate.TOOL,
+        execute_action.TOOL,
+        propose_pattern.TOOL,
+        propose_skill.TOOL,
+        to_do_write.TOOL,
+        review_results.TOOL,
+        custom_agents.LIST,
+        custom_agents.RUN,
+        load_skill.TOOL,
+    ),
+    max_steps_setting="TURN_MAX_STEPS",
+)
+EMAIL_SPECIALIST = Agent(
+    name="email",
+    prompt=prompts.EMAIL_SPECIALIST,
+    tools=(
+        retrieve_context.TOOL,
+        summaries.SUMMARISE_THREAD,
+        draft_reply.TOOL,
+        execute_action.TOOL,
+        load_skill.TOOL,
+    ),
+    max_steps_setting="SPECIALIST_MAX_STEPS",
+)
+DOCUMENT_SPECIALIST = Agent(
+    name="document",
+    prompt=prompts.DOCUMENT_SPECIALIST,
+    tools=(
+        retrieve_context.TOOL,
+        summaries.SUMMARISE_DOCUMENT,
+        tasks.EXTRACT_TASKS,
+        execute_action.TOOL,
+        load_skill.TOOL,
+    ),
+    max_steps_setting="SPECIALIST_MAX_STEPS",
+)
+TASK_SPECIALIST = Agent(
+    name="task",
+    prompt=prompts.TASK_SPECIALIST,
+    tools=(
+        tasks.EXTRACT_TASKS,
+        tasks.FIND_RELATED_TASKS,
+        tasks.PREPARE_TASK_CREATION,
+        load_skill.TOOL,
+    ),
+    max_steps_setting="SPECIALIST_MAX_STEPS",
+)
+MAIL_READER = Agent(
+    name="mail_reader",
+    prompt=prompts.MAIL_READER,
+    tools=(
+        execute_action.TOOL,
+        load_skill.TOOL,
+        propose_pattern.TOOL,
+        propose_skill.TOOL,
+    ),
+    max_steps_setting="INBOUND_MAX_STEPS",
+)
+SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)
+AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER)
+
+# What a custom agent may be given. None of them hands work on or speaks to the user.
+CUSTOM_TOOLS: tuple[Tool[Any], ...] = (
+    retrieve_context.TOOL,
+    summaries.SUMMARISE_DOCUMENT,
+    summaries.SUMMARISE_THREAD,
+    tasks.EXTRACT_TASKS,
+    tasks.FIND_RELATED_TASKS,
+    tasks.PREPARE_TASK_CREATION,
+    draft_reply.TOOL,
+    execute_action.TOOL,
+    load_skill.TOOL,
+)

@@ -1,0 +1,89 @@
+"""Specialists and custom agents: agents of their own below one tool call, in the same turn."""
+
+from collections.abc import Callable, Sequence
+
+from django.utils import timezone
+
+from agents.context import custom_agents, people, prompts
+from agents.contracts import CallRecord, Person
+from agents.journal import journal
+from agents.journal.leases import Lease
+from agents.journal.steps import Ending
+from agents.models import Turn
+from agents.tools import execute_action, load_skill, plan_mcp_tools
+from agents.tools.base import ToolContext
+from agents.turns import loop, roster
+from agents.turns.roster import Agent
+
+ACT, LOAD_SKILL = execute_action.TOOL.name, load_skill.TOOL.name
+Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
+
+
+def delegate_for(
+    lease: Lease, person: Person, turn: Turn, words: str, *, started: float
+) -> Delegate:
+    """What a delegating tool calls: run an agent below the call and return its ending. It
+    shares the turn's ledger, pending actions and limits of the person, and a custom agent has
+    the accounts of its sources alone: never more than its caller."""
+
+    def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
+        agent, theirs = _agent(name, person)
+        capabilities = people.capabilities(theirs)
+        servers = plan_mcp_tools.toolbox(capabilities) if ACT in agent.toolbox else {}
+        system = prompts.specialist(
+            agent.prompt,
+            capabilities=capabilities,
+            today=timezone.now().date().isoformat(),
+            skills=people.skills(theirs) if LOAD_SKILL in agent.toolbox else (),
+        )
+        request = prompts.delegated_task(task=task, blocks=blocks)
+        run = loop.Run(
+            lease=lease,
+            agent=agent.name,
+            parent_call=parent.id,
+            tools=agent.toolbox | servers,
+            limits=agent.limits(),
+            messages=lambda steps, room: prompts.run_messages(
+                system=system, request=request, steps=steps, max_tokens=room
+            ),
+            context_for=lambda call: ToolContext(
+                lease=lease,
+                person=theirs,
+                agent=agent.name,
+                agent_version=agent.version,
+                model=agent.model,
+                trigger="chat",
+                principal=turn.principal,
+                user_words=words,
+                mail=None,
+                pattern_id="",
+                call=call,
+                delegate=delegate,
+            ),
+            model=agent.model,
+            steps=journal.steps_of([lease.turn_id]).get((lease.turn_id, parent.id), []),
+            payer=person.payer(turn.id),
+            started=started,
+        )
+        return loop.run(run)
+
+    return delegate
+
+
+def _agent(name: str, person: Person) -> tuple[Agent, Person]:
+    """The agent of this name, and the person as it may see him."""
+    specialist = next((agent for agent in roster.SPECIALISTS if agent.name == name), None)
+    if specialist is not None:
+        return specialist, person
+    defined = custom_agents.named(person, name)
+    if defined is None:
+        raise LookupError(f"there is no agent {name}")
+    chosen = frozenset(defined.tools)
+    agent = Agent(
+        name=name,
+        prompt=prompts.custom(defined.name, defined.prompt),
+        tools=tuple(tool for tool in roster.CUSTOM_TOOLS if tool.name in chosen),
+        own_model=defined.model,
+        max_steps_setting="SPECIALIST_MAX_STEPS",
+    )
+    return agent, custom_agents.narrowed(person, defined)

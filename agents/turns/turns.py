@@ -1,0 +1,233 @@
+"""Chat turns: run, answer. A turn's state is rows, so any process can go on with it."""
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from agents.answer import closing, reviewing
+from agents.context import (
+    conversation_summary,
+    custom_agents,
+    people,
+    prompts,
+    truncation,
+)
+from agents.contracts import CallRecord, StepRecord, TurnRecord
+from agents.journal import history, journal, leases
+from agents.journal.leases import Lease, LeaseLost
+from agents.journal.steps import ASK_USER, Escalated, Question, Reply, Stop
+from agents.models import Message, Turn
+from agents.plans import planning, state
+from agents.tools import acting, plan_mcp_tools
+from agents.tools.base import ToolContext
+from agents.turns import answering, loop, roster, specialists
+from guardrails.approve import approvals
+from integrations.llm.completions import ModelError
+from integrations.llm.llm import BudgetExhausted
+
+log = logging.getLogger(__name__)
+MAX_ATTEMPTS = 5
+WORDS: Mapping[str, approvals.Word] = {
+    "confirmed": "confirm",
+    "rejected": "reject",
+    "edited": "edit",
+}
+
+ERROR_SENTENCE = (
+    "I could not finish this because the model did not answer. Nothing more was done. "
+    "Please try again."
+)
+
+
+def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
+    """Work through one chat turn until it is finished. False when it was not to be had
+    (finished already, or another process works on it)."""
+    lease = leases.claim(turn_id)
+    return lease is not None and work(lease, stream=stream)
+
+
+def work(lease: Lease, *, stream: bool) -> bool:
+    """Work through a claimed chat turn until it is finished. False when another process has
+    taken it over meanwhile."""
+    turn = Turn.objects.get(id=lease.turn_id)
+    try:
+        if turn.attempts > MAX_ATTEMPTS:
+            _fail(lease, "too_many_attempts")
+        else:
+            with leases.HEARTBEAT.keep(lease):
+                _work(lease, turn, stream=stream)
+    except LeaseLost:
+        log.warning("turn.lease_lost", extra={"turn": str(turn.id)})
+        return False
+    except BudgetExhausted as error:
+        finish_turn(lease, text=error.sentence, ending=Turn.Ending.LIMIT, code=error.code)
+    except ModelError as error:
+        log.warning("turn.model_failed", extra={"turn": str(turn.id), "code": error.code})
+        _fail(lease, error.code)
+    return True
+
+
+def _fail(lease: Lease, code: str) -> None:
+    finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code=code)
+
+
+def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
+    person = people.person(
+        organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
+    )
+    if person is None:
+        _fail(lease, "unknown_user")
+        return
+    _decide(lease, turn)
+    loaded, own_steps = history.load(turn)
+    words = history.user_words(turn)
+    capabilities = people.capabilities(person)
+    name = person.accounts[0].display_name or person.external_user_id
+    system = prompts.orchestrator(
+        capabilities=capabilities,
+        user=name,
+        today=timezone.now().date().isoformat(),
+        skills=people.skills(person),
+    )
+    offered = custom_agents.offered(person).order_by("name")
+    agents = list(offered.values_list("name", "description"))
+    present, started = loaded[-1], time.monotonic()
+    earlier = [step for record in loaded[:-1] for step in record.steps]
+    past = conversation_summary.past(
+        lease,
+        turn.conversation_id,
+        loaded[:-1],
+        payer=person.payer(turn.id),
+        limits=roster.ORCHESTRATOR.limits(),
+        started=started,
+    )
+
+    def messages(steps: Sequence[StepRecord], room: int) -> Sequence[prompts.Wire]:
+        now = TurnRecord(
+            user_text=present.user_text,
+            decisions=present.decisions,
+            steps=tuple(steps),
+            reply=None,
+        )
+        review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
+        plan = planning.of_conversation(turn.conversation_id)
+        last = state.messages(plan=plan, review=review, agents=agents)
+        built = past.messages(system, now, max_tokens=room - truncation.tokens(last))
+        return (*built, *last)
+
+    run = loop.Run(
+        lease=lease,
+        agent=roster.ORCHESTRATOR.name,
+        parent_call=None,
+        tools=roster.ORCHESTRATOR.toolbox | plan_mcp_tools.toolbox(capabilities),
+        limits=roster.ORCHESTRATOR.limits(),
+        messages=messages,
+        context_for=lambda call: ToolContext(
+            lease=lease,
+            person=person,
+            agent=roster.ORCHESTRATOR.name,
+            agent_version=roster.ORCHESTRATOR.version,
+            model=settings.CHAT_MODEL,
+            trigger="chat",
+            principal=turn.principal,
+            user_words=words,
+            mail=None,
+            pattern_id="",
+            call=call,
+            delegate=specialists.delegate_for(lease, person, turn, words, started=started),
+        ),
+        stream=stream,
+        steps=own_steps,
+        payer=person.payer(turn.id),
+        started=started,
+    )
+    match answering.run(run, request=words, earlier=earlier):
+        case Reply(text=text):
+            answer = closing.close(lease.turn_id, text, steps=[*earlier, *run.steps])
+            finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
+        case Escalated(text=text):
+            said = f"{text}\n\n{prompts.ESCALATED_SENTENCE}".lstrip()
+            answer = closing.close(lease.turn_id, said, steps=[*earlier, *run.steps])
+            finish_turn(
+                lease, text=answer.text, ending=Turn.Ending.ESCALATED, metadata=answer.metadata
+            )
+        case Question(call=call, text=text):
+            finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)
+        case Stop(limit=limit):
+            stopped = limit == "stopped"
+            finish_turn(
+                lease,
+                text=prompts.LIMIT_SENTENCES[limit],
+                ending=Turn.Ending.STOPPED if stopped else Turn.Ending.LIMIT,
+            )
+
+
+def _decide(lease: Lease, turn: Turn) -> None:
+    """Carry out the user's decisions about pending actions, each once."""
+    for index, decision in enumerate(turn.decisions):
+        if "status" in decision:
+            continue
+        result = approvals.decide(
+            organisation_id=turn.organisation_id,
+            external_user_id=turn.external_user_id,
+            approval_id=UUID(decision["id"]),
+            word=WORDS[decision["decision"]],
+            changes=decision.get("params"),
+            resumed=turn.attempts > 1,
+            digest=decision.get("digest"),
+            decided_by=turn.principal,
+            reason=decision.get("reason", ""),
+        )
+        # A changed action is another one: it waits under an id of its own.
+        edited = decision["decision"] == "edited" and result.status == "pending"
+        action = acting.shown(result) | ({} if edited else {"id": decision["id"]})
+        turn.decisions[index] = decision | acting.told(action)
+        with lease.held():
+            Turn.objects.filter(id=turn.id).update(decisions=journal.storable(turn.decisions))
+        journal.add_action(lease, action)
+
+
+def _question(call: CallRecord) -> str:
+    return str(clarification(call.arguments).get("question", ""))
+
+
+def clarification(arguments: str) -> dict[str, Any]:
+    """An open question as the API shows it. Its arguments were validated before it was asked."""
+    asked = roster.ORCHESTRATOR.toolbox[ASK_USER].arguments.model_validate_json(arguments)
+    return dict(asked.model_dump())
+
+
+def finish_turn(
+    lease: Lease,
+    *,
+    text: str,
+    ending: Turn.Ending,
+    code: str = "",
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Store the one assistant message and end the turn. Raises LeaseLost."""
+    failed = ending == Turn.Ending.ERROR
+    with lease.held(
+        state=Turn.State.FAILED if failed else Turn.State.FINISHED,
+        ending=ending,
+        error_code=code,
+        lease_owner=None,
+        lease_expires_at=None,
+        finished_at=timezone.now(),
+    ):
+        turn = Turn.objects.only("conversation_id").get(id=lease.turn_id)
+        if turn.conversation_id:
+            Message.objects.create(
+                conversation_id=turn.conversation_id,
+                turn_id=lease.turn_id,
+                role=Message.Role.ASSISTANT,
+                content=journal.storable(text),
+                metadata=journal.storable(metadata or {}),
+            )
+        journal.add_event(lease, "turn.finished", {"ending": ending, "code": code})
+    log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})

@@ -1,0 +1,127 @@
+"""The filters of the ledger's list, and the same choice as a value for exports."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import HttpRequest, QueryDict
+from django.utils import timezone
+from unfold.contrib.filters.admin import DropdownFilter, TextFilter
+
+from audit.contracts import Filters, Status
+from audit.ledger import clocks_apart, selectors
+from audit.models import choices
+
+PERIODS = {"1": "Last hour", "24": "Last 24 hours", "168": "Last 7 days", "720": "Last 30 days"}
+
+
+def uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text.strip())
+    except ValueError:
+        return None
+
+
+class ExactFilter(TextFilter):  # type: ignore[misc]  # the theme is untyped
+    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+        value = (self.value() or "").strip()
+        return queryset.filter(**{self.parameter_name: value}) if value else queryset
+
+
+class IdFilter(ExactFilter):
+    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+        value = (self.value() or "").strip()
+        if not value:
+            return queryset
+        return (
+            queryset.filter(**{self.parameter_name: uuid(value)})
+            if uuid(value)
+            else (queryset.none())
+        )
+
+
+class ActionTypeFilter(ExactFilter):
+    title, parameter_name = "action type", "action_type"
+
+
+class RunFilter(ExactFilter):
+    title, parameter_name = "run (turn) id", "run_id"
+
+
+class AccountFilter(IdFilter):
+    title, parameter_name = "account id", "account_id"
+
+
+class OrganisationFilter(IdFilter):
+    title, parameter_name = "organisation id", "tenant_id"
+
+
+class BeforeFilter(admin.ListFilter):
+    """Where a list goes on: behind the last row of the page before. It isn't shown."""
+
+    title, parameter_name = "before", "before"
+
+    def __init__(
+        self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        params.pop(self.parameter_name, None)
+
+    def has_output(self) -> bool:
+        return False
+
+    def expected_parameters(self) -> list[str | None]:
+        return [self.parameter_name]
+
+
+class StatusFilter(DropdownFilter):  # type: ignore[misc]
+    title, parameter_name = "status", "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return choices(Status)
+
+    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+        return queryset.filter(status=self.value()) if self.value() else queryset
+
+
+class PeriodFilter(DropdownFilter):  # type: ignore[misc]
+    title, parameter_name = "time", "hours"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(PERIODS.items())
+
+    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+        return selectors.between(queryset, since=since(self.value()), until=None)
+
+
+class ClocksFilter(DropdownFilter):  # type: ignore[misc]
+    """Actions with a row whose two times do not agree."""
+
+    title, parameter_name = "clocks", "clocks"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("apart", "More than 2 s apart")]
+
+    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+        return queryset.filter(clocks_apart.in_action()) if self.value() else queryset
+
+
+def since(hours: str | None) -> datetime | None:
+    return timezone.now() - timedelta(hours=int(hours)) if hours in PERIODS else None
+
+
+def filters(params: QueryDict) -> Filters | None:
+    """What the list's filters choose; None while the organisation is not clear."""
+    tenant_id = uuid(params.get("tenant_id", "")) or selectors.only_tenant()
+    if tenant_id is None:
+        return None
+    return Filters(
+        tenant_id=tenant_id,
+        account_id=uuid(params.get("account_id", "")),
+        action_type=params.get("action_type", "").strip(),
+        status=params.get("status", ""),
+        run_id=params.get("run_id", "").strip(),
+        clocks_apart=bool(params.get("clocks")),
+        since=since(params.get("hours")),
+    )

@@ -1,0 +1,272 @@
+"""The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold import paginator
+from unfold.decorators import display
+
+from audit.admin import (
+    filters as admin_filters,
+    related as around,
+    saved_filter_pages,
+    saved_filters,
+)
+from audit.admin.base import LookOnly
+from audit.admin.policy_versions import PolicyVersionAdmin
+from audit.bundle.contents import Bundle
+from audit.bundle.downloads import download
+from audit.bundle.extent import NothingSealed
+from audit.contracts import Filters
+from audit.formats.export import FORMATS, Export
+from audit.formats.parquet import NoParquet, is_installed
+from audit.ledger import clocks_apart, ids, provider_side, selectors, timeline
+from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
+from audit.seals.sealing import sealing
+from audit.verification import verifications
+
+MADE = 100  # actions that are found by what they brought forth, at most
+KINDS = (*FORMATS, "bundle", "filtered_bundle")
+
+
+def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
+    """A whole bundle proves a period of the organisation: other filters don't apply to it."""
+    if format in FORMATS:
+        return Export(filters=filters, format=format, actor_type="admin", actor_id=actor_id)
+    if format == "bundle":
+        filters = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
+    return Bundle(filters=filters, actor_type="admin", actor_id=actor_id, with_derived=True)
+
+
+class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # the theme is untyped
+    """Goes on from the last action that was shown: page 20,000 costs what the first one does.
+    The theme tells by this very name that there is no count to show."""
+
+    template_name = "audit/older.html"
+
+
+admin.site.register(LedgerPolicy, PolicyVersionAdmin)
+
+
+@admin.register(ExecutedAgentAction)
+class LedgerAdmin(LookOnly):
+    list_display = (
+        "asked_at",
+        "action",
+        "state",
+        "verdict",
+        "actor",
+        "on_behalf_of",
+    )
+    paginator = InfinitePaginator
+    list_filter = (
+        admin_filters.BeforeFilter,
+        admin_filters.StatusFilter,
+        admin_filters.PeriodFilter,
+        admin_filters.ActionTypeFilter,
+        admin_filters.AccountFilter,
+        admin_filters.RunFilter,
+        admin_filters.ClocksFilter,
+        admin_filters.OrganisationFilter,
+    )
+    list_filter_submit = True
+    list_per_page = 50
+    ordering = ("-action_id",)
+    show_facets = admin.ShowFacets.NEVER
+    search_fields = ("action_id",)
+    search_help_text = "Id of an action, account, run (turn) or of a thing at its provider"
+    list_before_template = "audit/export_links.html"
+    change_form_outer_before_template = "audit/timeline.html"
+    fields = ("action_id", "tenant_id", "account_id", "agent", "run_id", "trace_id")
+    readonly_fields = fields
+
+    @display(description="asked for")  # type: ignore[untyped-decorator]
+    def asked_at(self, row: ExecutedAgentAction) -> str:
+        moment = timeline.moment(ids.moment(row.action_id))
+        shown = format_html('<span class="whitespace-nowrap">{}</span>', moment)
+        if not getattr(row, "has_clocks_apart", False):
+            return shown
+        mark = "⚠ clocks apart"
+        return format_html(
+            '{}<span class="block text-red-700 dark:text-red-400">{}</span>', shown, mark
+        )
+
+    @display(description="status", label=timeline.COLOURS)  # type: ignore[untyped-decorator]
+    def state(self, row: ExecutedAgentAction) -> str:
+        return row.status
+
+    @display(description="action")  # type: ignore[untyped-decorator]
+    def action(self, row: ExecutedAgentAction) -> str:
+        return row.action_type
+
+    @display(description="decision")  # type: ignore[untyped-decorator]
+    def verdict(self, row: ExecutedAgentAction) -> str:
+        return timeline.verdict(row.decision, row.decision_reason)
+
+    @display(description="who")  # type: ignore[untyped-decorator]
+    def actor(self, row: ExecutedAgentAction) -> str:
+        return timeline.who(row.actor_type, row.actor_id)
+
+    @display(description="agent")  # type: ignore[untyped-decorator]
+    def agent(self, row: ExecutedAgentAction) -> str:
+        parts = (row.agent_id, row.agent_version, row.model_id, row.skill_ref, row.pattern_id)
+        return " · ".join(part for part in parts if part) or "-"
+
+    def get_queryset(self, request: HttpRequest) -> selectors.Rows:
+        rows = selectors.latest(selectors.phases()).annotate(
+            has_clocks_apart=clocks_apart.in_action()
+        )
+        before = admin_filters.uuid(request.GET.get("before", ""))
+        return rows.filter(action_id__lt=before) if before else rows
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> ExecutedAgentAction | None:
+        """Any phase opens its action, so that an address stays good when phases follow."""
+        if not object_id.isdigit():
+            return None
+        return selectors.phases().filter(pk=object_id).first()
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: selectors.Rows, search_term: str
+    ) -> tuple[selectors.Rows, bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        key = admin_filters.uuid(term)
+        for name in ("action_id", "account_id") if key else ():
+            found = queryset.filter(**{name: key})
+            if found.exists():
+                return found, False
+        of_run = queryset.filter(run_id=term)
+        if of_run.exists():
+            return of_run, False
+        chosen = admin_filters.uuid(request.GET.get("tenant_id", ""))
+        tenants = [chosen] if chosen else provider_side.tenants()
+        return self.about(queryset, term, tenants), False
+
+    def about(
+        self, queryset: selectors.Rows, provider_id: str, tenants: Sequence[UUID]
+    ) -> selectors.Rows:
+        """Actions on this thing of a provider, and the newest that brought it forth."""
+        keys = [provider_side.digest(tenant_id, provider_id) for tenant_id in tenants]
+        # The id itself is in rows from before ids were keyed.
+        made = ActionArtifact.objects.filter(
+            tenant_id__in=tenants, external_id__in=[provider_id, *keys]
+        )
+        ids = list(made.order_by("-action_id").values_list("action_id", flat=True)[:MADE])
+        return queryset.filter(Q(resource_key__in=keys) | Q(action_id__in=ids))
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.export_view)
+        return [
+            path("export/<str:format>/", view, name="audit_ledger_export"),
+            path("saved/", self.posting(saved_filter_pages.save), name="audit_ledger_save"),
+            path(
+                "saved/<uuid:key>/delete/",
+                self.posting(saved_filter_pages.delete),
+                name="audit_ledger_delete_saved",
+            ),
+            *super().get_urls(),
+        ]
+
+    def export_view(self, request: HttpRequest, format: str) -> HttpResponseBase:
+        if request.method != "GET":
+            return HttpResponseNotAllowed(["GET"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if format not in KINDS:
+            raise Http404
+        chosen = admin_filters.filters(request.GET)
+        if chosen is None:
+            return self.back(
+                request, "Choose an organisation in the filters first: an export holds one only."
+            )
+        try:
+            made = export(chosen, format, actor_id=f"operator:{request.user.get_username()}")
+        except (NothingSealed, NoParquet) as error:
+            return self.back(request, str(error))
+        return download(made, request=request)
+
+    def posting(self, view: Callable[..., HttpResponse]) -> Any:
+        """The view for who may look at the ledger: what they keep is their own."""
+
+        def permitted(request: HttpRequest, **given: Any) -> HttpResponse:
+            if request.method != "POST":
+                return HttpResponseNotAllowed(["POST"])
+            if not self.has_view_permission(request):
+                raise PermissionDenied
+            return view(request, **given)
+
+        return self.admin_site.admin_view(permitted)
+
+    def back(self, request: HttpRequest, sentence: str) -> HttpResponseRedirect:
+        messages.error(request, sentence)
+        address = reverse("admin:audit_executedagentaction_changelist")
+        return HttpResponseRedirect(f"{address}?{request.GET.urlencode()}")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if request.method != "GET":
+            return HttpResponseNotAllowed(["GET"])
+        query = request.GET.urlencode()
+        context = (extra_context or {}) | {
+            f"{format}_url": f"{reverse('admin:audit_ledger_export', args=[format])}?{query}"
+            for format in KINDS
+        }
+        context["has_parquet"] = is_installed()
+        chosen = admin_filters.filters(request.GET)
+        owner = str(request.user.pk)
+        context["filter_query"] = saved_filters.chosen(request.GET.dict())
+        context["saved"] = [
+            {"filter": one, "name": timeline.reveal(one.name), "is_mine": one.owner == owner}
+            for one in saved_filters.shown(
+                owner=owner, tenant_id=chosen.tenant_id if chosen else None
+            )
+        ]
+        context["must_choose"] = chosen is None and len(provider_side.tenants()) > 1
+        if chosen:
+            context["is_filtered"] = not chosen.is_period
+            context["sealing"] = sealing(chosen.tenant_id)
+            context["verified"] = verifications.last(chosen.tenant_id, now=timezone.now())
+        response: HttpResponse = super().changelist_view(request, context)
+        return response
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        if request.method != "GET":
+            return HttpResponseNotAllowed(["GET"])
+        row = self.get_object(request, object_id)
+        phases = selectors.recorded(row.action_id) if row else ()
+        context = (extra_context or {}) | {
+            "title": row.action_type if row else "",
+            "timeline": [timeline.step(phase) for phase in phases],
+            "questions": around.questions(phases),
+            "edits": around.edits(phases),
+            "erasures": around.erasures(phases),
+            "relatives": around.relatives(phases),
+            "whole": timeline.whole(phases),
+        }
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response

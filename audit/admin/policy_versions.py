@@ -1,0 +1,41 @@
+"""The policies that decided, in the admin."""
+
+import json
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from audit.admin.base import LookOnly
+from audit.ledger import policies, timeline
+from audit.models import LedgerPolicy
+
+SHOWN = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
+
+
+class PolicyVersionAdmin(LookOnly):
+    """Policies by the digest that decisions name."""
+
+    list_display = ("digest", "recorded_at")
+    ordering = ("-recorded_at",)
+    search_fields = ("digest",)
+    search_help_text = "The whole digest, as a decision names it"
+    fields = ("digest", "tenant_id", "recorded_at", "policy")
+    readonly_fields = fields
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[LedgerPolicy], search_term: str
+    ) -> tuple[QuerySet[LedgerPolicy], bool]:
+        term = search_term.strip()
+        return (queryset.filter(digest=term) if term else queryset), False
+
+    @display(description="policy")  # type: ignore[untyped-decorator]
+    def policy(self, row: LedgerPolicy) -> str:
+        try:
+            body = policies.opened(row.tenant_id, row.digest, row.body, row.box)
+        except policies.Altered:
+            return "What is kept here is not the policy with this digest. Verify the ledger."
+        if body is None:
+            return "It cannot be read: the organisation's data key is gone."
+        return format_html(SHOWN, timeline.pretty(json.loads(body)))

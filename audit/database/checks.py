@@ -1,0 +1,63 @@
+"""System checks of the ledger, for `manage.py check --database default` and `migrate`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps.config import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from audit.database import guards, start
+from audit.ledger import months
+
+HINT = (
+    "Find out who changed it, run `manage.py verify_ledger`, and make triggers and checks again "
+    "from audit/migrations/0001_ledger.py to 0019_checked_once.py."
+)
+
+
+# Web asks when it starts (config.asgi, config.wsgi): no system checks run there.
+REFUSED = ("cluster", "sealer", "turns")
+
+
+def may_start(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """audit.E003 for each reason why a process that writes the ledger must not run."""
+    if settings.PROCESS not in REFUSED:
+        return []
+    return [Error(sentence, id="audit.E003") for sentence in start.refusals()]
+
+
+def ledger_is_guarded(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """audit.E001 for each guard of the ledger that is not as it should be.
+
+    Says nothing while migrations of the ledger wait, because they bring other guards, and
+    only looks when a database is checked. What must not run on a weakened ledger asks
+    `audit.database.start`, whatever waits.
+    """
+    if not databases or migrations_wait():
+        return []
+    return [Error(sentence, hint=HINT, id="audit.E001") for sentence in guards.problems()]
+
+
+def migrations_wait() -> bool:
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes("audit")))
+
+
+def months_are_made(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """audit.W002 for this month and the next one where the ledger lacks it. A warning, so
+    that `migrate` goes on; what appends to the ledger refuses to start."""
+    if not databases or not months.installed():
+        return []
+    hint = "Make it with: manage.py make_ledger_months"
+    sentences = months.problems(months.made(), now=timezone.now())
+    return [Warning(sentence, hint=hint, id="audit.W002") for sentence in sentences]

@@ -1,0 +1,45 @@
+"""May a process start that writes the ledger? Asked by web, task cluster, sealer
+and the process of the turns."""
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+
+from audit.database import grants, guards
+from audit.ledger import months, vault
+
+
+def refusals() -> list[str]:
+    """Why this process must not run, each with what to do; empty if it may. Months that are
+    missing are made first, where the database lets this role."""
+    try:
+        if not months.installed():
+            return ["The ledger's tables are missing. Make them with: manage.py migrate"]
+        return [*guards.problems(), *grants.problems(), *missing_months(), *another_vault_key()]
+    except DatabaseError as error:
+        return [f"The ledger's database does not answer: {str(error).strip()}"]
+
+
+def another_vault_key() -> list[str]:
+    """The sealer has no need of the key, and may not have it."""
+    if settings.PROCESS == "sealer":
+        return []
+    try:
+        vault.try_key()
+    except vault.WrongVaultKey as error:
+        return [str(error)]
+    return []
+
+
+def missing_months() -> list[str]:
+    broken = months.broken()
+    if broken:
+        return broken
+    missing = months.problems(months.made(), now=timezone.now())
+    if not missing:
+        return []
+    try:
+        months.make_ahead()
+    except DatabaseError:
+        return [f"{sentence} Make it with: manage.py make_ledger_months" for sentence in missing]
+    return months.problems(months.made(), now=timezone.now())

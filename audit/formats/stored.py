@@ -1,0 +1,127 @@
+"""Rows of the ledger as the texts that are stored, without making objects of them."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.db import connections
+
+from audit.formats.copies import Copies
+from audit.formats.rows import COLUMNS, Encoder, Row, Text
+from audit.ledger import selectors, vault
+from audit.ledger.chain import SALT_BYTES
+from audit.ledger.routing import LEDGER
+
+PAGE = 2000  # rows; two pages are held at a time
+# An empty text is an empty cell, without quotation marks: what stands for NULL is another.
+LINES = """
+COPY (SELECT a.id, a.action_id, a.attempt_no, a.phase, a.payload_commitment, {text.columns}
+      FROM ({rows}) AS a ORDER BY {order})
+TO STDOUT (FORMAT csv, DELIMITER '{text.delimiter}', QUOTE '{text.quote}', NULL E'\\x03')
+"""
+# OFFSET 0, as in audit.bundle.rows: each row is looked up by its key.
+AT_PLACES = """
+SELECT a.*, l.leaf_index
+FROM audit_leaf l JOIN LATERAL (
+    SELECT * FROM audit_action WHERE action_id = l.action_id AND id = l.row_id OFFSET 0
+) a ON true
+WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)
+"""
+# By the actions of a page: one walk through the index, whatever the statistics say.
+PAYLOADS = """
+COPY (SELECT row_id, action_id, box IS NOT NULL, coalesce(box, salt || convert_to(body, 'UTF8'))
+      FROM audit_payload WHERE action_id = ANY('{{{actions}}}'))
+TO STDOUT (FORMAT binary)
+"""
+# Binary COPY: what stands before the first row, and of each row the places of its row id, its
+# action, whether it has a box, and its content.
+BEGINNING = 19
+ROW, ACTION, IS_BOX, CONTENT = slice(6, 14), slice(18, 34), 38, 43
+PLACE = b"%b%b%b %b %b"  # of vault.Place, as bytes
+# By row id. Bytes and not objects: thousands would keep Python's garbage collector busy.
+Payloads = dict[bytes, bytes]
+
+
+def pages(
+    rows: selectors.Rows, encoder: Encoder, *, tenant_id: UUID
+) -> Iterator[tuple[int, bytes]]:
+    """How many rows, and what `encoder` makes of them: `rows`, all of one organisation, action
+    by action, oldest first. The server reads ahead while a page is encoded; while whoever takes
+    the pages is busy, it is asked nothing.
+
+    Raises audit.ledger.vault.Unreadable for a payload that is not its row's, and WrongVaultKey.
+    """
+    rows, text = rows.order_by("action_id", "id"), encoder.text
+    [page] = copied(first_page(rows, text))
+    stored, ahead = copied(*behind(rows, page, text)) or ([], [])
+    while page:
+        key = vault.keys.reading(tenant_id)
+        with Copies(connections[LEDGER], *behind(rows, ahead, text)) as copies:
+            chunk = encoder.page(opened(page, by_row(stored), text, tenant_id, key))
+        yield len(page), chunk
+        page, (stored, ahead) = ahead, copies.answers or ([], [])
+
+
+def at_places(places: Sequence[int], encoder: Encoder, *, tenant_id: UUID) -> bytes:
+    """What `encoder` makes of an organisation's sealed rows at these places, `a.leaf_index`, in
+    their order; those that left by retention are not among them. Raises as `pages` does."""
+    key, text = vault.keys.reading(tenant_id), encoder.text
+    [page] = copied(lines(AT_PLACES, [tenant_id, list(places)], text, order="a.leaf_index"))
+    [stored] = copied(contents(page, text))
+    return encoder.page(opened(page, by_row(stored), text, tenant_id, key))
+
+
+def copied(*statements: str) -> list[list[bytes]]:
+    with Copies(connections[LEDGER], *statements) as copies:
+        pass
+    return copies.answers
+
+
+def behind(rows: selectors.Rows, page: list[bytes], text: Text) -> tuple[str, ...]:
+    """The payloads of a page, and the page behind it; nothing where there is no page."""
+    if not page:
+        return ()
+    row_id, action_id, _ = page[-1].decode().split(text.delimiter, 2)
+    later = rows.filter(action_id__gte=action_id).exclude(action_id=action_id, id__lte=row_id)
+    return contents(page, text), first_page(later, text)
+
+
+def first_page(rows: selectors.Rows, text: Text) -> str:
+    query, given = rows.values(*COLUMNS)[:PAGE].query.sql_with_params()
+    return lines(query, given, text, order="a.action_id, a.id")
+
+
+def lines(query: str, given: Sequence[object], text: Text, *, order: str) -> str:
+    with connections[LEDGER].cursor() as cursor:
+        statement: str = cursor.mogrify(LINES.format(text=text, rows=query, order=order), given)
+    return statement
+
+
+def contents(page: list[bytes], text: Text) -> str:
+    mark = text.delimiter.encode()
+    actions = dict.fromkeys(line.split(mark, 2)[1] for line in page)
+    return PAYLOADS.format(actions=b",".join(actions).decode())
+
+
+def by_row(messages: list[bytes]) -> Payloads:
+    messages[:1] = [message[BEGINNING:] for message in messages[:1]]
+    return {message[ROW]: message for message in messages}
+
+
+def opened(
+    page: list[bytes], payloads: Payloads, text: Text, tenant_id: UUID, key: AESGCM | None
+) -> Iterator[Row]:
+    tenant, delimiter, quote = tenant_id.bytes, text.delimiter.encode(), text.quote.encode()
+    for message in page:
+        row_id, _, attempt_no, phase, commitment, line = message[:-1].split(delimiter, 5)
+        if commitment.startswith(quote):  # no digest needs one
+            raise vault.Unreadable(vault.NOT_ITS_OWN)
+        payload = payloads.get(int(row_id).to_bytes(8, "big"))
+        if payload is None or (payload[IS_BOX] and key is None):
+            yield Row(line, None, None)
+            continue
+        plain = payload[CONTENT:]
+        if payload[IS_BOX] and key:
+            place = PLACE % (tenant, payload[ACTION], attempt_no, phase, commitment)
+            plain = vault.opened_with(key, plain, place)
+        yield Row(line, plain[SALT_BYTES:], plain[:SALT_BYTES].hex().encode())

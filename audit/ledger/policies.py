@@ -1,0 +1,80 @@
+"""The policies that decided, kept under the digests that rows name, so that every decision can
+be decided again from the ledger alone. They may say whom an administrator named in a rule, so
+they lie under the organisation's data key (audit.ledger.vault) and go with its end."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from uuid import UUID
+
+from django.db import connections
+
+from audit.ledger import vault
+from audit.ledger.routing import LEDGER
+from audit.models import LedgerPolicy
+
+KEEP = """
+INSERT INTO audit_policy (tenant_id, digest, box)
+SELECT %s, %s, %s
+WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS NOT NULL)
+ON CONFLICT (tenant_id, digest) DO NOTHING
+"""
+
+
+class Altered(Exception):
+    """What is kept under a digest is not the policy with this digest."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one policy of an organisation lies."""
+
+    tenant_id: UUID
+    digest: str
+
+    def __bytes__(self) -> bytes:
+        return b"policy " + self.tenant_id.bytes + self.digest.encode()
+
+
+def keep(*, tenant_id: UUID, digest: str, body: str) -> None:
+    """Store a policy under its digest, if it is not there. `body` is its canonical JSON and
+    `digest` the SHA-256 of that, in hex. One query where it is there already.
+
+    Without a data key, as after the organisation's end, nothing is kept, and
+    audit.ledger.ledger.append refuses the row that would name it. Raises ValueError for
+    another digest.
+    """
+    if LedgerPolicy.objects.filter(tenant_id=tenant_id, digest=digest).exists():
+        return
+    if sha256(body.encode()).hexdigest() != digest:
+        raise ValueError("That is not the digest of this policy.")
+    try:
+        box = vault.locked(body.encode(), tenant_id=tenant_id, place=Place(tenant_id, digest))
+    except (vault.KeyDestroyed, vault.WrongVaultKey):
+        return
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(KEEP, [tenant_id, digest, box, tenant_id])
+
+
+def body(*, tenant_id: UUID, digest: str) -> str | None:
+    """The policy with this digest, as canonical JSON; None when it is not kept.
+
+    Raises Altered, and audit.ledger.vault.WrongVaultKey.
+    """
+    row = LedgerPolicy.objects.filter(tenant_id=tenant_id, digest=digest).first()
+    return opened(tenant_id, digest, row.body, row.box) if row else None
+
+
+def opened(
+    tenant_id: UUID, digest: str, body: str | None, box: bytes | memoryview | None
+) -> str | None:
+    """The policy that is stored like this; None when the organisation's data key is gone.
+    `body` are those from before policies were encrypted. Raises Altered, WrongVaultKey."""
+    if box is not None:
+        try:
+            plain = vault.unlocked(bytes(box), tenant_id=tenant_id, place=Place(tenant_id, digest))
+            body = plain.decode() if plain is not None else None
+        except (vault.Unreadable, ValueError) as error:
+            raise Altered(digest) from error
+    if body is not None and sha256(body.encode()).hexdigest() != digest:
+        raise Altered(digest)
+    return body

@@ -1,0 +1,168 @@
+"""What the ledger holds of one organisation and period, counted by the database."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+from django.db.models import Count
+
+from audit.contracts import CLOCKS_APART, Filters
+from audit.ledger import ids, selectors
+from audit.ledger.routing import LEDGER
+
+SAMPLE = 1000
+# Of every question its first row and its answer; handing it on answers nothing.
+APPROVALS = """
+WITH asked AS (
+    SELECT approval_id,
+           min(recorded_at) FILTER (WHERE status = 'waiting' AND decision_reason <> 'held') AS at,
+           min(recorded_at) FILTER (WHERE decision_reason IN ('approved', 'rejected')) AS answered,
+           bool_or(decision_reason = 'approved') AS approved,
+           bool_or(decision_reason = 'rejected') AS rejected,
+           bool_or(decision_reason = 'approval_expired') AS expired
+    FROM audit_action
+    WHERE tenant_id = %(tenant)s AND action_id >= %(lo)s AND action_id < %(hi)s
+      AND phase = 'control' AND approval_id <> ''
+    GROUP BY approval_id
+)
+SELECT count(at), count(*) FILTER (WHERE approved), count(*) FILTER (WHERE rejected),
+       count(*) FILTER (WHERE expired),
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM answered - at))
+           FILTER (WHERE answered IS NOT NULL AND at IS NOT NULL)
+FROM asked
+"""
+MARKS = """
+SELECT count(*) FILTER (WHERE decision_reason = 'recalled' AND phase = 'control'),
+       count(*) FILTER (WHERE decision_reason = 'rate_exceeded' AND phase = 'blocked'),
+       count(*) FILTER (WHERE phase = 'outcome' AND status = 'succeeded'
+                        AND trigger = 'operator' AND parent_action_id IS NOT NULL),
+       count(*) FILTER (WHERE phase = 'redaction'),
+       count(*) FILTER (WHERE action_type = 'ledger.export' AND status = 'pending'),
+       count(*) FILTER (WHERE action_type = 'policy.change'),
+       count(*) FILTER (WHERE action_type = 'ledger.incident' AND status = 'failed'),
+       count(*) FILTER (WHERE occurred_at NOT BETWEEN recorded_at - %(apart)s
+                                               AND recorded_at + %(apart)s),
+       count(*)
+FROM audit_action
+WHERE tenant_id = %(tenant)s AND action_id >= %(lo)s AND action_id < %(hi)s
+"""
+OPEN = """
+SELECT count(*) FROM audit_action a
+WHERE tenant_id = %(tenant)s AND action_id >= %(lo)s AND action_id < %(hi)s
+  AND phase = 'attempt' AND NOT EXISTS (
+    SELECT FROM audit_action o WHERE o.action_id = a.action_id AND o.attempt_no = a.attempt_no
+      AND o.phase = 'outcome')
+"""
+# From a row's commit to the first checkpoint over it, for some thousand rows evenly spread.
+LAG = """
+WITH sealed AS (
+    SELECT l.leaf_index, a.recorded_at, row_number() OVER (ORDER BY l.leaf_index) AS number,
+           count(*) OVER () AS total
+    FROM audit_action a JOIN audit_leaf l ON l.row_id = a.id
+    WHERE a.tenant_id = %(tenant)s AND a.action_id >= %(lo)s AND a.action_id < %(hi)s
+)
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY lag),
+       percentile_cont(0.99) WITHIN GROUP (ORDER BY lag), count(*)
+FROM (
+    SELECT extract(epoch FROM (
+        SELECT signed_at FROM audit_checkpoint c
+        WHERE c.tenant_id = %(tenant)s AND c.size > s.leaf_index ORDER BY c.size LIMIT 1
+    ) - s.recorded_at) AS lag
+    FROM sealed s WHERE number %% greatest(1, total / %(sample)s) = 0
+) AS lags WHERE lag IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """Numbers of one organisation's actions that were asked for in a period. Times are seconds;
+    None where there was nothing to measure."""
+
+    rows: int
+    actions: tuple[tuple[str, str, int], ...]  # action type, status, number
+    refusals: tuple[tuple[str, int], ...]  # reason, number
+    asked: int
+    approved: int
+    rejected: int
+    expired: int
+    seconds_to_decide: float | None
+    open_attempts: int
+    recalled: int
+    rates_hit: int
+    undone: int
+    erasures: int
+    exports: int
+    policy_changes: int
+    incidents: int
+    clocks_apart: int
+    lag_median: float | None
+    lag_p99: float | None
+    lag_measured: int
+
+    def of_status(self, status: str) -> int:
+        return sum(number for _, one, number in self.actions if one == status)
+
+
+def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
+    """Count what was asked for from `since` until before `until`."""
+    given = {
+        "tenant": tenant_id,
+        "lo": ids.floor(since),
+        "hi": ids.floor(until),
+        "sample": SAMPLE,
+        "apart": CLOCKS_APART,
+    }
+    period = Filters(tenant_id=tenant_id, since=since, until=until)
+    actions = selectors.matching(period).exclude(status="recorded").order_by()
+    actions = actions.exclude(action_type__startswith="ledger.")
+    blocked = selectors.between(
+        selectors.phases().filter(tenant_id=tenant_id, phase="blocked"), since=since, until=until
+    )
+    asked, approved, rejected, expired, seconds = _one(APPROVALS, given)
+    marks = _one(MARKS, given)
+    recalled, rates, undone, erasures, exports, changes, incidents, apart, rows = marks
+    lag_median, lag_p99, measured = _one(LAG, given)
+    return Tally(
+        rows=rows,
+        actions=tuple(
+            actions.values_list("action_type", "status")
+            .annotate(number=Count("id"))
+            .order_by("action_type", "status")
+        ),
+        refusals=tuple(
+            blocked.order_by()
+            .values_list("decision_reason")
+            .annotate(number=Count("id"))
+            .order_by("-number", "decision_reason")
+        ),
+        asked=asked,
+        approved=approved,
+        rejected=rejected,
+        expired=expired,
+        seconds_to_decide=_seconds(seconds),
+        open_attempts=_one(OPEN, given)[0],
+        recalled=recalled,
+        rates_hit=rates,
+        undone=undone,
+        erasures=erasures,
+        exports=exports,
+        policy_changes=changes,
+        incidents=incidents,
+        clocks_apart=apart,
+        lag_median=_seconds(lag_median),
+        lag_p99=_seconds(lag_p99),
+        lag_measured=measured,
+    )
+
+
+def _one(statement: str, given: dict[str, Any]) -> tuple[Any, ...]:
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(statement, given)
+        found: tuple[Any, ...] = cursor.fetchone()
+    return found
+
+
+def _seconds(value: Any) -> float | None:
+    return None if value is None else max(0.0, round(float(value), 2))

@@ -1,0 +1,2 @@
+"""Does the ledger still say what was appended and sealed? Checks it, and remembers what was
+found."""

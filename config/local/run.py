@@ -1,0 +1,272 @@
+"""`make run`: start everything on this machine, watch it, and stop it again.
+
+    python -m config.local.run
+
+DATABASE_URL, DATA_SERVICES and OPENAI_API_KEY or OPENAI_BASE_URL name the real things; what
+is not named is started here: the embedded PostgreSQL, the sandbox data service with its
+office, the offline model.
+"""
+
+import os
+import signal
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.local import embedded, ports, secrets as local_secrets, state
+from config.local.children import Children, Program, end_leftovers
+
+PYTHON = sys.executable
+READY_SECONDS = 60.0
+
+
+class RunError(RuntimeError):
+    """Something did not start. The message says what and why."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What this run starts, by what the environment leaves open."""
+
+    folder: Path
+    web_port: int
+    sandbox_port: int
+    model_port: int
+    own_database: bool
+    own_sandbox: bool
+    own_model: bool
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.web_port}"
+
+
+def plan() -> Plan:
+    """Read the plan from the environment. Raises RunError for a port that is no number."""
+    return Plan(
+        folder=state.state_dir(),
+        web_port=_port("REMIT_PORT", 8000),
+        sandbox_port=_port("SANDBOX_PORT", 8010),
+        model_port=_port("MODEL_PORT", 8020),
+        own_database=not os.environ.get("DATABASE_URL"),
+        own_sandbox=not os.environ.get("DATA_SERVICES"),
+        own_model=not (os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")),
+    )
+
+
+def check_ports(plan: Plan) -> None:
+    """Raises RunError, naming the variable to change, if a port that we need is in use."""
+    needed = [(plan.web_port, "REMIT_PORT", True)]
+    needed.append((plan.sandbox_port, "SANDBOX_PORT", plan.own_sandbox))
+    needed.append((plan.model_port, "MODEL_PORT", plan.own_model))
+    for port, name, wanted in needed:
+        if wanted and not ports.is_free(port):
+            raise RunError(
+                f"Port {port} is in use by another program. Stop that program, or choose "
+                f"another port: {name}={port + 1000} make run"
+            )
+
+
+def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
+    """Bring everything up, showing each step. Raises RunError if something does not start."""
+    manage = (PYTHON, "manage.py")
+    _start_stand_ins(plan, children, secrets)
+    if plan.own_database:
+        with _step("database"):
+            children.environment["DATABASE_URL"] = embedded.start(plan.folder)
+    with _step("tables"):
+        _run(children, Program("migrate", (*manage, "migrate", "--no-input")))
+    web = (PYTHON, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1")
+    options = ("--port", str(plan.web_port), "--timeout-graceful-shutdown", "3", "--no-access-log")
+    children.start(Program("web", (*web, *options), {"REMIT_PROCESS": "web"}))
+    if plan.own_sandbox:
+        password = {"OPERATOR_PASSWORD": secrets["OPERATOR_PASSWORD"]}
+        with _step("demo office"):
+            _await(children, "sandbox", lambda: ports.answers(plan.sandbox_port))
+            _run(children, Program("load_demo", (*manage, "load_demo"), password))
+    children.start(Program("cluster", (*manage, "qcluster"), {"REMIT_PROCESS": "cluster"}))
+    children.start(Program("turns", (*manage, "run_turns"), {"REMIT_PROCESS": "turns"}))
+    children.start(Program("sealer", (*manage, "seal_ledger"), {"REMIT_PROCESS": "sealer"}))
+    if plan.own_model:
+        with _step("offline model"):
+            _await(children, "model", lambda: ports.answers(plan.model_port))
+    with _step("web server"):
+        _await(children, "web", lambda: _is_healthy(f"{plan.address}/health"))
+    if plan.own_sandbox:
+        say("  first sync:")
+        if children.run(Program("first_sync", (*manage, "first_sync", "--wait")), shown=True):
+            say(f"  The first sync did not finish. Why: {children.log('first_sync')}")
+
+
+def _start_stand_ins(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
+    if plan.own_sandbox:
+        environment = {
+            "SANDBOX_PORT": str(plan.sandbox_port),
+            "SANDBOX_STATE": str(plan.folder / "sandbox.sqlite3"),
+            "DATA_SERVICE_KEY": local_secrets.of_default(secrets["DATA_SERVICE_KEYS"]),
+            "WEBHOOK_URL": f"{plan.address}/webhooks",
+            "WEBHOOK_SECRET": local_secrets.of_default(secrets["WEBHOOK_SECRETS"]),
+        }
+        command = (PYTHON, "-m", "sandbox.data_service")
+        children.start(Program("sandbox", command, environment))
+    if plan.own_model:
+        command = (PYTHON, "-m", "sandbox.offline_model")
+        children.start(Program("model", command, {"MODEL_PORT": str(plan.model_port)}))
+
+
+def welcome(plan: Plan, secrets: dict[str, str]) -> str:
+    """Where to look, how to log in, what to try."""
+    if not plan.own_sandbox:
+        return (
+            f"\nRemit runs at {plan.address}\n\n"
+            "  DATA_SERVICES names your own data service, so there is no demo office. Make an\n"
+            "  operator for the admin with: .venv/bin/python manage.py createsuperuser\n\n"
+            "Ctrl-C stops it.\n"
+        )
+    model = "an offline stand-in that follows rules, not a language model"
+    return f"""
+Remit runs at {plan.address}
+
+  Log in       {plan.address}/admin/
+               as operator, password {secrets["OPERATOR_PASSWORD"]}
+  The office   http://127.0.0.1:{plan.sandbox_port}/ (the sandbox that the agent works in)
+  The model    {model if plan.own_model else "the one that your environment names"}
+
+Three things to try:
+  1. Ask in the console, {plan.address}/console/: Create Jira tasks from John's proposal email
+  2. Let a mail arrive there, the poisoned one too, and see what is done and what is refused
+  3. Read the ledger in the admin: every action with the reasons of its decision
+
+Ctrl-C stops everything. Logs: {plan.folder / "logs"}
+"""
+
+
+def supervise() -> int:
+    """Start, watch and stop. Returns the exit code. Raises RunError or another sentence."""
+    chosen = plan()
+    record = chosen.folder / "run.json"
+    with state.locked(chosen.folder / "run.lock", wait=False) as ours:
+        if not ours:
+            raise RunError(
+                f"Remit runs already with the state folder {chosen.folder}. Stop it with Ctrl-C "
+                "where it runs, or set REMIT_STATE_DIR (and other ports) for a second one."
+            )
+        for request in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(request, signal.default_int_handler)
+        try:
+            left_database = end_leftovers(record)
+            check_ports(chosen)
+            secrets = local_secrets.load(chosen.folder / "secrets.env")
+            children = Children(
+                record=record,
+                logs=chosen.folder / "logs",
+                environment=_environment(chosen, secrets),
+                say=say,
+            )
+            # One that someone else started stays when we go.
+            children.keeps_database = chosen.own_database and (
+                left_database or not embedded.is_running(chosen.folder)
+            )
+            children.write_record()
+            return _hold(chosen, children, secrets)
+        except KeyboardInterrupt:
+            return 0
+
+
+def _hold(chosen: Plan, children: Children, secrets: dict[str, str]) -> int:
+    """Run until Ctrl-C or SIGTERM; whatever happens, stop what was started."""
+    try:
+        say("Starting Remit ...")
+        start(chosen, children, secrets)
+        say(welcome(chosen, secrets))
+        while True:
+            children.look_after()
+            time.sleep(0.3)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        again: list[int] = []
+        for request in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(request, lambda number, _frame: again.append(number))
+        say("Stopping ...")
+        children.stop(hurry=lambda: bool(again))
+        if children.keeps_database:
+            embedded.stop(chosen.folder)
+        (chosen.folder / "run.json").unlink(missing_ok=True)
+        say("Stopped.")
+
+
+def _environment(plan: Plan, secrets: dict[str, str]) -> dict[str, str]:
+    return {
+        **os.environ,
+        **{name: value for name, value in secrets.items() if name != "OPERATOR_PASSWORD"},
+        "REMIT_STATE_DIR": str(plan.folder),
+        "SANDBOX_PORT": str(plan.sandbox_port),
+        "MODEL_PORT": str(plan.model_port),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _port(name: str, default: int) -> int:
+    text = os.environ.get(name) or str(default)
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise RunError(f"{name} must be a port number from 1 to 65535, not {text!r}.")
+    return int(text)
+
+
+def _run(children: Children, program: Program) -> None:
+    if children.run(program):
+        raise RunError(
+            f"{program.name} failed. The end of {children.log(program.name)}:\n"
+            f"{children.last_lines(program.name)}"
+        )
+
+
+def _await(children: Children, name: str, is_ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while not is_ready():
+        if not children.is_alive(name) or time.monotonic() > deadline:
+            raise RunError(
+                f"{name} did not start. The end of {children.log(name)}:\n"
+                f"{children.last_lines(name)}"
+            )
+        time.sleep(0.05)
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310  # our own address
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _step(name: str) -> Iterator[None]:
+    began = time.monotonic()
+    say(f"  {name} ...", end="")
+    yield
+    say(f" {time.monotonic() - began:.1f} s")
+
+
+def say(text: str, *, end: str = "\n") -> None:
+    # The terminal may be gone; the programs must still be stopped.
+    with suppress(OSError):
+        print(text, end=end, flush=True)
+
+
+def main() -> int:
+    """Returns the exit code."""
+    try:
+        return supervise()
+    except (RunError, embedded.EmbeddedDatabaseError, state.StateError) as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

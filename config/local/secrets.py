@@ -1,0 +1,50 @@
+"""The secrets that `make run` makes once for this machine."""
+
+import base64
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from config.local import state
+
+
+def _signing_secret() -> str:
+    # 24 bytes, as Standard Webhooks asks; their base64 needs no padding.
+    return f"default=whsec_{base64.b64encode(secrets.token_bytes(24)).decode()}"
+
+
+MAKERS: dict[str, Callable[[], str]] = {
+    "SECRET_KEY": lambda: secrets.token_urlsafe(64),
+    "LEDGER_KEY": lambda: secrets.token_urlsafe(64),
+    "LEDGER_SIGNING_KEY": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
+    "DATA_SERVICE_KEYS": lambda: f"default={secrets.token_urlsafe(32)}",
+    "WEBHOOK_SECRETS": _signing_secret,
+    "OPERATOR_PASSWORD": lambda: secrets.token_urlsafe(12),
+}
+
+
+def load(path: Path) -> dict[str, str]:
+    """The secrets by name: from the environment, else from the file.
+
+    What the file lacks is made and added; what it has stays. Raises StateError if the file
+    cannot be read or written.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    except OSError as error:
+        raise state.StateError(
+            f"Cannot read {path}: {error.strerror}. Work as the user that made it, or set "
+            "REMIT_STATE_DIR to another folder."
+        ) from error
+    kept = dict(line.split("=", 1) for line in lines if "=" in line)
+    missing = {name: make() for name, make in MAKERS.items() if not kept.get(name)}
+    if missing:
+        added = [f"{name}={value}" for name, value in missing.items()]
+        state.write_private(path, "\n".join([*lines, *added, ""]))
+    return {name: os.environ.get(name) or {**kept, **missing}[name] for name in MAKERS}
+
+
+def of_default(values: str) -> str:
+    """The value for the organisation `default` in a list such as `default=a,other=b`."""
+    return dict(pair.split("=", 1) for pair in values.split(",") if "=" in pair).get("default", "")

@@ -1,0 +1,59 @@
+"""Cancel one event. Whoever attends it gets word of that."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome
+from guardrails.actions.calendar.events import people_of, titled
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target
+from guardrails.facts.text import ObjectId
+from integrations.ports import Writer
+
+
+class CancelCalendarEventArguments(Arguments):
+    event_id: ObjectId
+
+
+class CancelCalendarEvent(Action[CancelCalendarEventArguments]):
+    name = "cancel_calendar_event"
+    source = "calendar"
+    resource_type = "event"
+    title = "Cancel an event"
+    description = (
+        "Cancel one event. Everybody who attends it and who made it must be listed, and a "
+        "person is always asked."
+    )
+    needs = frozenset()
+    takes = ("recipient", "recipient_domain")
+    object_kind = "event"
+    object_field = "event_id"
+    arguments = CancelCalendarEventArguments
+
+    def implied(
+        self, arguments: CancelCalendarEventArguments, facts: Facts
+    ) -> tuple[Target, ...] | None:
+        return people_of(facts)
+
+    def effects(self, arguments: CancelCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
+        gone = Effect(kind="destructive", because="the event and the answers to it are gone")
+        return (*reaching(facts.event_people or (), "get word that it is cancelled"), gone)
+
+    def differences(
+        self, arguments: CancelCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        return (("on the calendar", titled(facts), "cancelled"),)
+
+    def describe(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
+        return f"Cancel {titled(facts)}"
+
+    def perform(
+        self, writer: Writer, arguments: CancelCalendarEventArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.cancel_event(arguments.event_id, version=call.version, key=call.key)
+
+    def outcome(
+        self, arguments: CancelCalendarEventArguments, answer: Mapping[str, Any]
+    ) -> Outcome:
+        return {"event_id": arguments.event_id}, ()

@@ -1,0 +1,81 @@
+"""Create one event, with or without other people."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from guardrails.actions.base import Action, Arguments, Call, Inverse, Outcome, artifact
+from guardrails.actions.calendar.events import Moment, in_order
+from guardrails.actions.mail.messages import named, receivers
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Addresses, Target
+from guardrails.facts.text import Body, Line
+from integrations.ports import Writer
+
+
+class CreateCalendarEventArguments(Arguments):
+    title: Line
+    start: Moment
+    end: Moment
+    description: Body = ""
+    location: Line | None = None
+    attendees: Addresses = ()
+
+    @model_validator(mode="after")
+    def _ends_after_it_starts(self) -> Self:
+        if not in_order(self.start, self.end):
+            raise ValueError("end must be after start")
+        return self
+
+
+class CreateCalendarEvent(Action[CreateCalendarEventArguments]):
+    name = "create_calendar_event"
+    source = "calendar"
+    resource_type = "event"
+    title = "Create an event"
+    description = (
+        "Create one event in the user's calendar. Attendees are invited at once and must be "
+        "listed. Times need a zone."
+    )
+    needs = frozenset()
+    takes = ("recipient", "recipient_domain")
+    arguments = CreateCalendarEventArguments
+
+    def targets(self, arguments: CreateCalendarEventArguments) -> tuple[Target, ...]:
+        return receivers("to", arguments.attendees, field="attendees")
+
+    def effects(self, arguments: CreateCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
+        return reaching(arguments.attendees, "get an invitation")
+
+    def undo(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
+        return "Cancel the event." + (" Who was invited gets a note." * bool(arguments.attendees))
+
+    def inverse(
+        self, arguments: CreateCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        return Inverse(
+            action_type="cancel_calendar_event",
+            arguments={},
+            from_result={"event_id": "event_id"},
+            version=1,
+        )
+
+    def describe(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
+        people = f" with {named(arguments.attendees)}" if arguments.attendees else ""
+        return f"Create the event “{arguments.title}”{people}, {arguments.start}"
+
+    def perform(
+        self, writer: Writer, arguments: CreateCalendarEventArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.create_event(
+            arguments.model_dump(mode="json", exclude_none=True), key=call.key
+        )
+
+    def outcome(
+        self, arguments: CreateCalendarEventArguments, answer: Mapping[str, Any]
+    ) -> Outcome:
+        names = {"event_id": "id", "url": "url"}
+        result = {name: str(answer[key]) for name, key in names.items() if answer.get(key)}
+        return result, artifact("event", self.source, answer)

@@ -1,0 +1,71 @@
+"""Put fields of an event back to what they were. For undoing alone."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.calendar.events import people_of, titled
+from guardrails.facts.classes import Is
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target
+from guardrails.facts.text import ObjectId
+from integrations.ports import Writer
+
+Name = Annotated[
+    Literal["title", "description", "start", "end", "location", "attendees"], Is("choice")
+]
+Text = Annotated[str, Is("text")]
+Time = Annotated[str, Is("time")]
+
+
+class RestoreEventArguments(Arguments):
+    """The values are the provider's own, from before. `names` says which of them count."""
+
+    event_id: ObjectId
+    names: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
+    title: Text = ""
+    description: Text = ""
+    start: Time = ""
+    end: Time = ""
+    location: Text | None = None
+    attendees: Annotated[tuple[str, ...], Field(strict=False), Is("target")] = ()
+
+    def changes(self) -> dict[str, Any]:
+        found = self.model_dump(mode="json")
+        return {name: found[name] for name in self.names}
+
+
+class RestoreEvent(Action[RestoreEventArguments]):
+    name = "restore_event"
+    source = "calendar"
+    resource_type = "event"
+    title = "Put an event back"
+    description = "Put fields of an event back to what they were."
+    needs = frozenset()
+    object_kind = "event"
+    object_field = "event_id"
+    only_undoes = True
+    arguments = RestoreEventArguments
+
+    def implied(self, arguments: RestoreEventArguments, facts: Facts) -> tuple[Target, ...] | None:
+        return people_of(facts)
+
+    def effects(self, arguments: RestoreEventArguments, facts: Facts) -> tuple[Effect, ...]:
+        people = facts.others((*(facts.event_people or ()), *arguments.attendees))
+        return reaching(people, "get word of the change")
+
+    def describe(self, arguments: RestoreEventArguments, facts: Facts) -> str:
+        return f"Put back {', '.join(arguments.names)} of {titled(facts)}"
+
+    def perform(
+        self, writer: Writer, arguments: RestoreEventArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.change_event(
+            arguments.event_id, arguments.changes(), version=call.version, key=call.key
+        )
+
+    def outcome(self, arguments: RestoreEventArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"event_id": arguments.event_id}, ()

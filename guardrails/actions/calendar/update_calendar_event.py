@@ -1,0 +1,138 @@
+"""Change one event. Whoever attends it gets word of that."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from guardrails.actions.base import (
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    in_words,
+)
+from guardrails.actions.calendar.events import (
+    Moment,
+    in_order,
+    in_zone_of,
+    people_of,
+    titled,
+)
+from guardrails.actions.mail.messages import receivers
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Addresses, Target
+from guardrails.facts.text import Body, Line, ObjectId, visible
+from integrations.ports import Writer
+
+
+class UpdateCalendarEventArguments(Arguments):
+    """What is absent or null stays as it is; `attendees` are all who attend from then on."""
+
+    event_id: ObjectId
+    title: Line | None = None
+    description: Body | None = None
+    start: Moment | None = None
+    end: Moment | None = None
+    location: Line | None = None
+    attendees: Addresses | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if not self.changes():
+            raise ValueError("name at least one thing to change")
+        if (self.start is None) != (self.end is None):
+            raise ValueError("start and end go together")
+        if self.start and self.end and not in_order(self.start, self.end):
+            raise ValueError("end must be after start")
+        return self
+
+    def changes(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_none=True, exclude={"event_id"})
+
+
+class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
+    name = "update_calendar_event"
+    source = "calendar"
+    resource_type = "event"
+    title = "Change an event"
+    description = (
+        "Change one event. What is not named stays. Everybody who attends it, before or after, "
+        "and who made it must be listed."
+    )
+    needs = frozenset()
+    takes = ("recipient", "recipient_domain")
+    object_kind = "event"
+    object_field = "event_id"
+    exposes_object = True
+    arguments = UpdateCalendarEventArguments
+
+    def targets(self, arguments: UpdateCalendarEventArguments) -> tuple[Target, ...]:
+        return receivers("to", arguments.attendees or (), field="attendees")
+
+    def implied(
+        self, arguments: UpdateCalendarEventArguments, facts: Facts
+    ) -> tuple[Target, ...] | None:
+        return people_of(facts)
+
+    def effects(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
+        people = facts.others((*(facts.event_people or ()), *(arguments.attendees or ())))
+        return reaching(people, "get word of the change")
+
+    def undo(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
+        if facts.event is None:
+            return ""
+        before = facts.event.model_dump(mode="json")
+        before["attendees"] = ", ".join(one.email for one in facts.event.attendees)
+        was = "; ".join(
+            f"{name} to “{visible(str(before[name] or ''), limit=200)}”"
+            for name in arguments.changes()
+        )
+        return f"Set back {was}."
+
+    def differences(
+        self, arguments: UpdateCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        if facts.event is None:
+            return ()
+        before = facts.event.model_dump(mode="json")
+        before["attendees"] = [one.email for one in facts.event.attendees]
+        if arguments.start and arguments.end:
+            before["start"] = in_zone_of(facts.event.start, arguments.start)
+            before["end"] = in_zone_of(facts.event.end, arguments.end)
+        return tuple(
+            (name, in_words(before.get(name)), in_words(value))
+            for name, value in arguments.changes().items()
+        )
+
+    def inverse(
+        self, arguments: UpdateCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse | None:
+        if facts.event is None:
+            return None
+        before = facts.event.model_dump(mode="json")
+        before["attendees"] = [one.email for one in facts.event.attendees]
+        names = list(arguments.changes())
+        values = {name: before[name] for name in names}
+        return Inverse(
+            action_type="restore_event",
+            arguments={"event_id": arguments.event_id, "names": names, **values},
+        )
+
+    def describe(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
+        return f"Change {titled(facts)}: {', '.join(arguments.changes())}"
+
+    def perform(
+        self, writer: Writer, arguments: UpdateCalendarEventArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.change_event(
+            arguments.event_id, arguments.changes(), version=call.version, key=call.key
+        )
+
+    def outcome(
+        self, arguments: UpdateCalendarEventArguments, answer: Mapping[str, Any]
+    ) -> Outcome:
+        return {"event_id": arguments.event_id}, ()

@@ -1,0 +1,77 @@
+"""Add text at the end of one document."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from guardrails.actions.base import (
+    NOTHING,
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Outcome,
+)
+from guardrails.actions.files.documents import readers, titled
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target
+from guardrails.facts.text import Body, ObjectId
+from integrations.ports import Writer
+
+END_SHOWN = 300
+
+
+class AppendDocumentArguments(Arguments):
+    document_id: ObjectId
+    content: Annotated[Body, Field(min_length=1)]
+
+
+class AppendDocument(Action[AppendDocumentArguments]):
+    name = "append_document"
+    source = "gdrive"
+    resource_type = "document"
+    title = "Add to a document"
+    description = (
+        "Add text at the end of one document. Whoever else reads it, by share, folder or as its "
+        "owner, must be listed."
+    )
+    needs = frozenset({"folders"})
+    takes = ("recipient", "recipient_domain")
+    object_kind = "document"
+    object_field = "document_id"
+    arguments = AppendDocumentArguments
+
+    def implied(
+        self, arguments: AppendDocumentArguments, facts: Facts
+    ) -> tuple[Target, ...] | None:
+        return readers("document.readers", facts.document_readers)
+
+    def effects(self, arguments: AppendDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
+        return reaching(facts.document_readers or (), "read this document")
+
+    def undo(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
+        return "Take the added text out of the end of the document."
+
+    def differences(
+        self, arguments: AppendDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        end = facts.document.content_text[-END_SHOWN:] if facts.document else ""
+        return (("end of the text", end or NOTHING, f"{end}{arguments.content}"),)
+
+    def describe(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
+        return f"Add {len(arguments.content)} characters to {titled(facts)}"
+
+    def perform(
+        self, writer: Writer, arguments: AppendDocumentArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.append_document(
+            arguments.document_id,
+            content=arguments.content,
+            version=call.version,
+            key=call.key,
+        )
+
+    def outcome(self, arguments: AppendDocumentArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"document_id": arguments.document_id}, ()

@@ -1,0 +1,66 @@
+"""Create one document in a listed folder."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.files.documents import folder, folder_name, readers
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target
+from guardrails.facts.text import Body, Line, TargetId
+from integrations.ports import Writer
+
+
+class CreateDocumentArguments(Arguments):
+    name: Line
+    folder_id: TargetId
+    content: Body = ""
+
+
+class CreateDocument(Action[CreateDocumentArguments]):
+    name = "create_document"
+    source = "gdrive"
+    resource_type = "document"
+    title = "Create a document"
+    description = (
+        "Create one document in one of the listed folders. Whoever else reads that folder, or "
+        "one above it, must be listed too."
+    )
+    needs = frozenset({"folders"})
+    takes = ("folder", "recipient", "recipient_domain")
+    needs_option = True
+    arguments = CreateDocumentArguments
+
+    def targets(self, arguments: CreateDocumentArguments) -> tuple[Target, ...]:
+        return folder(arguments.folder_id)
+
+    def implied(
+        self, arguments: CreateDocumentArguments, facts: Facts
+    ) -> tuple[Target, ...] | None:
+        return readers("folder.readers", facts.folder_readers(arguments.folder_id))
+
+    def effects(self, arguments: CreateDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
+        return reaching(facts.folder_readers(arguments.folder_id) or (), "read this folder")
+
+    def undo(self, arguments: CreateDocumentArguments, facts: Facts) -> str:
+        return "Delete the document."
+
+    def describe(self, arguments: CreateDocumentArguments, facts: Facts) -> str:
+        where = folder_name(facts, arguments.folder_id)
+        return f"Create the document “{arguments.name}” in {where}"
+
+    def perform(
+        self, writer: Writer, arguments: CreateDocumentArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.create_document(
+            name=arguments.name,
+            content=arguments.content,
+            folder_id=arguments.folder_id,
+            key=call.key,
+        )
+
+    def outcome(self, arguments: CreateDocumentArguments, answer: Mapping[str, Any]) -> Outcome:
+        names = {"document_id": "id", "url": "url"}
+        result = {name: str(answer[key]) for name, key in names.items() if answer.get(key)}
+        return result, artifact("document", self.source, answer)

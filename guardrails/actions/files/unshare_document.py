@@ -1,0 +1,51 @@
+"""Take one address's own access to a document away. For undoing alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.files.documents import titled
+from guardrails.facts.classes import Is
+from guardrails.facts.effects import Effect
+from guardrails.facts.facts import Facts
+from guardrails.facts.text import ObjectId
+from integrations.ports import Writer
+
+
+class UnshareDocumentArguments(Arguments):
+    document_id: ObjectId
+    email: Annotated[str, Is("target")]
+
+
+class UnshareDocument(Action[UnshareDocumentArguments]):
+    name = "unshare_document"
+    source = "gdrive"
+    resource_type = "document"
+    title = "Stop sharing a document"
+    description = "Take one address's own access to a document away."
+    needs = frozenset({"folders"})
+    object_kind = "document"
+    object_field = "document_id"
+    only_undoes = True
+    arguments = UnshareDocumentArguments
+
+    def effects(self, arguments: UnshareDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
+        return (Effect(kind="egress", because=f"{arguments.email} no longer sees the document"),)
+
+    def describe(self, arguments: UnshareDocumentArguments, facts: Facts) -> str:
+        return f"Stop sharing {titled(facts)} with {arguments.email}"
+
+    def already_so(
+        self, arguments: UnshareDocumentArguments, facts: Facts, removals: Sequence[str]
+    ) -> bool:
+        return facts.document is not None and arguments.email not in facts.document.shared_with
+
+    def perform(
+        self, writer: Writer, arguments: UnshareDocumentArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.unshare_document(
+            arguments.document_id, email=arguments.email, version=call.version, key=call.key
+        )
+
+    def outcome(self, arguments: UnshareDocumentArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"document_id": arguments.document_id, "email": arguments.email}, ()

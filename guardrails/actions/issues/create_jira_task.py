@@ -1,0 +1,81 @@
+"""Create one issue in a listed project."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.issues.issues import IssueType, Priority
+from guardrails.facts.effects import Effect
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Address, Target
+from guardrails.facts.text import Line, TargetId, Unmentioning
+from integrations.ports import Writer
+
+
+class CreateJiraTaskArguments(Arguments):
+    project_key: TargetId
+    summary: Line
+    type: IssueType
+    description: Unmentioning = ""
+    priority: Priority | None = None
+    labels: Annotated[tuple[TargetId, ...], Field(strict=False, max_length=20)] = ()
+    assignee: Address | None = None
+
+
+class CreateJiraTask(Action[CreateJiraTaskArguments]):
+    name = "create_jira_task"
+    source = "jira"
+    resource_type = "issue"
+    title = "Create a Jira task"
+    description = (
+        "Create one issue in a listed project. An assignee and every label must be listed too."
+    )
+    needs = frozenset({"projects"})
+    takes = ("project", "label", "assignee")
+    needs_option = True
+    arguments = CreateJiraTaskArguments
+
+    def targets(self, arguments: CreateJiraTaskArguments) -> tuple[Target, ...]:
+        found = [
+            Target(
+                path="project_key",
+                kind="project",
+                value=arguments.project_key,
+                catalogue="projects",
+            )
+        ]
+        found += [
+            Target(path=f"labels[{index}]", kind="label", value=label)
+            for index, label in enumerate(arguments.labels)
+        ]
+        if arguments.assignee is not None:
+            found.append(Target(path="assignee", kind="assignee", value=arguments.assignee))
+        return tuple(found)
+
+    def effects(self, arguments: CreateJiraTaskArguments, facts: Facts) -> tuple[Effect, ...]:
+        return (Effect(kind="egress", because="everybody in the project sees the issue"),)
+
+    def describe(self, arguments: CreateJiraTaskArguments, facts: Facts) -> str:
+        return f"Create: {arguments.summary}"
+
+    def perform(
+        self, writer: Writer, arguments: CreateJiraTaskArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.create_issue(
+            project_key=arguments.project_key,
+            type=arguments.type,
+            summary=arguments.summary,
+            description=arguments.description,
+            priority=arguments.priority,
+            labels=arguments.labels,
+            assignee=arguments.assignee,
+            key=call.key,
+        )
+
+    def outcome(self, arguments: CreateJiraTaskArguments, answer: Mapping[str, Any]) -> Outcome:
+        result = {"task_key": str(answer["key"])} if answer.get("key") else {}
+        if answer.get("url"):
+            result["url"] = str(answer["url"])
+        return result, artifact("issue", self.source, answer)

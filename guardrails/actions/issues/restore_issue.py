@@ -1,0 +1,73 @@
+"""Put fields of an issue back to what they were. For undoing alone."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.issues.issues import IN_PROJECT, project_of, titled
+from guardrails.facts.classes import Is
+from guardrails.facts.effects import Effect
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target
+from guardrails.facts.text import ObjectId
+from integrations.ports import Writer
+
+Name = Annotated[
+    Literal["summary", "description", "type", "status", "priority", "labels", "assignee"],
+    Is("choice"),
+]
+Text = Annotated[str, Is("text")]
+Choice = Annotated[str, Is("choice")]
+Former = Annotated[str, Is("target")]
+
+
+class RestoreIssueArguments(Arguments):
+    """The values are the provider's own, from before. `names` says which of them count."""
+
+    issue_key: ObjectId
+    names: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
+    summary: Text = ""
+    description: Text = ""
+    type: Choice = ""
+    status: Former = ""
+    priority: Choice | None = None
+    labels: Annotated[tuple[Former, ...], Field(strict=False)] = ()
+    assignee: Former | None = None
+
+    def changes(self) -> dict[str, Any]:
+        found = self.model_dump(mode="json")
+        return {name: found[name] for name in self.names}
+
+
+class RestoreIssue(Action[RestoreIssueArguments]):
+    name = "restore_issue"
+    source = "jira"
+    resource_type = "issue"
+    title = "Put an issue back"
+    description = "Put fields of an issue back to what they were."
+    needs = frozenset({"projects"})
+    object_kind = "issue"
+    object_field = "issue_key"
+    only_undoes = True
+    arguments = RestoreIssueArguments
+
+    def implied(self, arguments: RestoreIssueArguments, facts: Facts) -> tuple[Target, ...] | None:
+        return project_of(facts)
+
+    def effects(self, arguments: RestoreIssueArguments, facts: Facts) -> tuple[Effect, ...]:
+        return IN_PROJECT
+
+    def describe(self, arguments: RestoreIssueArguments, facts: Facts) -> str:
+        return f"Put back {', '.join(arguments.names)} of {titled(facts)}"
+
+    def perform(
+        self, writer: Writer, arguments: RestoreIssueArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.change_issue(
+            arguments.issue_key, arguments.changes(), version=call.version, key=call.key
+        )
+
+    def outcome(self, arguments: RestoreIssueArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"task_key": arguments.issue_key}, ()

@@ -1,0 +1,99 @@
+"""Put one listed label on one mail."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guardrails.actions.base import (
+    NOTHING,
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Inverse,
+    Outcome,
+    subject_of,
+)
+from guardrails.actions.mail.restore_labels import to_restore
+from guardrails.facts.effects import Effect, hiding
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target
+from guardrails.facts.text import ObjectId, TargetId, visible
+from integrations.ports import Writer
+
+
+class ClassifyArguments(Arguments):
+    email_id: ObjectId
+    label_id: TargetId
+
+
+class Classify(Action[ClassifyArguments]):
+    name = "classify"
+    source = "gmail"
+    resource_type = "email"
+    title = "Label a mail"
+    description = (
+        "Put one of the listed labels on one mail. If the label belongs to a single-choice "
+        "group, the other labels of that group are taken off in the same step."
+    )
+    needs = frozenset({"email", "labels"})
+    takes = ("label",)
+    needs_option = True
+    object_kind = "email"
+    object_field = "email_id"
+    from_mail = True
+    in_patterns = True
+    arguments = ClassifyArguments
+
+    def targets(self, arguments: ClassifyArguments) -> tuple[Target, ...]:
+        return (
+            Target(path="label_id", kind="label", value=arguments.label_id, catalogue="labels"),
+        )
+
+    def effects(self, arguments: ClassifyArguments, facts: Facts) -> tuple[Effect, ...]:
+        return hiding(facts)
+
+    def undo(self, arguments: ClassifyArguments, facts: Facts) -> str:
+        return "Put the labels that this changes back as they were."
+
+    def differences(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        names, present = facts.labels or {}, facts.email.labels if facts.email else ()
+        before = [label for label in present if label in names]
+        after = [label for label in before if label not in removals]
+        after += [arguments.label_id] if arguments.label_id not in after else []
+
+        def told(labels: Sequence[str]) -> str:
+            return ", ".join(names.get(label, label) for label in labels) or NOTHING
+
+        return (("labels", told(before), told(after)),)
+
+    def inverse(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse:
+        before = facts.email.labels if facts.email else ()
+        return to_restore(
+            arguments.email_id,
+            add=[label for label in removals if label in before],
+            remove=[] if arguments.label_id in before else [arguments.label_id],
+        )
+
+    def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
+        name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)
+        return f"Label “{subject_of(facts)}” as {visible(name)}"
+
+    def already_so(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> bool:
+        if facts.email is None:
+            return False
+        labels = facts.email.labels
+        return arguments.label_id in labels and not set(removals) & set(labels)
+
+    def perform(self, writer: Writer, arguments: ClassifyArguments, call: Call) -> dict[str, Any]:
+        return writer.change_labels(
+            arguments.email_id, add=[arguments.label_id], remove=call.removals, key=call.key
+        )
+
+    def outcome(self, arguments: ClassifyArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"email_id": arguments.email_id, "label_id": arguments.label_id}, ()

@@ -1,0 +1,55 @@
+"""Delete one draft."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guardrails.actions.base import (
+    SUBJECT_SHOWN,
+    Action,
+    Arguments,
+    Call,
+    Difference,
+    Outcome,
+)
+from guardrails.facts.effects import Effect
+from guardrails.facts.facts import Facts
+from guardrails.facts.text import ObjectId, visible
+from integrations.ports import Writer
+
+
+class DeleteDraftArguments(Arguments):
+    draft_id: ObjectId
+
+
+class DeleteDraft(Action[DeleteDraftArguments]):
+    name = "delete_draft"
+    source = "gmail"
+    resource_type = "draft"
+    title = "Delete a draft"
+    description = "Delete one draft that was not sent. A person is always asked."
+    needs = frozenset()
+    object_kind = "draft"
+    object_field = "draft_id"
+    arguments = DeleteDraftArguments
+
+    def effects(self, arguments: DeleteDraftArguments, facts: Facts) -> tuple[Effect, ...]:
+        return (Effect(kind="destructive", because="the draft is gone, whoever wrote it"),)
+
+    def differences(
+        self, arguments: DeleteDraftArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[Difference, ...]:
+        if facts.draft is None:
+            return ()
+        return (("draft", f"{facts.draft.subject}\n{facts.draft.body}", "deleted"),)
+
+    def describe(self, arguments: DeleteDraftArguments, facts: Facts) -> str:
+        subject = facts.draft.subject if facts.draft else ""
+        return f"Delete the draft “{visible(subject, limit=SUBJECT_SHOWN) or '(no subject)'}”"
+
+    def perform(
+        self, writer: Writer, arguments: DeleteDraftArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.delete_draft(arguments.draft_id, version=call.version, key=call.key)
+
+    def outcome(self, arguments: DeleteDraftArguments, answer: Mapping[str, Any]) -> Outcome:
+        return {"draft_id": arguments.draft_id}, ()

@@ -1,0 +1,77 @@
+"""Write a reply into the user's drafts. Nothing is sent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from guardrails.actions.base import Action, Arguments, Call, Inverse, Outcome, artifact
+from guardrails.actions.mail.messages import named, receivers
+from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Address, Addresses, Target, audience
+from guardrails.facts.text import Body, Line, ObjectId
+from integrations.contracts import OutgoingMail
+from integrations.ports import Writer
+
+
+class DraftArguments(Arguments):
+    reply_to_id: ObjectId
+    to: Annotated[tuple[Address, ...], Field(strict=False, min_length=1, max_length=50)]
+    cc: Addresses = ()
+    subject: Line
+    body: Body
+
+
+class Draft(Action[DraftArguments]):
+    name = "draft"
+    source = "gmail"
+    resource_type = "email"
+    title = "Draft a reply"
+    description = (
+        "Write a reply to one mail into the user's drafts; nothing is sent. Receivers must "
+        "take part in that mail's thread or be listed."
+    )
+    needs = frozenset({"email", "thread", "mailbox"})
+    takes = ("recipient", "recipient_domain")
+    object_kind = "email"
+    object_field = "reply_to_id"
+    from_mail = True
+    arguments = DraftArguments
+
+    def targets(self, arguments: DraftArguments) -> tuple[Target, ...]:
+        return receivers("to", arguments.to) + receivers("cc", arguments.cc)
+
+    def implied(self, arguments: DraftArguments, facts: Facts) -> tuple[Target, ...] | None:
+        return None if facts.mailbox is None else audience("mailbox", facts.mailbox_members)
+
+    def effects(self, arguments: DraftArguments, facts: Facts) -> tuple[Effect, ...]:
+        return reaching(facts.mailbox_members, "also read this mailbox's drafts")
+
+    def undo(self, arguments: DraftArguments, facts: Facts) -> str:
+        return "Delete the draft."
+
+    def inverse(self, arguments: DraftArguments, facts: Facts, removals: Sequence[str]) -> Inverse:
+        return Inverse(
+            action_type="delete_draft",
+            arguments={},
+            from_result={"draft_id": "draft_id"},
+            version=1,
+        )
+
+    def describe(self, arguments: DraftArguments, facts: Facts) -> str:
+        return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"
+
+    def perform(self, writer: Writer, arguments: DraftArguments, call: Call) -> dict[str, Any]:
+        mail = OutgoingMail(
+            to=arguments.to,
+            cc=arguments.cc,
+            subject=arguments.subject,
+            body=arguments.body,
+            reply_to_id=arguments.reply_to_id,
+        )
+        return writer.create_draft(mail, key=call.key)
+
+    def outcome(self, arguments: DraftArguments, answer: Mapping[str, Any]) -> Outcome:
+        result = {"draft_id": str(answer["id"])} if answer.get("id") else {}
+        return result, artifact("draft", self.source, answer)

@@ -1,0 +1,128 @@
+"""Every action Remit can perform: one file each in `actions/`, one line each here. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from guardrails.actions.base import Action, Arguments
+from guardrails.actions.calendar.cancel_calendar_event import CancelCalendarEvent
+from guardrails.actions.calendar.create_calendar_event import CreateCalendarEvent
+from guardrails.actions.calendar.restore_event import RestoreEvent
+from guardrails.actions.calendar.update_calendar_event import UpdateCalendarEvent
+from guardrails.actions.files.append_document import AppendDocument
+from guardrails.actions.files.create_document import CreateDocument
+from guardrails.actions.files.move_document import MoveDocument
+from guardrails.actions.files.share_document import ShareDocument
+from guardrails.actions.files.unshare_document import UnshareDocument
+from guardrails.actions.issues.comment_jira_task import CommentJiraTask
+from guardrails.actions.issues.create_jira_task import CreateJiraTask
+from guardrails.actions.issues.restore_issue import RestoreIssue
+from guardrails.actions.issues.update_jira_task import UpdateJiraTask
+from guardrails.actions.mail.archive import Archive
+from guardrails.actions.mail.classify import Classify
+from guardrails.actions.mail.delete_draft import DeleteDraft
+from guardrails.actions.mail.draft import Draft
+from guardrails.actions.mail.forward_email import ForwardEmail
+from guardrails.actions.mail.mark_read import MarkRead
+from guardrails.actions.mail.move_email import MoveEmail
+from guardrails.actions.mail.restore_labels import RestoreLabels
+from guardrails.actions.mail.send_email import SendEmail
+from guardrails.actions.tools.call_mcp_tool import CallMcpTool
+from guardrails.facts.text import visible
+
+ACTIONS: tuple[Action[Any], ...] = (
+    Archive(),
+    Classify(),
+    MarkRead(),
+    MoveEmail(),
+    Draft(),
+    DeleteDraft(),
+    SendEmail(),
+    ForwardEmail(),
+    CreateJiraTask(),
+    UpdateJiraTask(),
+    CommentJiraTask(),
+    CreateCalendarEvent(),
+    UpdateCalendarEvent(),
+    CancelCalendarEvent(),
+    CreateDocument(),
+    AppendDocument(),
+    MoveDocument(),
+    ShareDocument(),
+    CallMcpTool(),
+)
+# What a person's command to undo may need beside these. No agent is offered one of them.
+UNDOING: tuple[Action[Any], ...] = (
+    RestoreLabels(),
+    RestoreEvent(),
+    RestoreIssue(),
+    UnshareDocument(),
+)
+BY_NAME: Mapping[str, Action[Any]] = {action.name: action for action in (*ACTIONS, *UNDOING)}
+
+
+class InvalidArguments(ValueError):
+    """The arguments do not fit the action's schema. The message names what is wrong, and
+    repeats none of the values."""
+
+
+def parse(action: Action[Any], arguments: Mapping[str, Any]) -> Arguments:
+    """The canonical arguments. Raises InvalidArguments."""
+    try:
+        # What `model_validate` does, without its wrapper; so does `canonical`.
+        parsed: Arguments = action.arguments.__pydantic_validator__.validate_python(arguments)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)[:5]
+        raise InvalidArguments("; ".join(map(_problem, problems))) from error
+    return parsed
+
+
+def _problem(details: Mapping[str, Any]) -> str:
+    place = visible(".".join(map(str, details["loc"])), limit=80)
+    return f"{place}: {details['msg'].removeprefix('Value error, ')}"
+
+
+def canonical(arguments: Arguments) -> dict[str, Any]:
+    """The arguments as JSON values: what is decided, stored, shown and executed."""
+    found: dict[str, Any] = arguments.__pydantic_serializer__.to_python(arguments, mode="json")
+    return found
+
+
+def pattern_arguments(
+    action_type: str, arguments: Mapping[str, Any], *, item_id: str
+) -> dict[str, Any]:
+    """A pattern's arguments for one mail: its own, and the mail's id where the action takes
+    it. Raises KeyError for an action that patterns cannot have."""
+    action = BY_NAME[action_type]
+    if not (action.in_patterns and action.object_field):
+        raise KeyError(action_type)
+    return {**arguments, action.object_field: item_id}
+
+
+def check_in_pattern(action_type: str, arguments: Mapping[str, Any]) -> None:
+    """Raises InvalidArguments for what no pattern may do, whatever the mail."""
+    action = BY_NAME.get(action_type)
+    if action is None or not action.in_patterns:
+        raise InvalidArguments("Patterns cannot do this")
+    if action.object_field in arguments:
+        raise InvalidArguments("The item is filled in for each mail")
+    parse(action, pattern_arguments(action_type, arguments, item_id="item"))
+
+
+def action_choices() -> list[tuple[str, str]]:
+    return [(action.name, action.title) for action in ACTIONS]
+
+
+def pattern_action_choices() -> list[tuple[str, str]]:
+    return [(action.name, action.title) for action in ACTIONS if action.in_patterns]
+
+
+def resource_type_choices() -> list[tuple[str, str]]:
+    names = dict.fromkeys(action.resource_type for action in ACTIONS)
+    return [(name, name.capitalize()) for name in names]
+
+
+def target_kind_choices() -> list[tuple[str, str]]:
+    kinds = dict.fromkeys(kind for action in ACTIONS for kind in action.takes)
+    return [(kind, kind.replace("_", " ").capitalize()) for kind in kinds]

@@ -1,0 +1,1 @@
+"""Actions through tools of MCP servers."""

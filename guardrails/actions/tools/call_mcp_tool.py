@@ -1,0 +1,123 @@
+"""Call one listed tool of one of the organisation's MCP servers.
+
+What is sent leaves the house, whatever the tool is said to do: every call reaches other people,
+and whoever stands in the arguments as an address is a receiver. A tool that acts also does what
+only its server knows, so a person is asked each time, unless an operator says that it can be
+taken back there, or that it only reads.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, JsonValue
+
+from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.facts import addressing, tool_schemas
+from guardrails.facts.classes import Is
+from guardrails.facts.effects import Effect
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Target, address_or_none
+from guardrails.facts.text import TargetId, storable, visible
+from integrations.ports import Writer
+
+MAX_CHARS = 50_000
+DEPTH = 8
+
+
+def _plain(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    _check(value, DEPTH)
+    if len(json.dumps(value, ensure_ascii=False)) > MAX_CHARS:
+        raise ValueError(f"is longer than {MAX_CHARS} characters")
+    return value
+
+
+def _check(value: JsonValue, depth: int) -> None:
+    if depth < 0:
+        raise ValueError("is nested too deep")
+    if isinstance(value, str):
+        storable(value)
+        addressing.check(value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("holds a number that is none")
+    elif isinstance(value, list):
+        for item in value:
+            _check(item, depth - 1)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            storable(name)
+            if address_or_none(name):
+                raise ValueError("has an address for a name")
+            addressing.check(name)
+            _check(item, depth - 1)
+
+
+class CallMcpToolArguments(Arguments):
+    tool: TargetId
+    arguments: Annotated[dict[str, JsonValue], AfterValidator(_plain), Is("text")] = {}
+
+
+class CallMcpTool(Action[CallMcpToolArguments]):
+    name = "call_mcp_tool"
+    source = "mcp"
+    resource_type = "tool"
+    title = "Call a tool of an MCP server"
+    description = (
+        "Call one listed tool of one of the organisation's MCP servers. The tools "
+        "plan_<server>_tools tell what each takes. Everything in arguments is sent to the server; "
+        "an address there must be listed or known, and stand by itself."
+    )
+    needs = frozenset()
+    takes = ("tool", "recipient", "recipient_domain")
+    needs_option = True
+    object_kind = "tool"
+    tells = True
+    arguments = CallMcpToolArguments
+
+    def object_id(self, arguments: CallMcpToolArguments) -> str:
+        return arguments.tool
+
+    def targets(self, arguments: CallMcpToolArguments) -> tuple[Target, ...]:
+        receivers = addressing.people(arguments.arguments, "arguments")
+        return (
+            Target(path="tool", kind="tool", value=arguments.tool),
+            *(Target(path=path, kind="recipient", value=one, role="to") for path, one in receivers),
+        )
+
+    def names(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[str, ...]:
+        schema = facts.tool.input_schema if facts.tool else {}
+        return tool_schemas.free_names(arguments.arguments, schema, "arguments")
+
+    def unfit(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[str, str] | None:
+        if facts.tool is None or not facts.tool.enabled:
+            return "tool_not_enabled", f"“{arguments.tool}”"
+        try:
+            tool_schemas.check(arguments.arguments, facts.tool.input_schema)
+        except tool_schemas.Misfit as problem:
+            return "invalid_arguments", visible(f"{problem}.", limit=300)
+        return None
+
+    def effects(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[Effect, ...]:
+        tool = facts.tool
+        server = visible(tool.server, limit=100) if tool else "somebody"
+        out = Effect(kind="egress", because=f"the MCP server {server} is told all of this")
+        if tool and tool.effect in ("reading", "undoable"):
+            return (out,)
+        return (out, Effect(kind="destructive", because="only the server knows what it changes"))
+
+    def describe(self, arguments: CallMcpToolArguments, facts: Facts) -> str:
+        server = visible(facts.tool.server, limit=100) if facts.tool else "an MCP server"
+        return f"Call {arguments.tool} of {server}"
+
+    def perform(
+        self, writer: Writer, arguments: CallMcpToolArguments, call: Call
+    ) -> dict[str, Any]:
+        return writer.call_tool(
+            arguments.tool, arguments.arguments, version=call.version, key=call.key
+        )
+
+    def outcome(self, arguments: CallMcpToolArguments, answer: Mapping[str, Any]) -> Outcome:
+        # No artifacts: an id that a stranger names is nothing that this run has made.
+        kept = {name: answer[name] for name in ("text", "structured", "left_out") if name in answer}
+        return {"tool": arguments.tool, **kept}, ()

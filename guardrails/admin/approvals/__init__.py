@@ -1,0 +1,1 @@
+"""Approvals, held sends and undo for operators."""

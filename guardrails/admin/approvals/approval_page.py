@@ -1,0 +1,60 @@
+"""An approval as its admin page shows it: the card, its times in the account's zone, and the
+form to change it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from guardrails.actions import base
+from guardrails.approve import approvals, cards
+from guardrails.decide.provenance import values
+from guardrails.facts.text import visible
+from guardrails.models import Approval
+
+
+def context(approval: Approval) -> dict[str, Any]:
+    """The page's values."""
+    card = cards.card(approval)
+    changed = {name: old for name, old in card.proposed.items() if card.arguments.get(name) != old}
+    return {
+        "approval": approval,
+        "card": card,
+        "headline": visible(approval.description),
+        "targets": [value for value in card.values if value.is_target],
+        "rest": [value for value in card.values if not value.is_target],
+        "side_effects": [visible(text) for text in card.side_effects],
+        "why": visible(approval.reason),
+        "proposed": list(_in_words(changed)),
+        "times": list(_times(approval)),
+        "person_said": visible(approval.decision_reason),
+        "outcome": visible(str(approval.executed.get("sentence", ""))),
+        "is_open": approval.state == Approval.State.PENDING,
+    }
+
+
+def _in_words(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Arguments for people, with the fields of a nested one each for itself."""
+    for name, value in arguments.items():
+        if isinstance(value, Mapping):
+            yield from ((path, visible(text)) for path, text in values({name: value}))
+        else:
+            yield name.replace("_", " "), visible(base.in_words(value))
+
+
+def note_shown(rows: Iterable[Approval]) -> None:
+    """These are before a person who may decide."""
+    approvals.note_shown([cards.card(row) for row in rows])
+
+
+def _times(approval: Approval) -> Iterator[tuple[str, str]]:
+    zone = ZoneInfo(approval.account.time_zone)
+    moments: Mapping[str, datetime | None] = {
+        "Asked": approval.created_at,
+        "Expires": approval.expires_at,
+        "Escalated": approval.escalated_at,
+        "Decided": approval.decided_at,
+    }
+    for label, at in moments.items():
+        if at is not None:
+            yield label, f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S} {zone.key}"

@@ -1,0 +1,159 @@
+"""The inbox of approvals: what waits for a person, and what they said."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, reverse
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from guardrails.admin.approvals import approval_page, approval_views
+from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
+from guardrails.approve import cards
+from guardrails.facts.text import visible
+from guardrails.models import Approval
+from guardrails.models.approvals import WAITING_FIRST
+from integrations.web.read_only_admin import ReadOnlyAdmin
+
+APPROVAL_COLOURS = {
+    "Waiting": "info",
+    "Waiting, escalated": "danger",
+    "Confirmed, being done": "info",
+    "Confirmed and done": "success",
+    "Confirmed, but failed": "danger",
+    "Confirmed, but refused": "warning",
+    "Rejected": "warning",
+    "Expired": "warning",
+}
+
+
+class EscalatedFilter(admin.SimpleListFilter):
+    title = "attention"
+    parameter_name = "escalated"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Escalated")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.exclude(escalated_at=None) if self.value() == "yes" else queryset
+
+
+class DelegatedFilter(admin.SimpleListFilter):
+    title = "who decides"
+    parameter_name = "delegated"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("me", "Delegated to me or my groups"), ("any", "Delegated to anybody")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "any":
+            return queryset.exclude(delegated_to="")
+        if self.value() == "me":
+            groups = request.user.groups.values_list("name", flat=True)
+            names = [f"operator:{request.user.get_username()}", *(f"group:{one}" for one in groups)]
+            return queryset.filter(Q(delegated_to__in=names))
+        return queryset
+
+
+@admin.register(Approval)
+class ApprovalAdmin(ReadOnlyAdmin):
+    """The inbox: what waits comes first. Nothing can be edited here; people decide."""
+
+    list_display = ("created_at", "headline", "standing", "account", "holder", "outcome", "seconds")
+    list_display_links = ("created_at", "headline")
+    list_filter = (
+        "state",
+        "action_type",
+        ("account", AutocompleteSelectFilter),
+        EscalatedFilter,
+        DelegatedFilter,
+        "organisation",
+    )
+    list_filter_submit = True
+    list_select_related = ("account",)
+    list_before_template = "guardrails/inbox.html"
+    list_disable_select_all = False
+    ordering = (WAITING_FIRST.asc(), "-created_at")
+    search_fields = ("id", "action_id", "external_user_id", "turn_id")
+    search_help_text = "The whole id of the approval, the action, the user or the turn"
+    fields = ("account", "standing", "action_id")
+    readonly_fields = ("standing",)
+    change_form_outer_before_template = "guardrails/approval.html"
+    actions = ("decide_selected",)
+
+    class Media:
+        js = ("remit/inbox.js",)
+
+    @display(description="Action")  # type: ignore[untyped-decorator]
+    def headline(self, row: Approval) -> str:
+        return visible(row.description, limit=160)
+
+    @display(description="State", label=APPROVAL_COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, row: Approval) -> str:
+        escalated = row.state == Approval.State.PENDING and row.escalated_at
+        return "Waiting, escalated" if escalated else row.get_state_display()
+
+    @display(description="Asked")  # type: ignore[untyped-decorator]
+    def holder(self, row: Approval) -> str:
+        return cards.named(row.delegated_to or f"user:{row.external_user_id}")
+
+    @display(description="Handled")  # type: ignore[untyped-decorator]
+    def outcome(self, row: Approval) -> str:
+        return cards.handled(row) or "-"
+
+    @display(description="Seconds")  # type: ignore[untyped-decorator]
+    def seconds(self, row: Approval) -> str:
+        by_person = row.decided_at and row.state != Approval.State.EXPIRED
+        return f"{row.seconds_to_decide:.1f}" if by_person else "-"
+
+    @admin.action(description="Decide about the selected ones", permissions=["decide"])
+    def decide_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        ids = list(queryset.filter(state="pending").values_list("id", flat=True)[: BATCH_MAX + 1])
+        if not ids:
+            messages.warning(request, "None of these waits any more.")
+            return None
+        if len(ids) > BATCH_MAX:
+            messages.warning(request, f"{BATCH_MAX} at a time: more than that nobody reads.")
+            return None
+        query = urlencode({"ids": ",".join(map(str, ids))})
+        return redirect(f"{reverse('admin:guardrails_approval_batch')}?{query}")
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return may_decide(request)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        waiting = Approval.objects.filter(state=Approval.State.PENDING).count()
+        response: HttpResponse = super().changelist_view(
+            request, {**(extra_context or {}), "waiting": waiting}
+        )
+        return response
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*approval_views.urls(self), *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = approval_page.context(row) if row else {}
+        if row:
+            context["revision"] = Approval.objects.filter(revises=row).first()
+        if row and may_decide(request):
+            approval_page.note_shown([row])
+        response: HttpResponse = super().change_view(
+            request,
+            object_id,
+            form_url,
+            {**(extra_context or {}), **context, "may_decide": may_decide(request)},
+        )
+        return response

@@ -1,0 +1,134 @@
+"""Held actions: what is carried out when, and the button that recalls it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, When
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from audit.ledger.timeline import moment
+from guardrails.actions import registry
+from guardrails.admin.authors import operator
+from guardrails.execute import held_sends
+from guardrails.facts.text import visible
+from guardrails.models import Hold
+from integrations.web.read_only_admin import ReadOnlyAdmin
+
+COLOURS = {
+    "Held": "info",
+    "Released": "success",
+    "Recalled": "warning",
+    "Released, but refused": "warning",
+    "Released, but failed": "danger",
+}
+
+
+@admin.register(Hold)
+class HoldAdmin(ReadOnlyAdmin):
+    """What is held comes first, what is due soonest on top. Nothing can be edited."""
+
+    list_display = ("until_when", "headline", "standing", "account", "decided_by")
+    list_display_links = ("until_when", "headline")
+    list_filter = ("state", "action_type", "organisation")
+    list_select_related = ("account",)
+    ordering = (
+        Case(When(state="held", then=0), default=1).asc(),
+        Case(When(state="held", then="until")).asc(),
+        "-held_at",
+    )
+    search_fields = ("id", "action_id", "external_user_id", "turn_id")
+    search_help_text = "The whole id of the hold, the action, the user or the turn"
+    fields = ("account", "standing", "until_when", "decided_by", "outcome", "in_ledger")
+    readonly_fields = ("standing", "until_when", "in_ledger")
+    change_form_outer_before_template = "guardrails/hold.html"
+
+    @display(description="Held until")  # type: ignore[untyped-decorator]
+    def until_when(self, row: Hold) -> str:
+        return moment(row.until)
+
+    @display(description="Action")  # type: ignore[untyped-decorator]
+    def headline(self, row: Hold) -> str:
+        return visible(row.description, limit=160)
+
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, row: Hold) -> str:
+        return row.get_state_display()
+
+    @display(description="In the ledger")  # type: ignore[untyped-decorator]
+    def in_ledger(self, row: Hold) -> str:
+        address = reverse("admin:audit_executedagentaction_changelist")
+        return format_html('<a href="{}?q={}">{}</a>', address, row.action_id, row.action_id)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.recall)
+        return [
+            path("<uuid:hold_id>/recall/", view, name="guardrails_hold_recall"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = _page(row) | {"may_recall": may_recall(request)} if row else {}
+        response: HttpResponse = super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), **context}
+        )
+        return response
+
+    def recall(self, request: HttpRequest, hold_id: UUID) -> HttpResponse:
+        """An operator's recall, posted by the button of the page."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not may_recall(request):
+            raise PermissionDenied
+        row = self.get_object(request, str(hold_id))
+        if row is None:
+            messages.error(request, "There is no such held action.")
+            return redirect("admin:guardrails_hold_changelist")
+        try:
+            held_sends.recall(
+                organisation_id=row.organisation_id, hold_id=row.id, by=operator(request)
+            )
+        except held_sends.TooLate as late:
+            messages.warning(request, f"Too late to recall. {late}")
+        else:
+            messages.success(request, f"Recalled: {visible(row.description)}")
+        return redirect("admin:guardrails_hold_change", row.pk)
+
+
+def may_recall(request: HttpRequest) -> bool:
+    return request.user.has_perm("guardrails.change_hold")
+
+
+def _page(row: Hold) -> dict[str, Any]:
+    """The page's values: everything that would be sent, hidden characters shown."""
+    action = registry.BY_NAME.get(row.action_type)
+    order = list(action.arguments.model_fields) if action else []
+    names = sorted(row.arguments, key=[*order, *row.arguments].index)
+    return {
+        "hold": row,
+        "headline": visible(row.description),
+        "title_of_action": action.title if action else row.action_type,
+        "values": [
+            (name.replace("_", " "), visible(_text(row.arguments[name])))
+            for name in names
+            if row.arguments[name] not in (None, "", [])
+        ],
+        "until": moment(row.until),
+        "is_held": row.state == Hold.State.HELD,
+    }
+
+
+def _text(value: object) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)

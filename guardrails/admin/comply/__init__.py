@@ -1,0 +1,1 @@
+"""Health, reconciliation, keeping and recipients for compliance officers."""

@@ -1,0 +1,136 @@
+"""Who receives the ledger's checkpoints: added here, confirmed here, never edited."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from audit.ledger.timeline import moment
+from guardrails.admin.authors import operator
+from guardrails.comply import recipients, tasks
+from guardrails.facts.text import visible
+from guardrails.models import CheckpointRecipient
+
+COLOURS = {"Receives": "success", "Waits for its code": "info", "Not reached": "danger"}
+
+
+NO_OTHER_BUTTONS = {"show_save_and_continue": False, "show_save_and_add_another": False}
+
+
+@admin.register(CheckpointRecipient)
+class RecipientAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+    list_display = ("shown_address", "kind", "organisation", "standing", "last_delivery")
+    list_filter = ("organisation", "kind")
+    list_select_related = ("organisation",)
+    list_per_page = 50
+    fields = ("organisation", "kind", "address")
+    change_form_outer_before_template = "guardrails/recipient.html"
+
+    @display(description="Address", ordering="address")  # type: ignore[untyped-decorator]
+    def shown_address(self, row: CheckpointRecipient) -> str:
+        return visible(row.address, limit=32)
+
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, row: CheckpointRecipient) -> str:
+        if row.failures:
+            return "Not reached"
+        return "Receives" if row.confirmed_at else "Waits for its code"
+
+    @display(description="Last checkpoint")  # type: ignore[untyped-decorator]
+    def last_delivery(self, row: CheckpointRecipient) -> str:
+        return moment(row.delivered_at) if row.delivered_at else "none yet"
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: CheckpointRecipient | None = None
+    ) -> tuple[str, ...]:
+        return self.fields if obj else ()  # another address is confirmed anew
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: CheckpointRecipient,
+        form: Any,
+        change: bool,
+    ) -> None:
+        if change:
+            return
+        recipients.add(obj, by=operator(request))
+        tasks.queue_code(obj.id)
+        messages.info(request, "A code is on its way there. Type it in below when it arrived.")
+
+    def response_add(
+        self, request: HttpRequest, obj: CheckpointRecipient, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return redirect("admin:guardrails_checkpointrecipient_change", obj.pk)
+
+    def delete_model(self, request: HttpRequest, obj: CheckpointRecipient) -> None:
+        recipients.remove(obj, by=operator(request))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for row in queryset:
+            recipients.remove(row, by=operator(request))
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.confirm_view)
+        name = "guardrails_checkpointrecipient_confirm"
+        return [path("<uuid:recipient_id>/confirm/", view, name=name), *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = {**(extra_context or {}), "show_save": False, **NO_OTHER_BUTTONS}
+        if row is not None:
+            context |= _page(row) | {"may_confirm": may_confirm(request)}
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
+
+    def confirm_view(self, request: HttpRequest, recipient_id: UUID) -> HttpResponse:
+        """Takes the code that arrived, or sends another one; posted by the page's buttons."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not may_confirm(request):
+            raise PermissionDenied
+        row = get_object_or_404(CheckpointRecipient, id=recipient_id)
+        if "_again" in request.POST:
+            tasks.queue_code(row.id)
+            messages.info(request, "Another code is on its way. Earlier ones count no more.")
+        elif recipients.confirm(
+            row.id, code=request.POST.get("code", ""), by=operator(request), now=timezone.now()
+        ):
+            messages.success(request, f"{row.address} receives checkpoints from now on.")
+        else:
+            messages.error(
+                request,
+                "That is not the code, or it does not count any more: it does for a week and "
+                "five tries. Send another one.",
+            )
+        return redirect("admin:guardrails_checkpointrecipient_change", row.pk)
+
+
+def may_confirm(request: HttpRequest) -> bool:
+    return request.user.has_perm("guardrails.change_checkpointrecipient")
+
+
+def _page(row: CheckpointRecipient) -> dict[str, Any]:
+    is_webhook = row.kind == CheckpointRecipient.Kind.WEBHOOK
+    return {
+        "recipient": row,
+        "problem": row.error_code,
+        "code_sent": moment(row.code_sent_at) if row.code_sent_at else "",
+        "delivered": moment(row.delivered_at) if row.delivered_at else "",
+        "next": moment(row.next_at) if row.next_at else "",
+        "secret": recipients.secret(row) if is_webhook else "",
+    }

@@ -1,0 +1,157 @@
+"""A learned pattern as its admin page shows it: what it would do, what the guardrails say to
+that now, and what speaks for and against it.
+
+What strangers or the model wrote is plain text here, with its hidden characters shown.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from audit.ledger.ids import uuid7
+from guardrails.actions import registry
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.facts.text import visible
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.learn import proposals
+from guardrails.models import LearnedPattern, PatternEvidence
+from guardrails.policies import explain, simulation
+
+SHOWN = 10
+Side = PatternEvidence.Side
+ORDER = (Side.CONTRADICTING, Side.SUPPORTING, Side.UNDECIDED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One action, and what the guardrails say to it now."""
+
+    title: str
+    arguments: str
+    verdict: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One mail, and what became of it."""
+
+    subject: str
+    at: str
+    told: str
+    by_person: bool
+
+
+def context(pattern: LearnedPattern) -> dict[str, Any]:
+    """The page's values. Asks the provider about the newest mail that the pattern fits."""
+    zone = ZoneInfo(pattern.account.time_zone)
+    evidence = list(pattern.evidence.all())
+    sides = {side: [one for one in evidence if one.side == side] for side in ORDER}
+    hits = pattern.hit_rows.all()[:SHOWN]
+    tried_on = evidence[0] if evidence else None
+    return {
+        "pattern": pattern,
+        "headline": visible(pattern.name),
+        "matches": list(_matches(pattern)),
+        "proposed_by": pattern.get_proposed_by_display(),
+        "from_mail": pattern.proposed_by == LearnedPattern.ProposedBy.MAIL,
+        "example": visible(pattern.example_id),
+        "said": visible(pattern.reason),
+        "steps": list(_steps(pattern, tried_on)),
+        "tried_on": _line(tried_on, zone) if tried_on else None,
+        "evidence": [
+            (side.label, len(rows), [_line(one, zone) for one in rows[:SHOWN]])
+            for side, rows in sides.items()
+        ],
+        "enough": proposals.ENOUGH,
+        "by_person": sum(one.by_person for one in sides[Side.SUPPORTING]),
+        "hits": [
+            Line(
+                subject=visible(hit.subject) or "(no subject)",
+                at=_moment(hit.at, zone),
+                told=hit.correction or "Nobody put it back.",
+                by_person=hit.corrected_at is not None,
+            )
+            for hit in hits
+        ],
+        "percent": None if pattern.precision is None else f"{pattern.precision:.0%}",
+        "times": list(_times(pattern, zone)),
+        "is_approved": pattern.state == LearnedPattern.State.APPROVED,
+    }
+
+
+def _matches(pattern: LearnedPattern) -> Iterator[tuple[str, str]]:
+    for label, value in (
+        ("Sender, proved by DMARC", pattern.sender_address),
+        ("Domain of the sender, proved by DMARC", pattern.sender_domain),
+        ("Mailing list", pattern.list_id),
+        ("Subject, numbers ignored", pattern.subject),
+    ):
+        if value:
+            yield label, visible(value)
+
+
+def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterator[Step]:
+    """Every action as the guardrails would decide it now, on the newest mail that fits; where
+    there is none, what the permission says in general."""
+    account = pattern.account.ref()
+    in_general = {
+        one.action_type: one for one in explain.effective(policy_snapshot(account), account.source)
+    }
+    for row in pattern.actions.order_by("order"):
+        if tried_on is None:
+            known = in_general.get(row.action_type)
+            verdict = known.verdict if known else "refuse"
+            sentence = f"{known.sentence} {known.strictest}" if known else ""
+        else:
+            found = simulation.simulate(
+                ActionRequest(
+                    action_id=uuid7(),
+                    account=account,
+                    action_type=row.action_type,
+                    arguments=registry.pattern_arguments(
+                        row.action_type, row.arguments, item_id=tried_on.item_id
+                    ),
+                    origin=Origin(
+                        trigger="pattern",
+                        pattern_id=str(pattern.pk),
+                        item_source_id=tried_on.item_id,
+                        thread_id=tried_on.thread_id,
+                    ),
+                )
+            ).decision
+            verdict, sentence = found.verdict, found.sentence
+        yield Step(
+            title=row.get_action_type_display(),
+            arguments=", ".join(f"{k}: {visible(str(v))}" for k, v in row.arguments.items()),
+            verdict=verdict,
+            sentence=visible(sentence),
+        )
+
+
+def _line(row: PatternEvidence, zone: ZoneInfo) -> Line:
+    return Line(
+        subject=visible(row.subject) or "(no subject)",
+        at=_moment(row.occurred_at, zone),
+        told=visible(row.told),
+        by_person=row.by_person,
+    )
+
+
+def _moment(at: datetime, zone: ZoneInfo) -> str:
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
+
+
+def _times(pattern: LearnedPattern, zone: ZoneInfo) -> Iterator[tuple[str, str]]:
+    moments = {
+        "Proposed": pattern.created_at,
+        "Approved": pattern.approved_at,
+        "Suspended": pattern.suspended_at,
+        "Expires": pattern.expires_at,
+        "Last hit": pattern.last_hit_at,
+    }
+    for label, at in moments.items():
+        if at is not None:
+            yield label, _moment(at, zone)

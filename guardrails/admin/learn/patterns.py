@@ -1,0 +1,142 @@
+"""Admin of learned patterns: a proposal acts only once a person approved it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils import timezone
+from unfold.admin import TabularInline
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import action, display
+
+from guardrails.admin.authors import operator
+from guardrails.admin.base import PolicyAdmin
+from guardrails.admin.learn import pattern_page
+from guardrails.admin.learn.pattern_actions_form import PatternActionForm
+from guardrails.facts.text import visible
+from guardrails.learn import patterns
+from guardrails.models import LearnedPattern, PatternAction
+
+PATTERN_COLOURS = {
+    "Proposed": "info",
+    "Approved": "success",
+    "Suspended": "warning",
+    "Expired": "warning",
+}
+
+
+class PatternActionInline(TabularInline):  # type: ignore[misc]
+    model = PatternAction
+    form = PatternActionForm
+    extra = 0
+
+
+@admin.register(LearnedPattern)
+class LearnedPatternAdmin(PolicyAdmin):
+    list_display = ("name", "account", "standing", "matcher", "hits", "precise", "last_hit_at")
+    list_filter = (("account", AutocompleteSelectFilter), "state", "proposed_by")
+    search_fields = ("name", "sender_address", "sender_domain", "list_id")
+    inlines = (PatternActionInline,)
+    actions = ("approve", "suspend")
+    change_form_outer_before_template = "guardrails/pattern.html"
+    fields = (
+        "account",
+        "name",
+        "sender_address",
+        "sender_domain",
+        "list_id",
+        "subject",
+        "content_type",
+        "reason",
+    )
+
+    @display(description="State", label=PATTERN_COLOURS)  # type: ignore[untyped-decorator]
+    def standing(self, row: LearnedPattern) -> str:
+        return "Expired" if row.is_expired(timezone.now()) else row.get_state_display()
+
+    @display(description="Matches")  # type: ignore[untyped-decorator]
+    def matcher(self, row: LearnedPattern) -> str:
+        parts = (row.sender_address, row.sender_domain, row.list_id, row.subject)
+        return visible(" · ".join(part for part in parts if part))
+
+    @display(description="Precision")  # type: ignore[untyped-decorator]
+    def precise(self, row: LearnedPattern) -> str:
+        return "no hits yet" if row.precision is None else f"{row.precision:.0%}"
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.decide)
+        return [
+            path("<uuid:pattern_id>/decide/", view, name="guardrails_learnedpattern_decide"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id) if request.method == "GET" else None
+        context = pattern_page.context(row) if row else {}
+        may_decide = self.has_change_permission(request, row)
+        response: HttpResponse = super().change_view(
+            request,
+            object_id,
+            form_url,
+            {
+                **(extra_context or {}),
+                **context,
+                "standing": self.standing(row) if row else "",
+                "may_decide": may_decide,
+            },
+        )
+        return response
+
+    def decide(self, request: HttpRequest, pattern_id: UUID) -> HttpResponse:
+        """An operator's word, posted by the buttons of the page."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        row = self.get_object(request, str(pattern_id))
+        if row is None or not self.has_change_permission(request, row):
+            raise PermissionDenied
+        chosen = LearnedPattern.objects.filter(pk=row.pk)
+        if request.POST.get("word") == "approve":
+            self.approve(request, chosen)
+        else:
+            self.suspend(request, chosen)
+        return redirect("admin:guardrails_learnedpattern_change", row.pk)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        changed = form.has_changed() or any(formset.has_changed() for formset in formsets)
+        with self.recording([form.instance.pk], request):
+            super().save_related(request, form, formsets, change)
+            reopened = change and changed and patterns.reopen(pattern_id=form.instance.pk)
+        if reopened:
+            messages.warning(request, "The pattern changed, so somebody must approve it again.")
+
+    @action(  # type: ignore[untyped-decorator]
+        description="Approve or renew: let these patterns act", permissions=["change"]
+    )
+    def approve(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
+        by, now = operator(request), timezone.now()
+        ids = list(queryset.values_list("pk", flat=True))
+        with self.recording(ids, request):
+            count = sum(patterns.approve(pattern_id=key, by=by, now=now) for key in ids)
+        messages.success(request, f"{count} {'acts' if count == 1 else 'act'} from now on.")
+
+    @action(  # type: ignore[untyped-decorator]
+        description="Suspend: stop these patterns", permissions=["change"]
+    )
+    def suspend(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
+        now = timezone.now()
+        ids = list(queryset.values_list("pk", flat=True))
+        with self.recording(ids, request):
+            why = f"{operator(request)} suspended it."
+            count = sum(patterns.suspend(pattern_id=key, why=why, now=now) for key in ids)
+        messages.success(request, f"{count} {'is' if count == 1 else 'are'} suspended.")

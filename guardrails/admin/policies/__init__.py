@@ -1,0 +1,1 @@
+"""Allowed actions, ceilings, switches and MCP servers, with their trials and explanations."""

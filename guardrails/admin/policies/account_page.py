@@ -1,0 +1,131 @@
+"""The policy of one account in words: what its agent may do, and what it was refused."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.contracts import Filters, Recorded
+from audit.ledger import selectors as ledger
+from audit.ledger.timeline import moment
+from guardrails.actions import registry
+from guardrails.admin.scope import choose_account
+from guardrails.facts.text import visible
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
+from guardrails.policies import explain, files as policy_files
+from guardrails.policies.explain import Effective
+from guardrails.policies.findings import findings
+from guardrails.policies.why import why
+from integrations.models import Account
+
+REFUSALS_SHOWN = 10
+NOBODY = UUID(int=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """One refused action of the ledger, for the list."""
+
+    action_id: UUID
+    at: str
+    title: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One action of the page, with where to change it."""
+
+    told: Effective
+    takes: str
+    permit_query: str
+    target_query: str
+
+
+def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """What one account's agent may do now, in words; and whether it may ever reach somebody."""
+    context |= choose_account(request) | {"title": "What may this agent do?"}
+    account, target = context["account"], request.GET.get("target", "").strip()
+    if account:
+        policy, source = policy_snapshot(account.ref()), account.source
+        lines = [_line(account, one) for one in explain.effective(policy, source)]
+        context |= {
+            "permitted": [one for one in lines if one.told.verdict != "refuse"],
+            "refused": [one for one in lines if one.told.verdict == "refuse"],
+            "findings": findings(policy, source),
+            "is_empty": not policy.rules,
+            "presets": policy_files.presets_for(account) if not policy.rules else {},
+            "target": target,
+            "reach": explain.may_ever(policy, source, target, now=timezone.now()) if target else (),
+            "refusals": _refusals(account),
+            "in_shadow": ShadowPolicy.objects.filter(account=account).exists(),
+            "may_change": request.user.has_perm("guardrails.change_allowedaction"),
+        }
+    return TemplateResponse(request, "guardrails/account.html", context)
+
+
+def why_page(request: HttpRequest, context: dict[str, Any], action_id: UUID) -> HttpResponse:
+    """Why one action of the ledger was decided as it was."""
+    found = why(ledger.recorded(action_id))
+    if found is None:
+        raise Http404("The ledger keeps no decision of this action.")
+    row = found.row
+    account = Account.objects.filter(
+        organisation=row.tenant_id, pk=row.account_id or NOBODY
+    ).first()
+    rule = AllowedAction.objects.filter(pk=found.rule_id).first() if found.rule_id else None
+    context |= {
+        "title": "Why was this decided so?",
+        "why": found,
+        "at": moment(row.occurred_at),
+        "description": visible(str(row.payload.get("description", ""))),
+        "account": account,
+        "rule": rule,
+        "options": AllowedActionOption.objects.filter(pk__in=found.option_ids),
+        "permit": _query(account, row) if account and not found.rule_id else "",
+    }
+    return TemplateResponse(request, "guardrails/why.html", context)
+
+
+def address_of(account: Account) -> str:
+    return f"{reverse('admin:guardrails_policy_explain')}?{urlencode({'account': account.pk})}"
+
+
+def _line(account: Account, told: Effective) -> Line:
+    action = registry.BY_NAME[told.action_type]
+    given = {"account": account.pk, "action_type": told.action_type}
+    target = given | {"source": action.source, "kind": next(iter(action.takes), "")}
+    return Line(
+        told=told,
+        takes=", ".join(kind.replace("_", " ") for kind in action.takes),
+        permit_query=urlencode(given),
+        target_query=urlencode(target),
+    )
+
+
+def _refusals(account: Account) -> list[Refusal]:
+    filters = Filters(tenant_id=account.organisation_id, account_id=account.pk, status="blocked")
+    return [
+        Refusal(
+            action_id=row.action_id,
+            at=moment(row.occurred_at),
+            title=visible(_title(row)),
+            sentence=visible(str(row.payload.get("sentence", ""))),
+        )
+        for row in ledger.actions(filters=filters, limit=REFUSALS_SHOWN).rows
+    ]
+
+
+def _title(row: Recorded) -> str:
+    action = registry.BY_NAME.get(row.action_type)
+    return str(row.payload.get("description") or (action.title if action else row.action_type))
+
+
+def _query(account: Account, row: Recorded) -> str:
+    return urlencode({"account": account.pk, "action_type": row.action_type})

@@ -1,0 +1,44 @@
+"""Admin of the organisation's ceiling."""
+
+from django.contrib import admin
+from unfold.decorators import display
+
+from guardrails.admin.base import kinds
+from guardrails.admin.policies.conditions_form import WithConditions
+from guardrails.admin.policies.trial import DraftAdmin
+from guardrails.models import CeilingRule
+
+CEILING_COLOURS = {
+    "Forbidden": "danger",
+    "At most as a draft": "danger",
+    "At most after asking a person": "info",
+    "Only under these conditions": "warning",
+}
+
+
+class CeilingRuleForm(WithConditions):
+    class Meta:
+        model = CeilingRule
+        fields = ("organisation", "action_type", "at_most", "hold_seconds", "conditions", "note")
+
+
+@admin.register(CeilingRule)
+class CeilingRuleAdmin(DraftAdmin):
+    form = CeilingRuleForm
+    list_display = ("what", "organisation", "limit", "only_if", "note")
+    list_filter = ("organisation", "at_most")
+    list_select_related = ("organisation",)
+    search_fields = ("action_type", "note")
+    autocomplete_fields = ()
+
+    @display(description="Action")  # type: ignore[untyped-decorator]
+    def what(self, row: CeilingRule) -> str:
+        return row.get_action_type_display() or "Every action"
+
+    @display(description="At most", label=CEILING_COLOURS)  # type: ignore[untyped-decorator]
+    def limit(self, row: CeilingRule) -> str:
+        return row.get_at_most_display()
+
+    @display(description="Only if")  # type: ignore[untyped-decorator]
+    def only_if(self, row: CeilingRule) -> str:
+        return kinds(row.conditions)

@@ -1,0 +1,222 @@
+"""Admin of MCP servers and of their tools, which are enabled one by one."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from django.utils import timezone
+from unfold.decorators import display
+
+from audit.ledger.timeline import moment
+from guardrails.admin.authors import author
+from guardrails.admin.base import PolicyAdmin
+from guardrails.admin.policies.comparison import compared
+from guardrails.facts.text import visible
+from guardrails.policies import changes
+from integrations import mcp_tools
+from integrations.exceptions import ProviderError
+from integrations.mcp import session
+from integrations.mcp.session import NotInstalled
+from integrations.models import McpServer, McpTool
+
+STANDING = {
+    "enabled": "success",
+    "off": "info",
+    "changed, off": "warning",
+    "gone": "warning",
+    "not usable": "danger",
+}
+SHOWN = 500
+
+
+def standing(row: McpTool) -> str:
+    if row.unusable:
+        return "not usable"
+    if row.gone_at:
+        return "gone"
+    if row.enabled:
+        return "enabled"
+    return "changed, off" if row.changed_at else "off"
+
+
+@admin.register(McpServer)
+class McpServerAdmin(PolicyAdmin):
+    autocomplete_fields = ()
+    list_display = ("name", "slug", "organisation", "enabled", "tools", "last_read", "told")
+    list_filter = ("organisation", "enabled")
+    list_select_related = ("organisation",)
+    search_fields = ("name", "slug", "url")
+    fields = ("organisation", "slug", "name", "url", "token_variable", "enabled")
+    change_form_outer_before_template = "guardrails/mcp_server.html"
+
+    @display(description="Tools enabled")  # type: ignore[untyped-decorator]
+    def tools(self, row: McpServer) -> str:
+        states = [tool.enabled for tool in row.tools.all()]
+        return f"{sum(states)} of {len(states)}"
+
+    @display(description="Last read")  # type: ignore[untyped-decorator]
+    def last_read(self, row: McpServer) -> str:
+        return moment(row.looked_at) if row.looked_at else "never"
+
+    @display(description="Problem")  # type: ignore[untyped-decorator]
+    def told(self, row: McpServer) -> str:
+        return visible(row.problem)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).prefetch_related("tools")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
+        return ("organisation", "slug") if obj else ()
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.read_tools)
+        name = "integrations_mcpserver_read"
+        return [path("<uuid:server_id>/read/", view, name=name), *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = dict(extra_context or {})
+        if row is not None:
+            context |= _page(row) | {"may_read": self.has_change_permission(request, row)}
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
+
+    def response_add(
+        self, request: HttpRequest, obj: McpServer, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return redirect("admin:integrations_mcpserver_change", obj.pk)
+
+    def read_tools(self, request: HttpRequest, server_id: UUID) -> HttpResponse:
+        """Asks the server what it offers; posted by the page's button."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        row = get_object_or_404(McpServer, pk=server_id)
+        if not self.has_change_permission(request, row):
+            raise PermissionDenied
+        try:
+            found = mcp_tools.offered_by(row, now=timezone.now())
+        except ProviderError as error:
+            messages.error(request, f"Its tools could not be read: {visible(str(error))[:200]}")
+            return redirect("admin:integrations_mcpserver_change", row.pk)
+        known = list(row.tools.values_list("pk", flat=True))
+        with changes.recording(McpTool, known, author=author(request)):
+            looked = mcp_tools.keep(row, found, now=timezone.now())
+            changes.record_made(looked.new, author=author(request))
+        messages.success(request, f"{len(found)} tools, {len(looked.new)} of them new and off.")
+        for name in looked.changed:
+            messages.warning(request, f"{name} says something else than before, and is off.")
+        for name in looked.gone:
+            messages.warning(request, f"{name} is gone, and off.")
+        return redirect("admin:integrations_mcpserver_change", row.pk)
+
+
+def _page(row: McpServer) -> dict[str, Any]:
+    try:
+        known = "set" if session.token_of(row.token_variable) else ""
+    except ProviderError:
+        known = "missing"
+    return {
+        "server": row,
+        "problem": visible(row.problem),
+        "missing": "" if session.is_installed() else str(NotInstalled()),
+        "token": known,
+        "read_at": moment(row.looked_at) if row.looked_at else "",
+        "colours": STANDING,
+        "tools": [
+            {"row": tool, "title": visible(tool.title, limit=80), "standing": standing(tool)}
+            for tool in row.tools.all()[:SHOWN]
+        ],
+    }
+
+
+class McpToolForm(forms.ModelForm):  # type: ignore[type-arg]
+    # What the page showed: another version was changed since, by its server or by somebody.
+    shown_version = forms.IntegerField(widget=forms.HiddenInput)
+
+    class Meta:
+        model = McpTool
+        fields = ("enabled", "effect")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["shown_version"].initial = self.instance.version
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("shown_version") != self.instance.version:
+            raise forms.ValidationError("It has changed since this page was opened. Look again.")
+        return given
+
+
+@admin.register(McpTool)
+class McpToolAdmin(PolicyAdmin):
+    autocomplete_fields = ()
+    form = McpToolForm
+    list_display = ("__str__", "shown_title", "of", "state", "effect", "changed_at")
+    list_filter = ("server", "enabled", "effect")
+    list_select_related = ("server__organisation",)
+    search_fields = ("name", "title", "description")
+    fields = ("enabled", "effect", "shown_version")
+    change_form_outer_before_template = "guardrails/mcp_tool.html"
+
+    @display(description="Title")  # type: ignore[untyped-decorator]
+    def shown_title(self, row: McpTool) -> str:
+        return visible(row.title, limit=60)
+
+    @display(description="Organisation")  # type: ignore[untyped-decorator]
+    def of(self, row: McpTool) -> str:
+        return str(row.server.organisation)
+
+    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
+    def state(self, row: McpTool) -> str:
+        return standing(row)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False  # its server offers it
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        row = McpTool.objects.select_related("server").get(pk=obj.pk)
+        if row.version != form.cleaned_data["shown_version"]:
+            messages.error(request, "Nothing changed: its server has changed it just now.")
+            return
+        with self.recording([row.pk], request):
+            done = mcp_tools.decide(row, enabled=obj.enabled, effect=obj.effect)
+        if not done:
+            messages.error(request, "Nothing changed: its server has changed it just now.")
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        context = {**(extra_context or {}), "show_save_and_add_another": False}
+        if row is not None:
+            before = _lines(row.seen) if row.seen else []
+            context |= {
+                "tool": row,
+                "standing": standing(row),
+                "changed": moment(row.changed_at) if row.changed_at else "",
+                "gone": moment(row.gone_at) if row.gone_at else "",
+                "unusable": visible(row.unusable),
+                "lines": list(compared(before or _lines(row.said), _lines(row.said))),
+            }
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
+
+
+def _lines(text: str) -> list[str]:
+    return [visible(line) for line in text.replace("\r\n", "\n").split("\n")]

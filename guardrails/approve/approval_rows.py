@@ -1,0 +1,190 @@
+"""Rows of approvals: found for those who may see them, taken out of waiting once, and what
+became of them in the ledger and in words."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from audit.contracts import ActorType, Status
+from audit.ledger import ledger
+from audit.ledger.selectors import recorded
+from guardrails.approve.cards import handled
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.execute import entries
+from guardrails.models import Approval
+from guardrails.models.approvals import ApprovalQuerySet
+
+State = Approval.State
+CLOCK = "expiry"
+CLAIMED = ["state", "decided_at", "decided_by", "decided_as", "decision_reason", "delegated_to"]
+
+
+class ApprovalNotFound(Exception):
+    """There is no such approval for this organisation and user."""
+
+
+class ApprovalConflict(Exception):
+    """The approval was decided otherwise, is not what was shown, or is another person's to
+    decide. The message says which, and who decided when."""
+
+
+def user(external_user_id: str) -> str:
+    """How a user is named where an approval is delegated to them."""
+    return f"user:{external_user_id}"
+
+
+def with_account() -> ApprovalQuerySet:
+    return Approval.objects.select_related("account__organisation")
+
+
+def find(organisation_id: UUID, approval_id: UUID, external_user_id: str | None) -> Approval:
+    """Raises ApprovalNotFound. Without user: any approval of the organisation."""
+    rows = with_account().filter(id=approval_id, organisation_id=organisation_id)
+    if external_user_id is not None:
+        rows = rows.for_user(external_user_id)
+    row = rows.first()
+    if row is None:
+        raise ApprovalNotFound("There is no such approval.")
+    return row
+
+
+def check(row: Approval, *, digest: str | None, external_user_id: str | None) -> None:
+    """Whether this person's word counts, for what they were shown. Raises ApprovalConflict."""
+    if digest is not None and digest != row.digest:
+        raise ApprovalConflict("This is not what was shown. Look at it again and decide then.")
+    own = ("", user(external_user_id)) if external_user_id is not None else ()
+    if own and row.state == State.PENDING and row.delegated_to not in own:
+        raise ApprovalConflict("This was delegated. Who holds it now, or an operator, decides.")
+
+
+def claim(
+    row: Approval,
+    condition: Q,
+    *,
+    state: State,
+    by: str,
+    now: datetime,
+    external_user_id: str | None = None,
+    reason: str = "",
+) -> bool:
+    """Takes the approval out of waiting, if it still waits and is still in the hands it was
+    in; afterwards `row` is as stored."""
+    if external_user_id is not None:
+        condition &= Q(delegated_to=row.delegated_to)
+    claimed = Approval.objects.filter(condition, id=row.id, state=State.PENDING).update(
+        state=state,
+        decided_at=now,
+        decided_by=by,
+        decided_as=external_user_id or "",
+        decision_reason=reason,
+    )
+    row.refresh_from_db(fields=CLAIMED)
+    return claimed == 1
+
+
+def expire(approval_id: UUID) -> bool:
+    """Close an overdue approval. False when it was decided or is not overdue."""
+    row = with_account().get(id=approval_id)
+    now = timezone.now()
+    if not claim(row, Q(expires_at__lte=now), state=State.EXPIRED, by=CLOCK, now=now):
+        return False
+    record(row)
+    return True
+
+
+def no_longer_waiting(row: Approval) -> ApprovalConflict:
+    if row.state == State.PENDING:
+        return ApprovalConflict("This changed hands meanwhile. Look at it again.")
+    told = handled(row)
+    return ApprovalConflict(f"This is no longer waiting: {told[:1].lower()}{told[1:]}.")
+
+
+def record(row: Approval) -> None:
+    """What was decided, as a row of the ledger: once, whoever finishes it."""
+    with transaction.atomic():
+        # Two processes may finish one decision; the second waits here for the first's row.
+        noted = Approval.objects.select_for_update().values_list("in_ledger", flat=True)
+        if not noted.get(id=row.id):
+            _record(row)
+            Approval.objects.filter(id=row.id).update(in_ledger=True)
+
+
+def _record(row: Approval) -> None:
+    status, reason = DECISIONS.get(State(row.state), ("recorded", "approved"))
+    payload: dict[str, Any] = {
+        "description": row.description,
+        "digest": row.digest,
+        "seconds_to_decide": round(row.seconds_to_decide, 3),
+        **_as_user(row.decided_as),
+    }
+    if row.state == State.REJECTED:
+        payload["person_said"] = row.decision_reason
+    revision = Approval.objects.filter(revises=row).first()
+    if row.state == State.SUPERSEDED and revision is not None:
+        payload["replaced_by"] = str(revision.action_id)
+    if not any(phase.decision_reason == reason for phase in recorded(row.action_id)):
+        _append(row, status=status, reason=reason, by=row.decided_by, payload=payload)
+
+
+def remark(
+    row: Approval,
+    *,
+    reason: str,
+    by: str,
+    external_user_id: str | None,
+    payload: Mapping[str, Any],
+) -> None:
+    """A row of the ledger about an approval that goes on waiting."""
+    said = {**payload, **_as_user(external_user_id)}
+    _append(row, status="recorded", reason=reason, by=by, payload=said)
+
+
+def _as_user(external_user_id: str | None) -> dict[str, str]:
+    """For whom the word was given: the row itself names who gave it, which may be a token."""
+    return {"as_user": external_user_id} if external_user_id else {}
+
+
+DECISIONS: Mapping[State, tuple[Status, str]] = {
+    State.REJECTED: ("denied", "rejected"),
+    State.EXPIRED: ("denied", "approval_expired"),
+    State.SUPERSEDED: ("denied", "edited"),
+}
+
+
+def _append(
+    row: Approval, *, status: Status, reason: str, by: str, payload: Mapping[str, Any]
+) -> None:
+    ledger.append(
+        entries.decided(
+            request_of(row),
+            status=status,
+            reason=reason,
+            approval_id=row.id,
+            decided_by=by,
+            actor_type=_actor_type(by),
+            payload=payload,
+            now=timezone.now(),
+        )
+    )
+
+
+def _actor_type(by: str) -> ActorType:
+    if by == CLOCK:
+        return "system"
+    return "admin" if by.startswith("operator:") else "user"
+
+
+def request_of(row: Approval) -> ActionRequest:
+    """The request as it was asked for."""
+    return ActionRequest(
+        action_id=row.action_id,
+        account=row.account.ref(),
+        action_type=row.action_type,
+        arguments=row.arguments,
+        origin=Origin(**row.origin),
+    )

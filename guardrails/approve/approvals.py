@@ -1,0 +1,295 @@
+"""A person's word on an action that waits: claimed once, decided again, then executed.
+
+States change by conditional updates alone, so that of many answers one wins. Confirming an
+approval again finishes what a crash interrupted and gives the same result.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from audit.ledger.ids import uuid7
+from guardrails.actions import registry
+from guardrails.actions.base import Action
+from guardrails.actions.registry import InvalidArguments
+from guardrails.approve.approval_rows import (
+    CLAIMED,
+    ApprovalConflict,
+    ApprovalNotFound,
+    State,
+    check,
+    claim,
+    expire,
+    find,
+    no_longer_waiting,
+    record,
+    request_of,
+    with_account,
+)
+from guardrails.approve.cards import handled
+from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard
+from guardrails.execute.executor import Confirmation, execute, one_at_a_time
+from guardrails.execute.switches import UNDER_WAY
+from guardrails.facts.reasons import sentence
+from guardrails.models import Approval, Hold
+
+__all__ = ["ApprovalConflict", "ApprovalNotFound", "confirm", "decide", "edit", "reject"]
+
+log = logging.getLogger(__name__)
+Word = Literal["confirm", "reject", "edit"]
+FINAL_STATE = {
+    "succeeded": State.EXECUTED,
+    "noop": State.EXECUTED,
+    "failed": State.FAILED,
+    "refused": State.REFUSED,
+    "unknown": State.FAILED,
+}
+
+
+def confirm(
+    *,
+    organisation_id: UUID,
+    approval_id: UUID,
+    decided_by: str,
+    external_user_id: str | None = None,
+    digest: str | None = None,
+) -> ActionResult:
+    """A person says yes: decide again under the present policy, execute, give the result.
+
+    With `external_user_id` only approvals in that user's hands are found; with `digest` the
+    word counts only for exactly what was shown. The same answer again gives the same result;
+    while another process is at work on it, that is `outcome_unknown`.
+    Raises ApprovalNotFound, ApprovalConflict, audit.contracts.LedgerError.
+    """
+    row = find(organisation_id, approval_id, external_user_id)
+    check(row, digest=digest, external_user_id=external_user_id)
+    return _accept(row, decided_by, external_user_id)
+
+
+def reject(
+    *,
+    organisation_id: UUID,
+    approval_id: UUID,
+    decided_by: str,
+    external_user_id: str | None = None,
+    digest: str | None = None,
+    reason: str = "",
+) -> ActionResult:
+    """A person says no, for good. Raises ApprovalNotFound, ApprovalConflict."""
+    row = find(organisation_id, approval_id, external_user_id)
+    check(row, digest=digest, external_user_id=external_user_id)
+    _decline(row, decided_by, external_user_id, reason)
+    return finish(row)
+
+
+def edit(
+    *,
+    organisation_id: UUID,
+    approval_id: UUID,
+    decided_by: str,
+    changes: Mapping[str, Any],
+    external_user_id: str | None = None,
+    digest: str | None = None,
+) -> ActionResult:
+    """A person changes arguments (`changes`; what it does not name stays, null takes away).
+
+    That makes another action, decided under the present policy. If it may be asked about, it
+    waits with a digest of its own and the old one stops waiting. If the policy refuses it, the
+    old one stays as it is. The same edit again gives the same result. Raises ApprovalNotFound,
+    ApprovalConflict, guardrails.actions.registry.InvalidArguments.
+    """
+    row = find(organisation_id, approval_id, external_user_id)
+    check(row, digest=digest, external_user_id=external_user_id)
+    return _revise(row, decided_by, external_user_id, changes)
+
+
+def decide(
+    *,
+    organisation_id: UUID,
+    approval_id: UUID,
+    decided_by: str,
+    word: Word,
+    external_user_id: str | None = None,
+    digest: str | None = None,
+    reason: str = "",
+    changes: Mapping[str, Any] | None = None,
+    resumed: bool = False,
+) -> ActionResult:
+    """A person's word as one value: as `confirm`, `reject` or `edit`, and what became of the
+    action. Where the word came too late or was about something else, the result is that of
+    the decision that counts. `resumed`: the process that took this word before is dead.
+    Raises ApprovalNotFound, audit.contracts.LedgerError."""
+    row = find(organisation_id, approval_id, external_user_id)
+    try:
+        check(row, digest=digest, external_user_id=external_user_id)
+        if word == "confirm":
+            return _accept(row, decided_by, external_user_id, resumed=resumed)
+        if word == "edit":
+            return _revise(row, decided_by, external_user_id, changes or {})
+        _decline(row, decided_by, external_user_id, reason)
+    except ApprovalConflict:
+        log.info("guardrails.approval_conflict approval=%s", approval_id)
+        row.refresh_from_db(fields=CLAIMED)
+    except InvalidArguments as error:
+        return replace(finish(row), reason="invalid_arguments", sentence=f"{error}.")
+    return finish(row)
+
+
+def note_shown(cards: Iterable[ApprovalCard]) -> None:
+    """These waiting cards are before the person who decides. The first time counts."""
+    new = [card.id for card in cards if card.state == "pending" and card.shown_at is None]
+    if new:
+        rows = Approval.objects.filter(id__in=new, state=State.PENDING, shown_at=None)
+        rows.update(shown_at=timezone.now())
+
+
+def finish(row: Approval, *, claimed: bool = False) -> ActionResult:
+    """Executes a confirmed approval, or gives the result it had. Only who claimed it, or who
+    finds it left behind, executes it: an attempt that another process has under way is not
+    to be taken for an interrupted one."""
+    if row.state == State.APPROVED and not (claimed or is_held(row) or _is_left_behind(row)):
+        return replace(_under_way(row), handled=handled(row))
+    if row.state == State.APPROVED:
+        record(row)
+    result = execute(
+        request_of(row),
+        Confirmation(approval_id=row.id, decided_by=row.decided_by, digest=row.digest)
+        if row.state == State.APPROVED
+        else None,
+    )
+    if row.state == State.APPROVED and has_ended(result):
+        Approval.objects.filter(id=row.id, state=State.APPROVED).update(
+            state=FINAL_STATE[result.status],
+            executed={
+                "status": result.status,
+                "reason": result.reason,
+                "sentence": result.sentence,
+                "result": dict(result.result),
+            },
+        )
+    return replace(result, handled=handled(row))
+
+
+def has_ended(result: ActionResult) -> bool:
+    """Whether the result will not change: an open attempt may still turn out either way, and
+    what is held can be recalled."""
+    return result.status != "held" and result.reason != "outcome_unknown"
+
+
+def is_held(row: Approval) -> bool:
+    """Whether what was confirmed waits for its release: nothing is under way then."""
+    return Hold.objects.filter(action_id=row.action_id, state=Hold.State.HELD).exists()
+
+
+def _is_left_behind(row: Approval) -> bool:
+    return row.decided_at is not None and timezone.now() - row.decided_at >= UNDER_WAY
+
+
+def _under_way(row: Approval) -> ActionResult:
+    return ActionResult(
+        status="unknown",
+        action_id=row.action_id,
+        action_type=row.action_type,
+        description=row.description,
+        arguments=row.arguments,
+        reason="outcome_unknown",
+        sentence=sentence("outcome_unknown"),
+        approval_id=row.id,
+    )
+
+
+def _accept(
+    row: Approval, by: str, external_user_id: str | None, *, resumed: bool = False
+) -> ActionResult:
+    # Threads of this process wait for the one that executes, and give its result.
+    with one_at_a_time(row.action_id):
+        now = timezone.now()
+        in_time = Q(expires_at=None) | Q(expires_at__gt=now)
+        claimed = claim(
+            row, in_time, state=State.APPROVED, by=by, now=now, external_user_id=external_user_id
+        )
+        if row.state == State.PENDING:  # not claimed, and nobody decided: overdue or delegated
+            expire(row.id)
+            row.refresh_from_db(fields=CLAIMED)
+        if row.state in (State.PENDING, State.REJECTED, State.SUPERSEDED):
+            raise no_longer_waiting(row)
+        return finish(row, claimed=claimed or (resumed and row.decided_by == by))
+
+
+def _decline(row: Approval, by: str, external_user_id: str | None, reason: str) -> None:
+    claim(
+        row,
+        Q(),
+        state=State.REJECTED,
+        by=by,
+        now=timezone.now(),
+        external_user_id=external_user_id,
+        reason=reason,
+    )
+    if row.state != State.REJECTED:
+        raise no_longer_waiting(row)
+    record(row)
+
+
+def _revise(
+    row: Approval, by: str, external_user_id: str | None, changes: Mapping[str, Any]
+) -> ActionResult:
+    proposal = request_of(row)
+    arguments = _changed(proposal, changes)
+    earlier = with_account().filter(revises=row).first()
+    if earlier is not None and earlier.arguments == arguments:
+        return execute(request_of(earlier))
+    if row.state != State.PENDING:
+        raise no_longer_waiting(row)
+    origin = proposal.origin
+    result = execute(
+        replace(
+            proposal,
+            action_id=uuid7(),
+            arguments=arguments,
+            origin=replace(
+                origin,
+                revises=str(row.action_id),
+                edited_by=by,
+                edited_as=external_user_id or "",
+                proposed=origin.proposed or proposal.arguments,
+            ),
+        )
+    )
+    if result.reason == "no_longer_waiting":
+        expire(row.id)
+        row.refresh_from_db(fields=CLAIMED)
+        raise no_longer_waiting(row)
+    if result.status != "pending":
+        return result  # refused, or there is nothing to do: what was proposed still waits
+    row.refresh_from_db(fields=CLAIMED)
+    record(row)
+    return result
+
+
+def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical arguments with a person's changes. Raises InvalidArguments."""
+    action = registry.BY_NAME.get(proposal.action_type)
+    if action is None:
+        raise InvalidArguments("there is no such action any more")
+    wanted = {name: _or_default(action, name, value) for name, value in changes.items()}
+    arguments = registry.canonical(registry.parse(action, {**proposal.arguments, **wanted}))
+    if arguments == proposal.arguments:
+        raise InvalidArguments("nothing is changed")
+    field = action.object_field
+    if field is not None and arguments[field] != proposal.arguments[field]:
+        raise InvalidArguments(f"{field}: another one is another action")
+    return arguments
+
+
+def _or_default(action: Action[Any], name: str, value: Any) -> Any:
+    """Null takes an optional argument away: then it is as if it had never been given."""
+    field = action.arguments.model_fields.get(name)
+    if value is not None or field is None or field.is_required():
+        return value
+    return field.get_default(call_default_factory=True)

@@ -1,0 +1,194 @@
+"""An approval as people see it, everywhere the same: built by code from fields.
+
+Receivers and other targets come first. What strangers or the model wrote is text, in full,
+with its hidden characters shown.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from guardrails.actions import registry
+from guardrails.actions.base import NOTHING
+from guardrails.contracts import ApprovalCard, CardValue
+from guardrails.decide.edits import typed_paths
+from guardrails.decide.provenance import IN_WORDS, values
+from guardrails.facts.text import visible
+from guardrails.models import Approval
+
+State = Approval.State
+MAX_CARDS = 200
+WORDS = {
+    State.REJECTED: "Rejected",
+    State.SUPERSEDED: "Changed",
+    State.EXPIRED: "Expired",
+}
+UNKNOWN = "NEW: nobody typed or listed the address itself; the agent brought it up"
+IN_CHANGE = "typed by the person who changed what the agent proposed"
+THERE_ALREADY = "there already, in no argument; nobody typed or listed the address itself"
+
+
+def list_cards(
+    *,
+    organisation_id: UUID,
+    external_user_id: str | None = None,
+    turn_ids: Iterable[str] | None = None,
+    ids: Iterable[UUID] | None = None,
+    state: str | None = None,
+    decided: bool = False,
+    before: UUID | None = None,
+    limit: int = MAX_CARDS,
+) -> tuple[ApprovalCard, ...]:
+    """The organisation's approvals that match, newest first; a user's are those they are asked
+    about or that were delegated to them. `before` continues below that approval. One query."""
+    rows = Approval.objects.filter(organisation_id=organisation_id)
+    if external_user_id is not None:
+        rows = rows.for_user(external_user_id)
+    if turn_ids is not None:
+        rows = rows.filter(turn_id__in=list(turn_ids))
+    if ids is not None:
+        rows = rows.filter(id__in=list(ids))
+    if state is not None:
+        rows = rows.filter(state=state)
+    if decided:
+        rows = rows.exclude(state=Approval.State.PENDING)
+    if before is not None:
+        rows = rows.below(before)
+    return tuple(card(row) for row in rows.order_by("-created_at", "-id")[:limit])
+
+
+def card(row: Approval) -> ApprovalCard:
+    """No query but for the row's own fields."""
+    columns = {field.attname for field in row._meta.fields} - {"side_effects", "differences"}
+    names = ApprovalCard.__dataclass_fields__.keys() & columns
+    plain = {name: getattr(row, name) for name in names}
+    found = sorted((*_values(row), *_reached(row)), key=lambda value: not value.is_target)
+    return ApprovalCard(
+        **plain,
+        title=title_of(row.action_type),
+        values=tuple(found),
+        differences=tuple(
+            (visible(what), visible(before), visible(after))
+            for what, before, after in row.differences
+        ),
+        side_effects=tuple(row.side_effects),
+        revises=row.revises_id,
+        proposed=row.origin.get("proposed", {}),
+        agent_said=visible(str(row.origin.get("reason", ""))),
+        handled=handled(row),
+        delegated=delegated(row),
+        seconds_to_decide=row.seconds_to_decide if row.decided_at else None,
+    )
+
+
+def title_of(action_type: str) -> str:
+    action = registry.BY_NAME.get(action_type)
+    return action.title if action else action_type
+
+
+def handled(row: Approval) -> str:
+    """Who decided and when; empty while it waits."""
+    if row.decided_at is None:
+        return ""
+    what = WORDS.get(State(row.state), "Confirmed")
+    by = "" if row.state == State.EXPIRED else f" by {named(row.decided_by, row.decided_as)}"
+    return f"{what}{by} at {moment(row.decided_at)}"
+
+
+def delegated(row: Approval) -> str:
+    """To whom it was handed on and by whom; empty if it was not."""
+    if not row.delegated_to or row.delegated_at is None:
+        return ""
+    return (
+        f"Delegated to {named(row.delegated_to)} "
+        f"by {named(row.delegated_by, row.delegated_as)} at {moment(row.delegated_at)}"
+    )
+
+
+def named(who: str, external_user_id: str = "") -> str:
+    """A person for people. Who speaks through a token is the user whom it speaks for."""
+    kind, _, name = who.partition(":")
+    if kind == "token":
+        return visible(external_user_id) or "a user of the API"
+    if kind == "user":
+        return visible(name)
+    if kind not in ("operator", "group"):
+        return visible(who)
+    acting = f" as {visible(external_user_id)}" if external_user_id else ""
+    return f"{kind} {visible(name)}{acting}"
+
+
+def moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _values(row: Approval) -> Iterator[CardValue]:
+    """Every argument in full. Those that decide where the action goes are targets."""
+    action = registry.BY_NAME.get(row.action_type)
+    order = list(action.arguments.model_fields) if action else []
+    deciding = _target_paths(row)
+    proposed = row.origin.get("proposed", {})
+    changed = typed_paths(row.arguments, proposed=proposed) if proposed else frozenset()
+    # The database keeps the keys in an order of its own; unknown ones come last.
+    for name in sorted(row.arguments, key=[*order, *row.arguments].index):
+        given = row.arguments[name]
+        shown = [(name, given)]
+        if isinstance(given, list):
+            shown = values({name: given})
+        elif isinstance(given, dict):  # its names say something too
+            shown = [*values({name: given}), *_empty(given, name)]
+        for path, value in shown:
+            if value is None or value == "":
+                continue
+            code = row.provenance.get(path, "X")
+            is_target = path in deciding
+            new = code == "X" and is_target
+            words = row.first_seen.get(path) or (UNKNOWN if new else IN_WORDS.get(code))
+            words = IN_CHANGE if path in changed else words
+            yield CardValue(
+                path=path,
+                label=visible(path if isinstance(given, dict) else name).replace("_", " "),
+                text=visible(str(value)),
+                provenance=words or IN_WORDS["X"],
+                is_target=is_target,
+                is_new=new,
+            )
+
+
+def _empty(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The names under which nothing is given, with their paths."""
+    if isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _empty(one, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if one in ("", None, [], {}):
+                yield f"{path}.{name}", NOTHING
+            else:
+                yield from _empty(one, f"{path}.{name}")
+
+
+def _reached(row: Approval) -> Iterator[CardValue]:
+    """Whom and what it reaches by facts alone: attendees, readers, the issue's project."""
+    for path, text in row.reached.items():
+        code = row.provenance.get(path, "X")
+        yield CardValue(
+            path=path,
+            label=path.partition("[")[0].replace(".", " ").replace("_", " "),
+            text=visible(text),
+            provenance=THERE_ALREADY if code == "X" else IN_WORDS.get(code, THERE_ALREADY),
+            is_target=True,
+            is_new=code == "X",
+        )
+
+
+def _target_paths(row: Approval) -> frozenset[str]:
+    action = registry.BY_NAME.get(row.action_type)
+    try:
+        arguments = registry.parse(action, row.arguments) if action else None
+    except registry.InvalidArguments:
+        arguments = None
+    if action is None or arguments is None:
+        return frozenset()
+    return frozenset(target.path for target in action.targets(arguments))

@@ -1,0 +1,1 @@
+"""The provider's history held against the ledger, account by account."""

@@ -1,0 +1,1 @@
+"""The longer checks of `guardrails.decide.policy`, in one file each."""

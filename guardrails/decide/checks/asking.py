@@ -1,0 +1,72 @@
+"""When a person must be asked, and when nobody may be. Pure."""
+
+from collections.abc import Iterator, Mapping
+
+from guardrails.actions import registry
+from guardrails.contracts import Check
+from guardrails.decide.checks.case import Case
+from guardrails.decide.conditions.content.written_by import WrittenBy
+from guardrails.facts.classes import ArgumentClass
+from guardrails.facts.targets import Target
+
+WRITTEN: Mapping[ArgumentClass, str] = {
+    "text": "The text was written by the agent",
+    "time": "The time was chosen by the agent",
+    "number": "The number was chosen by the agent",
+}
+
+
+def reasons_to_ask(case: Case) -> Iterator[str]:
+    """Why a person must be asked, in words; nothing if nobody must."""
+    if case.request.origin.revises:
+        yield "A person changed what the agent proposed."
+    if case.mode == "ask":
+        yield "The permission says so."
+    if "ask" in [limit.mode for limit in case.limits]:
+        yield "The organisation's ceiling says so."
+    if case.request.origin.tighten:
+        yield "The agent wants to be sure."
+    yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
+    for target in case.targets:
+        if _is_strange(case, target):
+            yield f"Nobody typed or listed “{target.value}” itself ({target.path})."
+    if case.has("egress"):
+        yield from _written_by_the_agent(case)
+
+
+def _is_strange(case: Case, target: Target) -> bool:
+    """Whether the action goes where nobody but the agent named it."""
+    if case.has("egress") and case.provenance.get(target.path, "X") == "X":
+        return True
+    if not (target.is_receiver and case.openings):
+        return False
+    return not all(one.knows(case.relations[target.path]) for one in case.openings)
+
+
+def _written_by_the_agent(case: Case) -> Iterator[str]:
+    """What reaches others and is not the user's own words, unless the permission lets it go."""
+    action = registry.BY_NAME[case.request.action_type]
+    conditions = case.rule.conditions if case.rule else ()
+    if any(isinstance(one, WrittenBy) and one.written_by == "anyone" for one in conditions):
+        return
+    written: dict[ArgumentClass | None, list[str]] = {}
+    aims = {target.path for target in case.targets}
+    for path, code in case.provenance.items():
+        if code != "U" and path not in aims:
+            written.setdefault(action.class_at(path), []).append(path)
+    for kind, sentence in WRITTEN.items():
+        if kind in written:
+            yield f"{sentence} ({', '.join(written[kind])})."
+
+
+def may_ask(case: Case) -> Check:
+    """A mail makes nobody be asked, except to answer a listed and proved sender."""
+    passed = not case.from_content or (
+        bool(case.receivers)
+        and all(
+            target.path in case.authenticated
+            and (target.path in case.listed or target.path in case.opened)
+            for target in case.receivers
+        )
+    )
+    return Check(name="asking", passed=passed, detail="Asked only to answer a listed sender.")

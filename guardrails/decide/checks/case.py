@@ -1,0 +1,161 @@
+"""One decision in the making: what it is about, what was found so far, how it ends. Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, NoReturn
+
+from guardrails.actions import registry
+from guardrails.contracts import NOTHING, ActionRequest, Check, Decision
+from guardrails.decide.conditions import Context
+from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, strongest
+from guardrails.decide.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
+from guardrails.facts.effects import Effect, EffectKind
+from guardrails.facts.facts import Facts
+from guardrails.facts.reasons import sentence
+from guardrails.facts.targets import Target
+from guardrails.facts.text import duration, visible
+
+FROM_CONTENT = frozenset({"webhook", "pattern"})
+
+
+class Refused(Exception):
+    """A check failed: nothing after it is looked at."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason, self.detail = reason, detail
+
+
+class Case:
+    """One decision in the making. What is not known yet says nothing."""
+
+    arguments: Mapping[str, Any] = NOTHING  # canonical, once they are
+    limits: tuple[Limit, ...] = ()
+    rule: Rule | None = None
+    openings: tuple[Recipient, ...] = ()  # conditions that let receivers in who are not listed
+    mode: Mode = "ask"
+    effects: tuple[Effect, ...] = ()
+    kinds: frozenset[EffectKind] = frozenset()  # of the effects
+    targets: tuple[Target, ...] = ()
+    receivers: tuple[Target, ...] = ()  # those of the targets that are people
+    implied: tuple[Target, ...] = ()  # those of the targets that no argument names
+    listed: Mapping[str, Option] = NOTHING  # by path
+    authenticated: frozenset[str] = frozenset()  # paths
+    in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
+    sources: Mapping[str, frozenset[Provenance]] = NOTHING  # by path
+    provenance: Mapping[str, Provenance] = NOTHING  # what is told, by path
+    relations: Mapping[str, frozenset[Relation]] = NOTHING  # of receivers, by path
+    opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
+    rivals: tuple[Option, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        request: ActionRequest,
+        policy: PolicySnapshot,
+        facts: Facts | None,
+        now: datetime,
+        words: str,
+    ) -> None:
+        """`words` is what the user typed themselves in this request."""
+        self.request, self.policy, self.facts, self.now = request, policy, facts, now
+        self.words = words
+        self.checks: list[Check] = []
+
+    def require(self, reason: str, check: Check) -> None:
+        """Adds a check. Raises Refused with this reason code when it failed."""
+        self.checks.append(check)
+        if not check.passed:
+            raise Refused(reason, check.detail)
+
+    def refuse(self, reason: str, name: str, detail: str = "") -> NoReturn:
+        """Adds a check that failed. Raises Refused."""
+        self.checks.append(Check(name=name, passed=False, detail=detail))
+        raise Refused(reason, detail)
+
+    def aim(self, named: tuple[Target, ...], implied: tuple[Target, ...]) -> None:
+        """Sets what the action reaches: by its arguments, and by facts alone."""
+        self.targets, self.implied = named + implied, implied
+        self.receivers = tuple([target for target in self.targets if target.is_receiver])
+
+    def trace(self, sources: dict[str, frozenset[Provenance]]) -> None:
+        """Sets what each value comes from."""
+        self.sources = sources
+        self.provenance = {
+            path: "X" if found is UNKNOWN else strongest(found) for path, found in sources.items()
+        }
+
+    def take_effect(self, effects: tuple[Effect, ...]) -> None:
+        """Sets what the action does beyond the account's own eyes."""
+        self.effects, self.kinds = effects, frozenset([effect.kind for effect in effects])
+
+    def has(self, *kinds: EffectKind) -> bool:
+        return not self.kinds.isdisjoint(kinds)
+
+    @property
+    def from_content(self) -> bool:
+        return self.request.origin.trigger in FROM_CONTENT
+
+    def context(self, facts: Facts, *, asks: bool = False) -> Context:
+        """What conditions may look at, once arguments, targets and provenance are known."""
+        return Context(
+            action=registry.BY_NAME[self.request.action_type],
+            arguments=self.arguments,
+            targets=self.targets,
+            effects=self.effects,
+            sources=self.sources,
+            relations=self.relations,
+            words=self.words,
+            features=frozenset(self.request.account.features),
+            trigger=self.request.origin.trigger,
+            facts=facts,
+            now=self.now,
+            asks=asks,
+        )
+
+    @property
+    def hold_seconds(self) -> int:
+        """How long what reaches others is held first: the strictest counts."""
+        if self.rule is None or not self.has("egress"):
+            return 0
+        return max(self.rule.hold_seconds, *(limit.hold_seconds for limit in self.limits), 0)
+
+    def decision(
+        self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""
+    ) -> Decision:
+        seconds = 0 if verdict == "refuse" else self.hold_seconds
+        hold = f" It is held for {duration(seconds)} first." if seconds else ""
+        options = {one.id: one.group_id for one in self.listed.values()} if self.listed else {}
+        return Decision(
+            verdict=verdict,
+            reason=reason,
+            sentence=sentence(reason, detail) + hold,
+            checks=tuple(self.checks),
+            policy_digest=self.policy.digest,
+            rule_id=self.rule.id if self.rule else "",
+            option_ids=tuple(options),
+            target_group_id=next(filter(None, options.values()), ""),
+            effects=self.effects,
+            side_effects=tuple([effect.sentence for effect in self.effects]) + self._taken_off(),
+            hold_seconds=seconds,
+            removals=self._removals(),
+            provenance=self.provenance,
+        )
+
+    def _taken_off(self) -> tuple[str, ...]:
+        """The labels that a single-choice group gives up, in words."""
+        if not self.rivals or self.facts is None or self.facts.email is None:
+            return ()
+        present = self.facts.email.labels
+        return tuple(
+            f"Takes off the label {visible(rival.name)}."
+            for rival in self.rivals
+            if rival.external_id in present
+        )
+
+    def _removals(self) -> tuple[str, ...]:
+        """The labels to take off: the group's others, as far as the provider has them."""
+        if not self.rivals or self.facts is None:
+            return ()
+        known = self.facts.labels or {}
+        return tuple(rival.external_id for rival in self.rivals if rival.external_id in known)

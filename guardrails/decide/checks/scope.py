@@ -1,0 +1,42 @@
+"""What an inbound item may set off. Pure."""
+
+from typing import Any
+
+from guardrails.actions.base import Action
+from guardrails.contracts import Check, bare
+from guardrails.decide.checks.case import Case
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import is_unattended
+
+
+def scope(case: Case, action: Action[Any], facts: Facts) -> None:
+    """What an inbound item sets off stays in its thread, and neither hides nor destroys."""
+    origin = case.request.origin
+    if case.receivers:
+        takes_part = facts.authenticated_participants
+        case.authenticated = frozenset(
+            [target.path for target in case.receivers if target.value in takes_part]
+        )
+    if not case.from_content:
+        return
+    reaches_out = case.has("egress")
+    answers = bool(case.receivers) or not reaches_out
+    case.require("not_from_mail", bare("reach", action.from_mail and answers))
+    case.require("harm_not_from_mail", bare("harm", not case.has("concealing", "destructive")))
+    own = facts.email is not None and (
+        facts.email.id == origin.item_source_id
+        or bool(origin.thread_id and facts.email.thread_id == origin.thread_id)
+    )
+    case.require("outside_own_item", bare("own item", own))
+    for target in case.receivers:
+        if is_unattended(target.value):
+            case.refuse("receiver_unattended", f"attended {target.path}", f"“{target.value}”")
+    for target in case.receivers if reaches_out else ():
+        case.require(
+            "receiver_not_in_thread",
+            Check(
+                name=f"thread {target.path}",
+                passed=target.path in case.authenticated,
+                detail=f"“{target.value}” ({target.path})",
+            ),
+        )

@@ -1,0 +1,82 @@
+"""Where the values of one action come from: what the facts prove, by path. Pure."""
+
+from collections.abc import Set
+from typing import Any
+
+from guardrails.actions.base import Action, Arguments
+from guardrails.decide import edits, provenance
+from guardrails.decide.checks.case import Case
+from guardrails.decide.provenance import RELATIONS, Provenance, Relation
+from guardrails.facts import targets
+from guardrails.facts.facts import Facts
+
+
+def sources(
+    case: Case, action: Action[Any], arguments: Arguments, facts: Facts
+) -> dict[str, frozenset[Provenance]]:
+    """All that each argument, and each target that no argument names, comes from."""
+    origin = case.request.origin
+    edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
+    values = case.arguments
+    if case.implied:
+        values = {**values, **{target.path: target.value for target in case.implied}}
+    object_id = action.object_id(arguments) or ""
+    item = {action.object_field} if action.object_field else set()
+    by_id = provenance.typed(object_id, case.words)
+    written = facts.corresponded
+    proved: dict[Provenance, Set[str]] = {}
+    if case.listed:
+        options = case.listed.items()
+        proved["A"] = {path for path, option in options if option.kind != "recipient_domain"}
+    # Not because of the ceiling, which only narrows: there the permission must name it.
+    if facts.directory and any("directory" in one.relation for one in case.openings):
+        proved["C"] = {one.path for one in case.receivers if one.value in facts.directory}
+    if written:
+        proved["D"] = {one.path for one in case.receivers if written.get(one.value, 0) > 0}
+    if case.from_content:
+        proved["T"] = case.authenticated | item
+    elif by_id:  # in a chat the model chooses the mail that is answered, or else the user did
+        proved["T"] = case.authenticated
+    if facts.is_own:
+        proved["O"] = _of_own_object(case, action, facts, by_id=by_id)
+    if facts.created and object_id in facts.created:
+        proved["R"] = item
+    traced = provenance.trace(
+        values,
+        trigger=origin.trigger,
+        words=case.words,
+        edited=frozenset(edited),
+        proved=proved,
+    )
+    return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
+
+
+def _of_own_object(case: Case, action: Action[Any], facts: Facts, *, by_id: bool) -> set[str]:
+    """The paths that belong to an object which the user owns and named exactly."""
+    if not action.object_kind:
+        return set()
+    if not (by_id or (provenance.named(facts.object_title, case.words) and facts.namesakes == 1)):
+        return set()
+    people = facts.readers(action.object_kind) or ()
+    return {one.path for one in case.receivers if one.value in people} | {action.object_field or ""}
+
+
+def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:
+    """How each receiver stands to the user, by path. Nobody is known by their domain alone."""
+    found: dict[str, frozenset[Relation]] = {}
+    if not case.receivers:
+        return found
+    own = targets.address_or_none(facts.own_address)
+    for target in case.receivers:
+        known = {RELATIONS[one] for one in case.sources[target.path] if one in RELATIONS}
+        if target.path in case.listed:
+            known.add("listed")
+        if target.path in case.in_thread:
+            known.add("thread_participant")
+        if known and own and targets.domain_of(own) == targets.domain_of(target.value):
+            known.add("own_domain")
+        # After own_domain, which nobody gains by a fact that only some policies read.
+        if facts.directory and target.value in facts.directory:
+            known.add("directory")
+        found[target.path] = frozenset(known)
+    return found

@@ -1,0 +1,79 @@
+"""What a policy says of one type of action, whatever its arguments and the facts. Pure.
+
+It is the same for every decision under one policy, so it is found once a policy that was read.
+"""
+
+from typing import Any, NamedTuple
+
+from guardrails.actions import registry
+from guardrails.actions.base import Action
+from guardrails.contracts import Check, bare
+from guardrails.decide.checks.case import Case, Refused
+from guardrails.decide.checks.stopping import stopping
+from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.decide.snapshot import PERMITTING, Limit, Rule
+
+Permitted = tuple[Action[Any], Rule]
+
+
+class Standing(NamedTuple):
+    """The checks in order and what they found. `refused`: reason and detail, if one failed."""
+
+    checks: tuple[Check, ...]
+    limits: tuple[Limit, ...]
+    rule: Rule | None
+    openings: tuple[Recipient, ...] = ()
+    permitted: Permitted | None = None
+    refused: tuple[str, str] = ("", "")
+
+
+def standing(case: Case) -> Permitted:
+    """Switches, pauses, the ceiling and the permission let this action be looked at. Raises
+    Refused."""
+    account, known = case.request.account, case.policy.standings
+    asked = case.request.action_type, account.source, account.paused
+    found: Standing | None = known.get(asked)
+    if found is None:
+        found = known[asked] = _standing(case)
+    case.checks += found.checks
+    case.limits, case.rule, case.openings = found.limits, found.rule, found.openings
+    if found.permitted is None:
+        raise Refused(*found.refused)
+    return found.permitted
+
+
+def _standing(asked: Case) -> Standing:
+    case = Case(request=asked.request, policy=asked.policy, facts=None, now=asked.now, words="")
+    permitted, refused = None, ("", "")
+    try:
+        permitted = _permitted(case)
+    except Refused as why:
+        refused = why.reason, why.detail
+    return Standing(
+        checks=tuple(case.checks),
+        limits=case.limits,
+        rule=case.rule,
+        openings=case.rule.openings if case.rule else (),
+        permitted=permitted,
+        refused=refused,
+    )
+
+
+def _permitted(case: Case) -> Permitted:
+    request, policy = case.request, case.policy
+    stopping(case)
+    action = registry.BY_NAME.get(request.action_type)
+    if action is None or action.only_undoes or action.source != request.account.source:
+        case.refuse("unknown_action", "action")
+    case.limits = policy.limits(action.name)
+    modes = [limit.mode for limit in case.limits]
+    case.require("forbidden_by_ceiling", bare("ceiling", PERMITTING.issuperset(modes)))
+    rule = case.rule = policy.rule(action.name, action.resource_type)
+    if rule is None or not rule.enabled or rule.mode not in PERMITTING:
+        case.refuse("not_permitted", "permission")
+    case.require("not_permitted", bare("permission", True))
+    case.require("draft_only", bare("drafts", "draft_only" not in (rule.mode, *modes)))
+    if unknown := action.unclassified:
+        case.refuse("argument_unclassified", "classes", unknown)
+    case.require("argument_unclassified", bare("classes", True))
+    return action, rule

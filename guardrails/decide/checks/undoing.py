@@ -1,0 +1,52 @@
+"""Whether a person's command to take an action back may be carried out. Pure.
+
+The agent's permission is not looked at, nor are targets and provenance: a person commands
+it, and Remit itself kept what there was before. Switches, pauses and the ceiling hold for
+everybody, and what was changed since is left alone.
+"""
+
+from guardrails.actions import registry
+from guardrails.contracts import Check, bare
+from guardrails.decide.checks.case import Case
+from guardrails.decide.checks.stopping import stopping
+from guardrails.decide.conditions import RateCondition
+from guardrails.decide.snapshot import PERMITTING
+
+COMMANDED = "A person commands it, so the agent needs no permission for it."
+
+
+def undoing(case: Case) -> None:
+    """Every check in order. Raises Refused at the first that fails."""
+    request, facts = case.request, case.facts
+    stopping(case)
+    action = registry.BY_NAME.get(request.action_type)
+    if action is None or action.source != request.account.source:
+        case.refuse("unknown_action", "action")
+    case.limits = case.policy.limits(action.name)
+    forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
+    case.require("forbidden_by_ceiling", bare("ceiling", not forbidden))
+    case.require("not_permitted", Check(name="permission", passed=True, detail=COMMANDED))
+    try:
+        arguments = registry.parse(action, request.arguments)
+    except registry.InvalidArguments as error:
+        case.refuse("invalid_arguments", "arguments", f"{error}.")
+    case.arguments = registry.canonical(arguments)
+    if facts is None:
+        case.refuse("facts_unavailable", "facts")
+    object_id = action.object_id(arguments)
+    found = object_id is None or (
+        action.object_kind is not None and facts.holds(action.object_kind, object_id)
+    )
+    case.require("object_unknown", bare("object", found))
+    expected = request.origin.expects_version
+    # A mail's version moves on with every label; `is_as_left` looks at what counts.
+    same = expected is None or facts.version in (None, expected)
+    left = action.is_as_left(arguments, facts)
+    case.require("changed_since_done", bare("unchanged", same and left))
+    case.aim(action.targets(arguments), action.implied(arguments, facts) or ())
+    case.take_effect(action.effects(arguments, facts))
+    context = case.context(facts)
+    for limit in case.limits:
+        for condition in limit.conditions:
+            if not isinstance(condition, RateCondition):
+                case.require("above_ceiling", condition.evaluate(context))

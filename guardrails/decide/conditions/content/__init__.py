@@ -1,0 +1,1 @@
+"""Conditions on what is sent or written."""

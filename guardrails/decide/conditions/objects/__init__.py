@@ -1,0 +1,1 @@
+"""Conditions on the object and the request themselves."""

@@ -1,0 +1,30 @@
+"""Whether the agent made it itself, just now."""
+
+from typing import Any, ClassVar, Literal
+
+from guardrails.actions.base import Action
+from guardrails.contracts import Check
+from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.facts import Need
+
+
+class CreatedInRun(Condition):
+    """What the action is done to was made by the agent earlier in the same run, as the ledger
+    knows."""
+
+    kind: Literal["created_in_run"]
+    title: ClassVar[str] = "The agent made it in this run"
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"created"})
+
+    @property
+    def sentence(self) -> str:
+        return "the agent made it earlier in the same run"
+
+    def unfit(self, action: Action[Any]) -> str:
+        return "" if action.object_field else "this action is done to nothing that was there before"
+
+    def evaluate(self, context: Context) -> Check:
+        passed = "R" in context.sources.get(context.action.object_field or "", ())
+        made = "made" if passed else "not made"
+        return self.check(passed, f"It was {made} in this run.")

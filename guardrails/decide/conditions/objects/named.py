@@ -1,0 +1,39 @@
+"""Whether the user said which one they mean."""
+
+from typing import Any, ClassVar, Literal
+
+from guardrails.actions.base import Action
+from guardrails.contracts import Check
+from guardrails.decide import provenance
+from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.facts import Need
+
+
+class Named(Condition):
+    """The user typed, in this request, the id or the whole title of what the action is done
+    to. A title of one or two words counts only in quotation marks, because anybody may call a
+    mail “the report”."""
+
+    kind: Literal["named"]
+    title: ClassVar[str] = "The user named it"
+
+    @property
+    def sentence(self) -> str:
+        return "the user named it exactly"
+
+    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+        return frozenset({"email"}) if action.object_kind == "email" else frozenset()
+
+    def unfit(self, action: Action[Any]) -> str:
+        return "" if action.object_field else "this action is done to nothing that has a name"
+
+    def evaluate(self, context: Context) -> Check:
+        given, action = context.object_id, context.action
+        if not given or not action.object_kind:
+            return self.check(False, "There is nothing it is done to.")
+        if "U" in context.sources.get(action.object_field or "", ()):
+            return self.check(True, "The user typed its id.")
+        there = context.facts.holds(action.object_kind, given)
+        title = context.facts.object_title if there else ""
+        passed = provenance.named(title, context.words)
+        return self.check(passed, "The user typed its title." if passed else "Nobody named it.")

@@ -1,0 +1,71 @@
+"""Bounds for a number among the arguments."""
+
+import math
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from guardrails.actions.base import Action
+from guardrails.contracts import Check
+from guardrails.decide.conditions.base import (
+    Condition,
+    Context,
+    bounds,
+    in_range,
+    overlap,
+    within,
+)
+
+Bound = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
+
+
+class Number(Condition):
+    """The argument `field` is from `min` to `max`, bounds included. Of a list, such as
+    attendees, it is how many there are. What is not given is no number."""
+
+    kind: Literal["number"]
+    title: ClassVar[str] = "A number among the arguments"
+    field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+    min: Bound | None = None
+    max: Bound | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        in_range(self.min, self.max, "min", "max")
+        return self
+
+    @property
+    def sentence(self) -> str:
+        low, high = (None if one is None else f"{one:g}" for one in (self.min, self.max))
+        return f"the number of “{self.field.replace('_', ' ')}” is {bounds(low, high)}"
+
+    def unfit(self, action: Action[Any]) -> str:
+        if self.field in (*action.numbers, *action.lists):
+            return ""
+        return f"this action has no number or list called “{self.field}”"
+
+    def excludes(self, other: Condition) -> bool:
+        return (
+            isinstance(other, Number)
+            and self.field == other.field
+            and not overlap((self.min, self.max), (other.min, other.max))
+        )
+
+    def implies(self, other: Condition) -> bool:
+        return (
+            isinstance(other, Number)
+            and self.field == other.field
+            and within((self.min, self.max), (other.min, other.max))
+        )
+
+    def evaluate(self, context: Context) -> Check:
+        given = context.arguments.get(self.field)
+        number = len(given) if isinstance(given, list | tuple) else given
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            return self.check(False, f"There is no number “{self.field}”.")
+        passed = (
+            math.isfinite(number)
+            and (self.min is None or number >= self.min)
+            and (self.max is None or number <= self.max)
+        )
+        return self.check(passed, f"“{self.field}” is {number:g}.")

@@ -1,0 +1,34 @@
+"""How much a number may add up to."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from guardrails.actions.base import Action
+from guardrails.decide.conditions.base import RateCondition
+from guardrails.facts.counts import Question, Tally
+
+
+class SumPerDay(RateCondition):
+    """One number among the arguments adds up to at most `max` within a day, over all actions
+    of this type by this account. A negative number counts as if it were positive."""
+
+    kind: Literal["sum_per_day"]
+    title: ClassVar[str] = "Sum of a number in a day"
+    field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+    max: Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.field.replace('_', ' ')} adds up to at most {self.max:g} within a day"
+
+    def unfit(self, action: Action[Any]) -> str:
+        known = self.field in action.numbers
+        return "" if known else f"this action has no number called “{self.field}”"
+
+    @property
+    def question(self) -> Question:
+        return Question(what="sum", per="day", max=self.max, field=self.field)
+
+    def in_words(self, tally: Tally) -> str:
+        return f"{self.field} would add up to {tally.count:g} in a day; {self.max:g} may be"

@@ -1,0 +1,1 @@
+"""Conditions on whom an action reaches."""

@@ -1,0 +1,43 @@
+"""Whether the message may have blind copies."""
+
+from typing import Any, ClassVar, Literal
+
+from guardrails.actions.base import Action
+from guardrails.contracts import Check
+from guardrails.decide.conditions.base import Condition, Context
+
+
+class BlindCopies(Condition):
+    """`forbid`: nobody gets a blind copy. `allow` limits nothing: each blind copy must be
+    listed by its own address as ever."""
+
+    kind: Literal["bcc"]
+    title: ClassVar[str] = "Blind copies"
+    bcc: Literal["forbid", "allow"] = "forbid"
+    about_receivers: ClassVar[bool] = True
+
+    @property
+    def sentence(self) -> str:
+        return "nobody gets a blind copy" if self.bcc == "forbid" else "with or without blind copy"
+
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, BlindCopies) and self.bcc in ("forbid", other.bcc)
+
+    @property
+    def always_holds(self) -> bool:
+        return self.bcc == "allow"
+
+    def unfit(self, action: Action[Any]) -> str:
+        if "bcc" not in action.arguments.model_fields:
+            return "this action knows no blind copies"
+        return super().unfit(action)
+
+    def evaluate(self, context: Context) -> Check:
+        if self.bcc == "allow":
+            return self.check(True, "Blind copies are permitted.")
+        if not context.receivers:
+            return self.check(False, "There are no receivers to look at.")
+        hidden = [target.value for target in context.targets if target.role == "bcc"]
+        if hidden:
+            return self.check(False, f"{hidden[0]} would get a blind copy.")
+        return self.check(True, "Nobody gets a blind copy.")

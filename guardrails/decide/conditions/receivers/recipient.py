@@ -1,0 +1,75 @@
+"""How the receivers must stand to the user, and who may be reached without being listed."""
+
+from collections.abc import Mapping, Set
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from guardrails.actions.base import Action
+from guardrails.contracts import Check
+from guardrails.decide.conditions.base import Condition, Context, either
+from guardrails.decide.provenance import Relation
+from guardrails.facts.facts import Need
+
+IN_WORDS: Mapping[Relation, str] = {
+    "typed": "typed by the user in this request",
+    "own_domain": "somebody known at the account's own domain",
+    "corresponded": "somebody the user has written to",
+    "thread_participant": "a proved participant of the thread",
+    "directory": "a colleague whose account is connected here",
+    "listed": "listed",
+}
+
+
+class Recipient(Condition):
+    """Every receiver stands to the user in one of these relations. In a permission it also
+    opens: whoever stands in one of them need not be listed (a blind copy must be, as ever).
+    The directory has everybody whose account is connected here, in this organisation.
+
+    own_domain alone opens nothing: it means somebody at the account's own domain who is
+    typed, listed, corresponded with or a participant. Who stands in none of them is refused,
+    or with `novel: ask` always asked about. In the ceiling nothing is opened.
+    """
+
+    kind: Literal["recipient"]
+    title: ClassVar[str] = "How receivers stand to the user"
+    relation: Annotated[tuple[Relation, ...], Field(strict=False, min_length=1)]
+    novel: Literal["forbid", "ask"] = "forbid"
+    about_receivers: ClassVar[bool] = True
+
+    @property
+    def sentence(self) -> str:
+        novel = "; about anybody else a person is asked" if self.novel == "ask" else ""
+        return f"every receiver is {either(IN_WORDS[one] for one in self.relation)}{novel}"
+
+    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+        looked_up: tuple[Need, ...] = ("corresponded", "directory")
+        return frozenset([need for need in looked_up if need in self.relation])
+
+    @property
+    def opens(self) -> bool:
+        return True
+
+    def implies(self, other: Condition) -> bool:
+        return (
+            isinstance(other, Recipient)
+            and set(self.relation) <= set(other.relation)
+            and other.novel in ("ask", self.novel)
+        )
+
+    def knows(self, relations: Set[Relation]) -> bool:
+        """Whether a receiver who stands so to the user stands in one of the relations."""
+        return bool(relations & set(self.relation))
+
+    def admits(self, relations: Set[Relation]) -> bool:
+        """Whether such a receiver may be reached, or at least asked about."""
+        return self.knows(relations) or self.novel == "ask"
+
+    def evaluate(self, context: Context) -> Check:
+        if not context.sources:
+            return self.check(False, "It is not known where anything comes from.")
+        for target in context.targets:
+            known = context.relations.get(target.path, frozenset())
+            if target.is_receiver and not self.admits(known):
+                return self.check(False, f"{target.value} is none of these ({target.path}).")
+        return self.check(True, "Every receiver stands so to the user.")

@@ -1,0 +1,1 @@
+"""Conditions on who wrote the mail at hand."""

@@ -1,0 +1,184 @@
+"""What a decision was decided on, as the ledger keeps it, and how it is decided again. Pure.
+
+Kept is all that `policy.decide` looks at, and no more: never the text of an object, and of the
+provider's lists only what the policy or the arguments name.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from audit.contracts import Recorded
+from guardrails.actions import registry
+from guardrails.contracts import ActionRequest, Decision, Origin
+from guardrails.decide import policy
+from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.facts.facts import Facts
+from integrations.contracts import AccountRef
+
+ORIGIN = (
+    *(
+        "trigger",
+        "user_words",
+        "item_source_id",
+        "thread_id",
+        "tighten",
+        "undoes",
+        "expects_version",
+    ),
+    *("revises", "proposed"),
+)
+# Nothing reads these to decide, and they are the longest part.
+MAIL_TEXT = {"body_text", "body_html", "snippet", "attachments"}
+UNREAD: dict[str, Any] = {
+    "email": MAIL_TEXT,
+    "thread": {"__all__": MAIL_TEXT},
+    "document": {"content_text"},
+    "event": {"description"},
+    "issue": {"description"},
+    "draft": {"body"},
+}
+LISTS = ("labels", "projects")  # the provider's lists
+FACTS = TypeAdapter(Facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """A decision of the past with all that it was decided on, but for its policy."""
+
+    recorded: Recorded
+    request: ActionRequest
+    facts: Facts | None
+    needs: frozenset[str]  # which facts were read
+    now: datetime
+    verdict: str
+    reason: str
+
+
+def kept(
+    *,
+    request: ActionRequest,
+    policy: PolicySnapshot,
+    facts: Facts | None,
+    now: datetime,
+    decision: Decision,
+) -> dict[str, Any]:
+    """The evidence of one decision, as plain data."""
+    return {
+        "verdict": decision.verdict,
+        "reason": decision.reason,
+        "now": now.isoformat(),
+        "paused": request.account.paused,
+        "features": sorted(request.account.features),
+        "origin": {name: getattr(request.origin, name) for name in ORIGIN},
+        "needs": sorted(_needs(request, policy) | _looked_up(facts)) if facts else [],
+        "facts": None if facts is None else _kept_facts(facts, request, policy),
+    }
+
+
+def past(row: Recorded) -> Past | None:
+    """The decision that a row of the ledger keeps. None where it keeps none, or not all of
+    it: rows without decision, erased payloads, arguments that were cut."""
+    found = row.payload.get("decided_on")
+    arguments = _arguments(row)
+    if not isinstance(found, Mapping) or row.account_id is None or arguments is None:
+        return None
+    account = AccountRef(
+        id=row.account_id,
+        organisation_id=row.tenant_id,
+        organisation_slug="",
+        external_user_id=row.on_behalf_of,
+        source=row.provider,  # type: ignore[arg-type]  # as it was written
+        address="",
+        display_name="",
+        time_zone="UTC",
+        paused=found["paused"],
+        features=tuple(found.get("features", ())),  # older evidence knows none
+    )
+    return Past(
+        recorded=row,
+        request=ActionRequest(
+            action_id=row.action_id,
+            account=account,
+            action_type=row.action_type,
+            arguments=arguments,
+            origin=Origin(**found["origin"]),
+        ),
+        facts=None if found["facts"] is None else FACTS.validate_python(found["facts"]),
+        needs=frozenset(found["needs"]),
+        now=datetime.fromisoformat(found["now"]),
+        verdict=found["verdict"],
+        reason=found["reason"],
+    )
+
+
+def decide_again(past: Past, under: PolicySnapshot) -> Decision | None:
+    """What the policy says to a decision of the past. None when it looks at facts that were
+    not read then, so that nobody can tell."""
+    return decide_on(
+        request=past.request,
+        facts=past.facts,
+        needs=past.needs,
+        now=past.now,
+        reason=past.reason,
+        under=under,
+    )
+
+
+def decide_on(
+    *,
+    request: ActionRequest,
+    facts: Facts | None,
+    needs: frozenset[str],
+    now: datetime,
+    reason: str,
+    under: PolicySnapshot,
+) -> Decision | None:
+    """What another policy says on the facts of a decision, of which `needs` were read and
+    whose reason was `reason`. None when it looks at facts that were not read."""
+    if facts is not None and not _needs(request, under) <= needs:
+        facts = None
+    decision = policy.decide(request=request, policy=under, facts=facts, now=now)
+    unread = ("facts_unavailable", "counts_unavailable")
+    return None if decision.reason in unread and reason != decision.reason else decision
+
+
+def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:
+    if request.action_type not in registry.BY_NAME:
+        return frozenset()
+    return policy.needs(request, under)
+
+
+def _looked_up(facts: Facts) -> frozenset[str]:
+    """What was read beyond the needs, to trace values: a draft policy may look at it too."""
+    return frozenset(
+        name for name in ("corresponded", "created") if getattr(facts, name) is not None
+    )
+
+
+def _kept_facts(facts: Facts, request: ActionRequest, under: PolicySnapshot) -> dict[str, Any]:
+    found: dict[str, Any] = FACTS.dump_python(facts, mode="json", exclude=UNREAD)
+    named = {option.external_id for option in under.options}
+    named |= {value for value in request.arguments.values() if isinstance(value, str)}
+    for name in LISTS:
+        if found[name] is not None:
+            found[name] = {key: text for key, text in found[name].items() if key in named}
+    if facts.created is not None:
+        found["created"] = [one for one in facts.created if one in named]
+    return found
+
+
+def _arguments(row: Recorded) -> dict[str, Any] | None:
+    proposed = row.payload.get("proposed")
+    if proposed is None:
+        found = row.payload.get("arguments")
+    else:
+        try:
+            found = json.loads(proposed)
+        except ValueError:
+            return None
+    return found if isinstance(found, dict) else None

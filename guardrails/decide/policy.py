@@ -1,0 +1,116 @@
+"""The decision: may this be done, must a person be asked, or is it refused?
+
+`decide` is a pure function of its arguments. It reads no clock, no database and no word of
+the model: what the model says about itself is no evidence. The first check that fails
+decides; whatever is missing, unknown or unreadable fails. Longer checks are files of
+`guardrails.decide.checks`.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from guardrails.actions import registry
+from guardrails.actions.base import Action, Arguments
+from guardrails.contracts import ActionRequest, Decision, bare
+from guardrails.decide.checks.asking import may_ask, reasons_to_ask
+from guardrails.decide.checks.case import Case, Refused
+from guardrails.decide.checks.listing import look_up, targets
+from guardrails.decide.checks.rates import rates
+from guardrails.decide.checks.scope import scope
+from guardrails.decide.checks.sources import relations, sources
+from guardrails.decide.checks.standing import standing
+from guardrails.decide.checks.undoing import COMMANDED, undoing
+from guardrails.decide.conditions import RateCondition, Unreadable
+from guardrails.decide.provenance import own_words
+from guardrails.decide.snapshot import PolicySnapshot, Rule
+from guardrails.facts.facts import Facts
+
+
+def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
+    """Which facts the decision needs: those of the action and of its conditions."""
+    action = registry.BY_NAME[request.action_type]
+    rule = policy.rule(action.name, action.resource_type)
+    conditions = rule.conditions if rule else ()
+    for limit in policy.limits(action.name):
+        conditions += limit.conditions
+    return action.needs.union(*(one.needs_for(action) for one in conditions))
+
+
+def decide(
+    *, request: ActionRequest, policy: PolicySnapshot, facts: Facts | None, now: datetime
+) -> Decision:
+    """Allow, ask or refuse, with every check in order.
+
+    `facts` None means that they were not read: then the verdict is at best a refusal with
+    `facts_unavailable`. `now` must know its zone.
+    """
+    words = own_words(request.origin.user_words)
+    case = Case(request=request, policy=policy, facts=facts, now=now, words=words)
+    try:
+        if request.origin.undoes:
+            undoing(case)
+            return case.decision("allow", "allowed", COMMANDED)
+        _examine(case)
+        rates(case)
+    except Refused as refused:
+        return case.decision("refuse", refused.reason, refused.detail)
+    why = next(reasons_to_ask(case), None)
+    if why is None:
+        return case.decision("allow", "allowed")
+    if case.from_content:
+        case.checks.append(may_ask(case))
+        if not case.checks[-1].passed:
+            return case.decision("refuse", "ask_not_from_mail")
+    return case.decision("ask", "needs_approval", why)
+
+
+def _examine(case: Case) -> None:
+    """Every check in order. Raises Refused at the first that fails."""
+    request, facts = case.request, case.facts
+    action, rule = standing(case)
+    try:
+        arguments = registry.parse(action, request.arguments)
+    except registry.InvalidArguments as error:
+        case.refuse("invalid_arguments", "arguments", f"{error}.")
+    case.require("invalid_arguments", bare("arguments", True))
+    case.arguments = registry.canonical(arguments)
+    if facts is None:
+        case.refuse("facts_unavailable", "facts")
+    case.mode = rule.mode
+    _object(case, action, arguments, facts)
+    implied = action.implied(arguments, facts)
+    case.require("audience_unknown", bare("audience", implied is not None))
+    case.aim(action.targets(arguments), implied or ())
+    case.take_effect(action.effects(arguments, facts))
+    scope(case, action, facts)
+    look_up(case, action, facts)
+    case.trace(sources(case, action, arguments, facts))
+    case.relations = relations(case, facts)
+    targets(case, action, facts)
+    _conditions(case, rule, facts)
+
+
+def _object(case: Case, action: Action[Any], arguments: Arguments, facts: Facts) -> None:
+    """The object is there, and it is the account's own."""
+    object_id = action.object_id(arguments)
+    if object_id is not None:
+        found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
+        case.require("object_unknown", bare("object", found))
+    if unfit := action.unfit(arguments, facts):
+        case.refuse(unfit[0], "fit", unfit[1])
+
+
+def _conditions(case: Case, rule: Rule, facts: Facts) -> None:
+    if not (case.limits or rule.conditions):
+        return
+    context = case.context(facts)
+    for limit in case.limits:
+        for condition in limit.conditions:
+            if not isinstance(condition, RateCondition):
+                case.require("above_ceiling", condition.evaluate(context))
+    for condition in rule.conditions:
+        if isinstance(condition, RateCondition):
+            continue
+        unknown = isinstance(condition, Unreadable)
+        reason = "condition_unknown" if unknown else "condition_failed"
+        case.require(reason, condition.evaluate(context))

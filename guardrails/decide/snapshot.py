@@ -1,0 +1,296 @@
+"""One account's policy as a value, and its digest. Pure."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from json.encoder import encode_basestring
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+from audit.ledger.chain import canonical, canonical_bytes
+from guardrails.decide.conditions import Condition, RateCondition, Unreadable, read_all
+from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.facts.targets import Target, domain_of
+
+Mode = Literal["auto", "ask", "draft_only", "never"]
+RECEIVERS = frozenset({"recipient", "recipient_domain"})
+PERMITTING: frozenset[str] = frozenset({"auto", "ask", "draft_only"})
+# Fields that policies of earlier days did not have: left out while they say nothing, so that
+# those keep their digests.
+LATER: dict[str, Any] = {"hold_seconds": 0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One permission. An empty `resource_type` means every type."""
+
+    id: str
+    action_type: str
+    resource_type: str
+    enabled: bool
+    mode: Mode
+    conditions: tuple[Condition | Unreadable, ...]
+    hold_seconds: int = 0
+
+    @property
+    def openings(self) -> tuple[Recipient, ...]:
+        """The conditions that let receivers in without listing them."""
+        if not self.conditions:
+            return ()
+        return tuple(one for one in self.conditions if isinstance(one, Recipient))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One rule of the organisation's ceiling: at most `mode`, and only if all conditions hold.
+    An empty `action_type` means every action. Limits only narrow; none grants anything."""
+
+    id: str
+    action_type: str
+    mode: Mode
+    conditions: tuple[Condition | Unreadable, ...] = ()
+    hold_seconds: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """One kill switch that is thrown for this account. Empty fields mean all of them."""
+
+    id: str
+    action_type: str = ""
+    source: str = ""
+    why: str = ""
+
+    def stops(self, action_type: str, source: str) -> bool:
+        return self.action_type in ("", action_type) and self.source in ("", source)
+
+
+# An account may have hundreds: a named tuple is made many times quicker than a dataclass.
+class Option(NamedTuple):
+    """One listed target. An empty `resource_type` means every type; `group_id` is empty
+    without a group, and `single` says that the group holds one of its labels at a time."""
+
+    id: str
+    action_type: str
+    resource_type: str
+    source: str
+    kind: str
+    external_id: str
+    name: str
+    group_id: str = ""
+    single: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySnapshot:
+    """What operators permit for one account at one moment. The order of rows means nothing."""
+
+    account_id: UUID
+    paused: bool
+    rules: tuple[Rule, ...]
+    options: tuple[Option, ...]
+    ceiling: tuple[Limit, ...] = ()
+    switches: tuple[Switch, ...] = ()
+
+    def switch(self, action_type: str, source: str) -> Switch | None:
+        """A kill switch that stops this action."""
+        if not self.switches:
+            return None
+        found = (one for one in self.switches if one.stops(action_type, source))
+        return min(found, key=lambda one: one.id, default=None)
+
+    def limits(self, action_type: str) -> tuple[Limit, ...]:
+        """Every rule of the ceiling that this action is under: each of them counts."""
+        if not self.ceiling:
+            return ()
+        found = (one for one in self.ceiling if one.action_type in ("", action_type))
+        return tuple(sorted(found, key=lambda one: one.id))
+
+    def rule(self, action_type: str, resource_type: str) -> Rule | None:
+        """The permission that counts: one for this resource type beats a general one."""
+        general = self._rules.get((action_type, ""))
+        return self._rules.get((action_type, resource_type), general)
+
+    def options_for(self, action_type: str, resource_type: str, source: str) -> tuple[Option, ...]:
+        """What may be targeted, options for this resource type first."""
+        wanted = action_type, resource_type, source
+        if wanted not in self._options:
+            found = (
+                option
+                for option in self.options
+                if option.action_type == action_type
+                and option.resource_type in (resource_type, "")
+                and option.source == source
+            )
+            self._options[wanted] = tuple(
+                sorted(found, key=lambda option: (not option.resource_type, option.id))
+            )
+        return self._options[wanted]
+
+    def granting(
+        self, action_type: str, resource_type: str, source: str, target: Target
+    ) -> Option | None:
+        """The option that lists this target, by exact identity; for to and cc an option may
+        list the receiver's whole domain. Never by name."""
+        wanted = action_type, resource_type, source
+        if wanted not in self._listed:
+            options = self.options_for(*wanted)
+            # Of several that list the same, the first counts.
+            self._listed[wanted] = {(one.kind, one.external_id): one for one in reversed(options)}
+        listed = self._listed[wanted]
+        option = listed.get((target.kind, target.value))
+        if option is None and target.role in ("to", "cc", "audience"):
+            option = listed.get(("recipient_domain", domain_of(target.value)))
+        return option
+
+    @cached_property
+    def _listed(self) -> dict[tuple[str, str, str], dict[tuple[str, str], Option]]:
+        return {}
+
+    @cached_property
+    def _rules(self) -> Mapping[tuple[str, str], Rule]:
+        return {(rule.action_type, rule.resource_type): rule for rule in reversed(self.rules)}
+
+    @cached_property
+    def _options(self) -> dict[tuple[str, str, str], tuple[Option, ...]]:
+        # Filled as it is asked for: a policy is read for one action, which is decided twice.
+        return {}
+
+    @cached_property
+    def standings(self) -> dict[Any, Any]:
+        """What guardrails.decide.checks.standing found, by what was asked."""
+        return {}
+
+    @cached_property
+    def has_rates(self) -> bool:
+        """Whether what this account's agent does must be counted."""
+        conditions = [one for rule in self.rules for one in rule.conditions]
+        conditions += [one for limit in self.ceiling for one in limit.conditions]
+        return any(isinstance(one, RateCondition) for one in conditions)
+
+    def basis(
+        self, action_type: str, resource_type: str, option_ids: Collection[str]
+    ) -> dict[str, Any]:
+        """The part of the policy that one action is under: its permission, the ceiling's rules
+        about it, and the options that list its targets. A switch leaves no trace here: while
+        it is thrown it refuses."""
+        rule = self.rule(action_type, resource_type)
+        return {
+            "rule": vars(rule) | {"conditions": _raw(rule.conditions)} if rule else None,
+            "limits": [
+                vars(limit) | {"conditions": _raw(limit.conditions)}
+                for limit in self.limits(action_type)
+            ],
+            "options": _sorted(one._asdict() for one in self.options if one.id in option_ids),
+        }
+
+    def content(self) -> dict[str, Any]:
+        """The whole policy as plain data; equal for equal policies. `read` takes it back."""
+        return {
+            "account": str(self.account_id),
+            "paused": self.paused,
+            "rules": _sorted(
+                _row(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
+            ),
+            "options": [one._asdict() for one in sorted(self.options)],
+            "ceiling": _sorted(
+                _row(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
+            ),
+            "switches": _sorted(vars(switch) for switch in self.switches),
+        }
+
+    @cached_property
+    def canonical(self) -> str:
+        """`content` as canonical JSON."""
+        content = replace(self, options=()).content()
+        texts = {name: canonical(part) for name, part in content.items()}
+        texts["options"] = f"[{','.join(map(_canonical, sorted(self.options)))}]"
+        members = [f'"{name}":{texts[name]}' for name in sorted(texts)]
+        return f"{{{','.join(members)}}}"
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical policy; equal for equal policies."""
+        return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+
+def read(content: Mapping[str, Any]) -> PolicySnapshot:
+    """The policy that `PolicySnapshot.content` wrote down."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [
+            row | ({"conditions": read_all(row["conditions"])} if "conditions" in row else {})
+            for row in content[name]
+        ]
+
+    return PolicySnapshot(
+        account_id=UUID(content["account"]),
+        paused=content["paused"],
+        rules=tuple(Rule(**row) for row in rows("rules")),
+        options=tuple(Option(**row) for row in rows("options")),
+        ceiling=tuple(Limit(**row) for row in rows("ceiling")),
+        switches=tuple(Switch(**row) for row in rows("switches")),
+    )
+
+
+# The canonical JSON of one target. Written out, because a policy has hundreds and its digest is
+# needed for every decision.
+TARGET = (
+    '{"action_type":%s,"external_id":%s,"group_id":%s,"id":%s,"kind":%s,"name":%s,'
+    '"resource_type":%s,"single":%s,"source":%s}'
+)
+
+
+def _canonical(one: Option) -> str:
+    text = encode_basestring
+    return TARGET % (
+        text(one.action_type),
+        text(one.external_id),
+        text(one.group_id),
+        text(one.id),
+        text(one.kind),
+        text(one.name),
+        text(one.resource_type),
+        "true" if one.single else "false",
+        text(one.source),
+    )
+
+
+def _row(value: Rule | Limit) -> dict[str, Any]:
+    return {
+        name: field
+        for name, field in vars(value).items()
+        if name not in LATER or field != LATER[name]
+    }
+
+
+def _raw(conditions: Iterable[Condition | Unreadable]) -> list[Any]:
+    # In their order: of several that fail, the first is the reason.
+    return [one.model_dump(mode="json") for one in conditions]
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    return sorted(values, key=canonical_bytes)
+
+
+def lacks_targets(rule: Rule, takes: Iterable[str], options: Collection[Option]) -> bool:
+    """Whether an action that needs listed targets has none: neither listed ones, nor, where
+    it takes receivers alone, such as the permission lets in."""
+    return not options and not (rule.openings and set(takes) <= RECEIVERS)
+
+
+def rivals(options: Iterable[Option], chosen: Option) -> tuple[Option, ...]:
+    """The other options of a single-choice group."""
+    if not (chosen.group_id and chosen.single):
+        return ()
+    return tuple(
+        sorted(
+            (
+                option
+                for option in options
+                if option.group_id == chosen.group_id and option.external_id != chosen.external_id
+            ),
+            key=lambda option: option.external_id,
+        )
+    )

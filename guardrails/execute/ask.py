@@ -1,0 +1,128 @@
+"""Asking a person: approvals are made here, by the executor, when the verdict is ask."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Q
+
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.facts.reasons import sentence
+from guardrails.gather.judgement import Judgement
+from guardrails.models import Approval
+
+REASON_OF = {
+    Approval.State.REJECTED: "rejected",
+    Approval.State.EXPIRED: "approval_expired",
+    Approval.State.SUPERSEDED: "edited",
+}
+
+
+# What a change of an approval leaves as it was.
+INHERITED = (
+    "delegated_to",
+    "delegated_by",
+    "delegated_as",
+    "delegated_at",
+    "escalated_at",
+    "escalated_by",
+)
+
+
+class TooManyAsks(Exception):
+    """This turn or this account has as many open approvals as it may have."""
+
+
+class NoLongerWaiting(Exception):
+    """What a person wanted to change was decided meanwhile."""
+
+
+def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID:
+    """The id of this action's approval, made if it is not there. One that a person changed
+    into this action stops waiting in the same transaction. Raises TooManyAsks and
+    NoLongerWaiting."""
+    account, origin = request.account, request.origin
+    with transaction.atomic():
+        # Tool calls of one turn run side by side; the count must see every one of them.
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asks {account.id}"]
+            )
+        found = Approval.objects.filter(action_id=request.action_id).first()
+        if found is not None:
+            return found.id
+        changed = _supersede(request, now) if origin.revises else None
+        if changed is None:  # what takes another's place takes no more room
+            _check_room(request)
+        hours = settings.APPROVAL_HOURS
+        decision = judgement.decision
+        return Approval.objects.create(
+            action_id=request.action_id,
+            revises=changed,
+            organisation_id=account.organisation_id,
+            account_id=account.id,
+            external_user_id=account.external_user_id,
+            turn_id=origin.turn_id,
+            call_id=origin.call_id,
+            action_type=request.action_type,
+            arguments=dict(request.arguments),
+            origin=asdict(origin),
+            provenance=dict(decision.provenance),
+            first_seen=dict(judgement.first_seen),
+            differences=[list(one) for one in judgement.differences],
+            reached=dict(judgement.reached),
+            side_effects=list(decision.side_effects),
+            digest=judgement.digest,
+            policy_digest=decision.policy_digest,
+            description=judgement.description,
+            reason=decision.sentence,
+            expires_at=now + timedelta(hours=hours) if hours else None,
+            **{name: getattr(changed, name) for name in INHERITED if changed},
+        ).id
+
+
+def _check_room(request: ActionRequest) -> None:
+    """Raises TooManyAsks."""
+    waiting = Approval.objects.filter(account_id=request.account.id, state=Approval.State.PENDING)
+    of_turn = waiting.filter(turn_id=request.origin.turn_id)
+    if (
+        of_turn.count() >= settings.MAX_OPEN_ASKS_PER_TURN
+        or waiting.count() >= settings.MAX_OPEN_ASKS_PER_ACCOUNT
+    ):
+        raise TooManyAsks
+
+
+def _supersede(request: ActionRequest, now: datetime) -> Approval:
+    """Takes the approval that a person changed out of waiting."""
+    in_time = Q(expires_at=None) | Q(expires_at__gt=now)
+    origin = request.origin
+    changed = Approval.objects.filter(
+        in_time, account_id=request.account.id, action_id=origin.revises, state="pending"
+    ).update(
+        state=Approval.State.SUPERSEDED,
+        decided_at=now,
+        decided_by=origin.edited_by,
+        decided_as=origin.edited_as,
+    )
+    if not changed:
+        raise NoLongerWaiting
+    return Approval.objects.get(action_id=origin.revises)
+
+
+def waiting_result(request: ActionRequest) -> ActionResult:
+    """The result of an action that a person is, or was, asked about."""
+    approval = Approval.objects.get(action_id=request.action_id)
+    reason = REASON_OF.get(Approval.State(approval.state), "needs_approval")
+    return ActionResult(
+        status="pending" if reason == "needs_approval" else "refused",
+        action_id=request.action_id,
+        action_type=request.action_type,
+        description=approval.description,
+        arguments=request.arguments,
+        reason=reason,
+        sentence=approval.reason if reason == "needs_approval" else sentence(reason),
+        approval_id=approval.id,
+        proposed=approval.origin.get("proposed", {}),
+    )

@@ -1,0 +1,259 @@
+"""Permitted actions that are held for a while, and recalled by whoever is first.
+
+A hold leaves its state `held` by one conditional update: a release or a recall, never both.
+So after a recall is acknowledged no provider call begins.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from audit.contracts import ActorType
+from audit.ledger import ledger
+from audit.ledger.selectors import recorded
+from guardrails.contracts import ActionRequest, ActionResult, HoldCard, Origin
+from guardrails.execute import entries, results
+from guardrails.facts.reasons import sentence
+from guardrails.gather import stops, usage
+from guardrails.gather.judgement import Judgement
+from guardrails.models import Hold
+
+log = logging.getLogger(__name__)
+State = Hold.State
+MAX_CARDS = 200
+SWITCH = "switch"
+# What passes: the provider is away, the ledger is not sealed.
+PASSING = frozenset({"facts_unavailable", "not_sealed"})
+# How long these may last when a hold's time has come, before that refuses it for good.
+PATIENCE = timedelta(hours=24)
+
+
+class HoldNotFound(Exception):
+    """There is no such hold for this organisation and user."""
+
+
+class TooLate(Exception):
+    """The hold was released before. The message says when."""
+
+
+def begin(
+    request: ActionRequest,
+    judgement: Judgement,
+    *,
+    word: Mapping[str, str],
+    is_recorded: bool,
+) -> ActionResult:
+    """Keeps a permitted action until its time has come, and says so in the ledger unless that
+    `is_recorded`. `word` is what a person said to it, if they were asked. A switch that is
+    thrown in this moment either finds the hold, or is found here."""
+    now = timezone.now()
+    until = now + timedelta(seconds=judgement.decision.hold_seconds)
+    if not is_recorded:
+        entry = entries.held(
+            request,
+            judgement,
+            until=until,
+            told=until_when(until, now=now),
+            approval_id=word.get("approval_id", ""),
+            approved_by=word.get("decided_by", ""),
+            now=now,
+        )
+        ledger.append(entry)
+    hold = keep(request, description=judgement.description, until=until, word=word)
+    if not stops.still_permitted(account_id=request.account.id, rule_id=judgement.decision.rule_id):
+        recall_all(Q(id=hold.id))
+        hold.refresh_from_db()
+    return result(hold) or results.result(recorded(request.action_id)[-1])
+
+
+def of(action_id: UUID) -> Hold | None:
+    return Hold.objects.select_related("account__organisation").filter(action_id=action_id).first()
+
+
+def recall(
+    *,
+    organisation_id: UUID,
+    hold_id: UUID,
+    by: str,
+    external_user_id: str | None = None,
+) -> HoldCard:
+    """A person takes a held action back: it will not be carried out. Again is fine. With
+    `external_user_id` only that user's holds are found.
+
+    Raises HoldNotFound; TooLate when it was released; audit.contracts.LedgerError, after which
+    it is recalled all the same, and the sweep writes the row.
+    """
+    row = _rows(organisation_id, external_user_id).filter(id=hold_id).first()
+    if row is None:
+        raise HoldNotFound("There is no such held action.")
+    _recall(row, by)
+    if row.state != State.RECALLED:
+        raise TooLate(f"It was released at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC.")
+    return card(row)
+
+
+def recall_all(rows: Q) -> int:
+    """Recall every held action that matches, because of a switch; how many those were."""
+    held = Hold.objects.select_related("account__organisation").filter(rows, state=State.HELD)
+    return sum(_recall(row, SWITCH) for row in held)
+
+
+def finish_recalled(*, older_than: datetime, limit: int = 100) -> int:
+    """Write the ledger rows of recalls whose process died before; how many those were."""
+    rows = Hold.objects.select_related("account__organisation").filter(
+        state=State.RECALLED, finished_at=None, decided_at__lte=older_than
+    )
+    found = list(rows.order_by("decided_at")[:limit])
+    for row in found:
+        _record(row)
+    return len(found)
+
+
+def result(hold: Hold) -> ActionResult | None:
+    """What is to be said of an action as long as its hold decides it. None when it was
+    released: then its ledger rows tell."""
+    if hold.state not in (State.HELD, State.RECALLED):
+        return None
+    is_held = hold.state == State.HELD
+    return ActionResult(
+        status="held" if is_held else "refused",
+        action_id=hold.action_id,
+        action_type=hold.action_type,
+        description=hold.description,
+        arguments=hold.arguments,
+        reason="held" if is_held else "recalled",
+        sentence=until_when(hold.until, now=timezone.now()) if is_held else sentence("recalled"),
+        hold_id=hold.id,
+        held_until=hold.until if is_held else None,
+    )
+
+
+def postponed(hold: Hold, judgement: Judgement) -> ActionResult | None:
+    """The answer for a hold whose time has come while its provider could not be asked or the
+    ledger is not sealed: it goes on being held, for a day at most. None where it may not wait."""
+    if judgement.decision.reason not in PASSING or timezone.now() > hold.until + PATIENCE:
+        return None
+    return ActionResult(
+        status="held",
+        action_id=hold.action_id,
+        action_type=hold.action_type,
+        description=hold.description,
+        arguments=hold.arguments,
+        reason=judgement.decision.reason,
+        sentence=judgement.decision.sentence,
+        hold_id=hold.id,
+        held_until=hold.until,
+    )
+
+
+def until_when(until: datetime, *, now: datetime) -> str:
+    """“Held until 14:05 UTC; it can be recalled until then.”"""
+    form = "%H:%M UTC" if until.date() == now.date() else "%Y-%m-%d %H:%M UTC"
+    return f"Held until {until.strftime(form)}; it can be recalled until then."
+
+
+def cards(
+    *,
+    organisation_id: UUID,
+    external_user_id: str | None = None,
+    state: str | None = None,
+    action_ids: Iterable[UUID] | None = None,
+    limit: int = MAX_CARDS,
+) -> tuple[HoldCard, ...]:
+    """The organisation's holds that match, newest first. One query."""
+    rows = _rows(organisation_id, external_user_id)
+    if state is not None:
+        rows = rows.filter(state=state)
+    if action_ids is not None:
+        rows = rows.filter(action_id__in=list(action_ids))
+    return tuple(card(row) for row in rows.order_by("-held_at", "-id")[:limit])
+
+
+def card(row: Hold) -> HoldCard:
+    return HoldCard(**{name: getattr(row, name) for name in HoldCard.__dataclass_fields__})
+
+
+def request_of(row: Hold) -> ActionRequest:
+    return ActionRequest(
+        action_id=row.action_id,
+        account=row.account.ref(),
+        action_type=row.action_type,
+        arguments=row.arguments,
+        origin=Origin(**row.origin),
+    )
+
+
+def keep(
+    request: ActionRequest,
+    *,
+    description: str,
+    until: datetime,
+    word: Mapping[str, str],
+) -> Hold:
+    """The action's hold, made if it is not there."""
+    account, origin = request.account, request.origin
+    hold, _ = Hold.objects.get_or_create(
+        action_id=request.action_id,
+        defaults={
+            "organisation_id": account.organisation_id,
+            "account_id": account.id,
+            "external_user_id": account.external_user_id,
+            "turn_id": origin.turn_id,
+            "action_type": request.action_type,
+            "arguments": dict(request.arguments),
+            "origin": asdict(origin),
+            "confirmation": dict(word),
+            "description": description,
+            "until": until,
+        },
+    )
+    return hold
+
+
+def _rows(organisation_id: UUID, external_user_id: str | None) -> QuerySet[Hold]:
+    rows = Hold.objects.select_related("account__organisation").filter(
+        organisation_id=organisation_id
+    )
+    return rows if external_user_id is None else rows.filter(external_user_id=external_user_id)
+
+
+def _recall(row: Hold, by: str) -> bool:
+    """Takes the hold out of waiting, if it still waits; afterwards `row` is as stored."""
+    claimed = Hold.objects.filter(id=row.id, state=State.HELD).update(
+        state=State.RECALLED, decided_at=timezone.now(), decided_by=by
+    )
+    row.refresh_from_db(fields=["state", "decided_at", "decided_by", "finished_at"])
+    if row.state == State.RECALLED and row.finished_at is None:
+        _record(row)
+    return claimed == 1
+
+
+def _record(row: Hold) -> None:
+    """The recall's row in the ledger, once, and the end of the hold."""
+    if not any(phase.decision_reason == "recalled" for phase in recorded(row.action_id)):
+        ledger.append(
+            entries.decided(
+                request_of(row),
+                status="denied",
+                reason="recalled",
+                approval_id=row.confirmation.get("approval_id", ""),
+                decided_by=row.decided_by,
+                actor_type=_actor(row.decided_by),
+                payload={"description": row.description},
+                now=timezone.now(),
+            )
+        )
+    usage.give_back(row.action_id)
+    Hold.objects.filter(id=row.id).update(finished_at=timezone.now(), outcome=sentence("recalled"))
+    row.refresh_from_db(fields=["finished_at", "outcome"])
+
+
+def _actor(by: str) -> ActorType:
+    if by == SWITCH:
+        return "system"
+    return "admin" if by.startswith("operator:") else "user"

@@ -1,0 +1,108 @@
+"""What the ledger tells the executor: how far an action got, and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from audit.contracts import Entry, Recorded, Status
+from guardrails.actions import registry
+from guardrails.actions.base import Outcome
+from guardrails.contracts import ActionRequest, ActionResult, ResultStatus
+from guardrails.execute.entries import INTERRUPTED, fingerprint
+from guardrails.facts.reasons import sentence
+from integrations.exceptions import Changed, ProviderError
+
+RESULT_OF: Mapping[Status, ResultStatus] = {
+    "succeeded": "succeeded",
+    "noop": "noop",
+    "failed": "failed",
+    "denied": "refused",
+}
+
+
+def same_request(request: ActionRequest, phases: Sequence[Recorded]) -> bool:
+    """Whether the ledger knows this action id for this very request. Remarks of requests
+    that were turned away for their id don't count."""
+    expected = fingerprint(request)
+    return all(
+        phase.account_id == request.account.id
+        and phase.action_type == request.action_type
+        and phase.payload.get("request", expected) == expected
+        for phase in phases
+        if phase.decision_reason != "action_id_reused"
+    )
+
+
+def last_word(phases: Sequence[Recorded]) -> Recorded | None:
+    """The phase that says how far the action got; None when nothing was tried yet."""
+    return next(
+        (
+            phase
+            for phase in reversed(phases)
+            if phase.phase in ("attempt", "outcome", "blocked") or phase.status == "denied"
+        ),
+        None,
+    )
+
+
+def is_final(phase: Recorded) -> bool:
+    return phase.phase != "attempt" and phase.decision_reason != INTERRUPTED
+
+
+def result(phase: Entry | Recorded) -> ActionResult:
+    """What became of an action, by its last phase. An attempt without an outcome is unknown."""
+    status = "refused" if phase.decision == "blocked" else RESULT_OF.get(phase.status, "unknown")
+    is_open = phase.phase == "attempt"
+    reason = "outcome_unknown" if is_open else phase.decision_reason
+    return ActionResult(
+        status=status,
+        action_id=phase.action_id,
+        action_type=phase.action_type,
+        description=str(phase.payload.get("description", "")),
+        arguments=phase.payload.get("arguments", {}),
+        reason=reason,
+        sentence=sentence(reason) if is_open else str(phase.payload.get("sentence", "")),
+        approval_id=_approval(phase.approval_id),
+        result=phase.payload.get("result", {}),
+        artifacts=phase.artifacts,
+        proposed=phase.payload.get("proposed_by_agent", {}),
+    )
+
+
+def outcome(attempt: Entry, answer: object) -> Outcome:
+    """Result and artifacts from the provider's answer, or from its record of the operation."""
+    action = registry.BY_NAME.get(attempt.action_type)
+    answer = {} if answer is None else answer  # what was deleted leaves nothing to tell
+    if action is None or not isinstance(answer, Mapping):
+        return {}, ()
+    try:
+        arguments = registry.parse(action, attempt.payload.get("arguments", {}))
+    except registry.InvalidArguments:
+        return {}, ()  # the payload was erased
+    return action.outcome(arguments, answer)
+
+
+def failure(error: ProviderError | None) -> str:
+    """The reason of a call that came to nothing."""
+    if error is None or error.retryable:
+        return "provider_unavailable"
+    return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
+
+
+def explained(error: ProviderError | None) -> dict[str, Any]:
+    """What the provider itself says about a call that came to nothing, as its result."""
+    return {"result": {"said": error.said}} if error and error.said else {}
+
+
+def version_of(answer: Any) -> dict[str, int]:
+    """The version the object has now, where the provider says so."""
+    version = answer.get("version") if isinstance(answer, Mapping) else None
+    return {"version": version} if isinstance(version, int) else {}
+
+
+def _approval(text: str) -> UUID | None:
+    """None for what is no id: one odd row must not keep recovery from all others."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

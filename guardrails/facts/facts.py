@@ -1,0 +1,247 @@
+"""What the guard itself looked up for one decision (`guardrails.gather.lookups`). Pure.
+Nothing here comes from a model."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+from typing import Any, Literal
+
+from guardrails.facts import targets
+from guardrails.facts.content import Content
+from guardrails.facts.counts import Counts
+from integrations.contracts import (
+    Correspondence,
+    Document,
+    Draft,
+    Email,
+    Event,
+    Folder,
+    Issue,
+    Mailbox,
+)
+from integrations.mcp.contracts import Tool
+
+Need = Literal[
+    "email",
+    "thread",
+    "correspondence",
+    "labels",
+    "projects",
+    "folders",
+    "mailbox",
+    "corresponded",
+    "directory",
+    "created",
+    "content",
+]
+ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
+SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Read for one decision. None or empty means that it was not read or does not exist:
+    whoever needs it must refuse."""
+
+    email: Email | None = None
+    thread: tuple[Email, ...] | None = None
+    correspondence: Correspondence | None = None
+    labels: Mapping[str, str] | None = None  # id to name, as they are at the provider now
+    projects: Mapping[str, str] | None = None
+    folders: tuple[Folder, ...] | None = None
+    mailbox: Mailbox | None = None
+    document: Document | None = None
+    event: Event | None = None
+    issue: Issue | None = None
+    draft: Draft | None = None
+    tool: Tool | None = None
+    corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
+    directory: tuple[str, ...] | None = None  # receivers whose accounts are connected here
+    content: Content | None = None  # what the object's own text contains
+    reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
+    created: tuple[str, ...] | None = None  # ids of what this run has brought forth
+    namesakes: int | None = None  # objects of its kind that have the object's whole title
+    own_address: str = ""
+    counts: Counts | None = None  # not the provider's: how often the agent did such things
+
+    def holds(self, kind: ObjectKind, object_id: str) -> bool:
+        """Whether exactly this object was read."""
+        if kind == "issue":
+            return self.issue is not None and self.issue.key == object_id
+        found: Email | Document | Event | Draft | Tool | None = getattr(self, kind)
+        return found is not None and found.id == object_id
+
+    @property
+    def version(self) -> int | None:
+        """The version a write must find. None for mails: what changes in them, such as
+        labels, was not decided on."""
+        found = self.document or self.event or self.issue or self.draft or self.tool
+        return found.version if found else None
+
+    @property
+    def mail_folders(self) -> Mapping[str, str]:
+        """Names of mail folders by id."""
+        return {one.id: one.name for one in self.folders or () if one.kind == "mail"}
+
+    @property
+    def drive_folders(self) -> Mapping[str, str]:
+        """Names (paths) of drive folders by id."""
+        return {one.id: one.name for one in self.folders or () if one.kind == "drive"}
+
+    @property
+    def mailbox_members(self) -> tuple[str, ...]:
+        """Who else reads this mailbox."""
+        return self.others(self.mailbox.shared_with if self.mailbox else ())
+
+    def others(self, addresses: Iterable[str]) -> tuple[str, ...]:
+        """The addresses, each once, in order, without the account's own."""
+        own = self.own_address.casefold()
+        found = sorted({text for text in addresses if text and text.casefold() != own})
+        return tuple(found)
+
+    def folder_readers(self, folder_id: str | None) -> tuple[str, ...] | None:
+        """Who else sees what lies in this drive folder, by itself or by a folder above it.
+        None when that is not known: a folder above it that was not listed may have readers."""
+        if folder_id is None:
+            return ()
+        drive = [one for one in self.folders or () if one.kind == "drive"]
+        here = next((one for one in drive if one.id == folder_id), None)
+        if here is None:
+            return None
+        paths = _paths(here.name)
+        above = [one for one in drive if _paths(one.name)[-1] in paths]
+        if any(one.shared_with is None for one in above):
+            return None
+        if not {_paths(one.name)[-1] for one in above}.issuperset(paths[1:]):
+            return None
+        return self.others(reader for one in above for reader in one.shared_with or ())
+
+    @property
+    def document_readers(self) -> tuple[str, ...] | None:
+        """Who else sees the document: its owner, whom it is shared with, and the readers of
+        its folder. None when that is not known."""
+        if self.document is None:
+            return None
+        inherited = self.folder_readers(self.document.folder_id)
+        if inherited is None or not self.document.owner:
+            return None
+        return self.others((self.document.owner, *self.document.shared_with, *inherited))
+
+    @property
+    def event_people(self) -> tuple[str, ...] | None:
+        """Everybody else an event concerns: who made it and who attends. None if unknown."""
+        if self.event is None or not self.event.created_by:
+            return None
+        return self.others(
+            (self.event.created_by, *(attendee.email for attendee in self.event.attendees))
+        )
+
+    def readers(self, kind: ObjectKind) -> tuple[str, ...] | None:
+        """Who else sees an object of this kind that was read. None when that is not known."""
+        if kind == "document":
+            return self.document_readers
+        if kind == "event":
+            return self.event_people
+        if kind in ("email", "draft") and self.mailbox is not None:
+            return self.mailbox_members
+        return None
+
+    @property
+    def object_owner(self) -> str | None:
+        """Whose the document, event or issue is; None when that is not known."""
+        if self.document:
+            return self.document.owner or None
+        if self.event:
+            return self.event.created_by or None
+        return self.issue.reporter if self.issue else None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the account owns the document or made the event."""
+        if not self.object_owner:
+            return False
+        owner = targets.address_or_none(self.object_owner)
+        own = targets.address_or_none(self.own_address)
+        return own is not None and owner is not None and owner.casefold() == own.casefold()
+
+    @property
+    def object_title(self) -> str:
+        """What people call the object; empty without one."""
+        if self.document:
+            return self.document.name
+        if self.event:
+            return self.event.title
+        if self.issue:
+            return self.issue.summary
+        mail = self.email or self.draft
+        return mail.subject if mail else ""
+
+    @property
+    def object_since(self) -> datetime | None:
+        """When the mail came, or the document or issue was made."""
+        if self.email:
+            return self.email.date
+        found = self.document or self.issue
+        return found.created_at if found else None
+
+    @property
+    def sender(self) -> str | None:
+        """The plain address of the mail's sender; None in doubt."""
+        return targets.address_or_none(self.email.sender) if self.email else None
+
+    @property
+    def sender_authenticated(self) -> bool:
+        return self.email is not None and is_authenticated(self.email)
+
+    @property
+    def participants(self) -> frozenset[str]:
+        """Every plain address in the headers of the thread."""
+        return targets.plain_addresses(
+            [text for mail in self.thread or () for text in (mail.sender, *mail.to, *mail.cc)]
+        )
+
+    @property
+    def authenticated_participants(self) -> frozenset[str]:
+        """Who provably takes part: senders that passed DMARC, and whom the user wrote to in
+        this thread. Whom a stranger put into `to` or `cc` is only a claim."""
+        proved = [
+            mail.sender
+            for mail in self.thread or ()
+            if SENT not in mail.labels and is_authenticated(mail)
+        ]
+        return targets.plain_addresses(proved) | self.written_to
+
+    @property
+    def sent_to(self) -> frozenset[str]:
+        """Every plain address that mail of the thread was sent to from this mailbox."""
+        sent = [mail for mail in self.thread or () if SENT in mail.labels]
+        return targets.plain_addresses([text for mail in sent for text in (*mail.to, *mail.cc)])
+
+    @property
+    def written_to(self) -> frozenset[str]:
+        """Whom the user wrote to in the thread. Whom the agent wrote to unasked is left out."""
+        found = self.sent_to
+        if not (found and self.reached_by_agent):
+            return found
+        return frozenset([one for one in found if one.lower() not in self.reached_by_agent])
+
+    def exposed(self) -> list[Any]:
+        """What a person's word is bound to: the object as they saw it."""
+        if self.email:
+            mail = self.email
+            content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
+            return [mail.id, mail.thread_id, mail.sender, mail.subject, content]
+        if self.tool:
+            return [self.tool.id, self.tool.version, self.tool.fingerprint]
+        found = self.document or self.event or self.issue or self.draft
+        return [found.id, found.version] if found else []
+
+
+def _paths(name: str) -> list[str]:
+    """The top folder, every folder above the one of this name, and itself, as paths."""
+    return ["", *accumulate(f"/{part}" for part in name.strip("/").split("/") if part)]
+
+
+def is_authenticated(mail: Email) -> bool:
+    return mail.authentication.dmarc == "pass"

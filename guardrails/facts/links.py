@@ -1,0 +1,85 @@
+"""Where a text leads to, as programs that show it make links of it. Pure.
+
+In doubt something is a link, and in doubt nobody knows where it leads: only a plain host name
+in ASCII is known.
+"""
+
+import html
+import re
+import unicodedata
+
+from guardrails.facts import targets
+from guardrails.facts.text import is_hidden
+
+UNKNOWN = ""
+# Browsers forgive any number of slashes, and take what stands before an @ for a user's name.
+# What follows is looked at and not taken, because another link may begin in it.
+WEB = re.compile(r"(?:https?|ftps?|wss?):[/\\]*(?=([^/?#\s\"<>]*))", re.IGNORECASE)
+OTHER = re.compile(
+    r"(?<![\w.+-])(?:data|javascript|vbscript|blob|cid|file|mailto|tel|sms):(?=\S)"
+    r"|(?<!http)(?<!https)(?<!ftp)(?<!ftps)(?<!ws)(?<!wss):[/\\]{2}|url\s*\(|@import",
+    re.IGNORECASE,
+)
+SLASHES = re.compile(r"(?:^|[\s\"'(<=\[])[/\\]{2}(?=([^/?#\s\"<>]+))")
+BARE = re.compile(
+    r"(?<![\w@./\\+%-])((?:[\w-]+\.)+([^\W\d_]{2,63}))(?!\.?[\w@-])(?::\d+)?(/?)", re.IGNORECASE
+)
+NUMBERED = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?/")
+# What markdown and HTML point at: inline, by reference, by attribute.
+POINTING = (
+    re.compile(r"\]\(\s*<?\s*([^\s)>]+)"),
+    re.compile(r"^\s{0,3}\[[^\]\n]+\]:\s*<?([^\s>]+)", re.MULTILINE),
+    re.compile(
+        r"<[a-z][^>]*?[\s/\"'](?:href|src|srcset|background|action|formaction|poster|data|cite"
+        r"|ping)\s*=\s*[\"']?\s*([^\s\"'>]+)",
+        re.IGNORECASE,
+    ),
+)
+WITH_HOST = re.compile(r"(?:(?:https?|ftps?|wss?):|[/\\]{2})", re.IGNORECASE)
+# What follows a link in a sentence, and is no part of it.
+AFTER = ".,;:!?)]}'*_~`”’"  # noqa: RUF001
+# Endings of which programs make links by themselves. Others count with a path behind them,
+# so that a file called notes.md is none.
+ENDINGS = (
+    "com org net edu gov mil int info biz io dev app co me ai xyz online site store shop tech "
+    "cloud link click top live page web name pro blog news email support zone world life today "
+    "agency digital systems services example ru cn eu uk us de fr nl se no dk fi it es pt ch at "
+    "be ie in jp kr br ca au nz za mx ar cl pl cz hu ro gr tr ua il ae sa sg hk tw th vn id рф"
+)
+
+
+def hosts(text: str) -> frozenset[str]:
+    """The host of every link and remote image in the text; `UNKNOWN` stands for each whose
+    host is not plain. Empty: there are none."""
+    shown = unveiled(text)
+    found = {_plain(authority) for authority in WEB.findall(shown) + SLASHES.findall(shown)}
+    found |= {
+        _plain(host)
+        for host, ending, path in BARE.findall(shown)
+        if path or ending.casefold() in ENDINGS.split()
+    }
+    leads_on = any(
+        not (destination.startswith("#") or WITH_HOST.match(destination))
+        for pattern in POINTING
+        for destination in pattern.findall(shown)
+    )
+    if leads_on or OTHER.search(shown) or NUMBERED.search(shown):
+        found.add(UNKNOWN)
+    return frozenset(found)
+
+
+def unveiled(text: str) -> str:
+    """The text as a program takes it: entities written out, other forms of letters and digits
+    as the plain ones, and nothing that is hidden."""
+    seen = "".join(one for one in html.unescape(text) if one in "\n\r\t" or not is_hidden(one))
+    return unicodedata.normalize("NFKC", seen).replace("\u3002", ".")
+
+
+def _plain(authority: str) -> str:
+    """The host as it is compared, without its port."""
+    host = authority.partition("](")[0].rstrip(AFTER)
+    host = re.sub(r":\d{1,5}\Z", "", host)
+    try:
+        return targets.domain(host)
+    except ValueError:
+        return UNKNOWN

@@ -1,0 +1,251 @@
+"""Gathering what a decision needs, deciding, and putting it into words. Reads only."""
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from audit.ledger.chain import canonical_bytes
+from audit.ledger.selectors import actions_of_run
+from audit.seals.sealing import sealing
+from guardrails.actions import registry
+from guardrails.actions.base import Action, Arguments, Difference, Inverse
+from guardrails.contracts import ActionRequest, Decision
+from guardrails.decide import evidence, policy
+from guardrails.decide.checks.rates import rates_of
+from guardrails.decide.checks.sealed import sealed
+from guardrails.decide.provenance import SOURCES, named, own_words
+from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.facts.counts import Use
+from guardrails.facts.effects import is_irreversible
+from guardrails.facts.facts import Facts
+from guardrails.facts.reasons import sentence
+from guardrails.gather import own_mail, usage
+from guardrails.gather.directory import colleagues
+from guardrails.gather.lookups import corresponded, gather, namesakes
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.gather.sightings import first_seen
+from integrations import reads
+from integrations.database.pools import release_connections
+from integrations.exceptions import ProviderError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """A decision, what it was decided on, and what a person would be shown. What a person
+    would be shown is empty when it is a refusal."""
+
+    decision: Decision
+    grounds: Mapping[str, Any] = field(default_factory=dict)  # guardrails.decide.evidence.kept
+    policy: PolicySnapshot | None = None
+    facts: Facts | None = None
+    action: Action[Any] | None = None
+    arguments: Arguments | None = None
+    description: str = ""
+    undo: str = ""
+    inverse: Inverse | None = None
+    digest: str = ""
+    first_seen: Mapping[str, str] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
+    reached: Mapping[str, str] = field(default_factory=dict)  # by no argument: path to value
+    nothing_to_do: bool = False
+    shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.policies.shadow.beside
+
+
+Claim = Callable[[Judgement, Use, datetime], None]
+
+
+def canonical(request: ActionRequest) -> ActionRequest:
+    """The request with the very arguments that are decided and executed. Arguments that break
+    the schema stay as they are; they are refused."""
+    action = registry.BY_NAME.get(request.action_type)
+    try:
+        parsed = registry.parse(action, request.arguments) if action else None
+    except registry.InvalidArguments:
+        parsed = None
+    return replace(request, arguments=registry.canonical(parsed)) if parsed else request
+
+
+def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
+    """Decide a canonical request under the present policy and fresh facts. Never raises: a
+    guard that breaks refuses.
+
+    Where the policy has rates, `claim` is given the judgement and what it uses up, in the
+    transaction that counted. Without it nothing is written.
+    """
+    try:
+        return _judge(request, claim)
+    except Exception:  # whatever broke, the answer is no
+        log.exception("guardrails.guard_failed action=%s", request.action_id)
+        return Judgement(
+            decision=Decision(
+                verdict="refuse",
+                reason="guard_failed",
+                sentence=sentence("guard_failed"),
+                checks=(),
+                policy_digest="",
+            )
+        )
+
+
+def binding(
+    request: ActionRequest,
+    *,
+    description: str,
+    decision: Decision,
+    facts: Facts,
+    policy: PolicySnapshot,
+) -> str:
+    """The digest a person's word is bound to: this action with these arguments, for this
+    account and turn, its effects, the object as the person saw it, and the part of the policy
+    that this action is under. What operators change elsewhere leaves the word good."""
+    action = registry.BY_NAME[request.action_type]
+    bound = {
+        "policy": policy.basis(action.name, action.resource_type, decision.option_ids),
+        "organisation": str(request.account.organisation_id),
+        "account": str(request.account.id),
+        "action_id": str(request.action_id),
+        "turn": request.origin.turn_id,
+        "action_type": request.action_type,
+        "arguments": request.arguments,
+        "description": description,
+        "side_effects": decision.side_effects,
+        "object": facts.exposed(),
+    }
+    return hashlib.sha256(canonical_bytes(bound)).hexdigest()
+
+
+def refused(judgement: Judgement, reason: str) -> Judgement:
+    """The same judgement, turned into a refusal for a reason outside the policy."""
+    decision = judgement.decision._replace(
+        verdict="refuse", reason=reason, sentence=sentence(reason)
+    )
+    return replace(judgement, decision=decision)
+
+
+def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
+    snapshot = policy_snapshot(request.account)
+
+    def decide(facts: Facts | None, now: datetime) -> Judgement:
+        decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)
+        grounds = evidence.kept(
+            request=request, policy=snapshot, facts=facts, now=now, decision=decision
+        )
+        return Judgement(decision=decision, grounds=grounds, policy=snapshot, facts=facts)
+
+    found = decide(None, timezone.now())
+    if found.decision.reason != "facts_unavailable":
+        return found  # no, whatever the provider would say
+    action = registry.BY_NAME[request.action_type]
+    arguments = registry.parse(action, request.arguments)
+    try:
+        facts = _facts(request, snapshot, action, arguments)
+    except ProviderError as error:
+        log.warning("guardrails.facts_unavailable code=%s", error.code)
+        return found
+
+    waits = is_irreversible(action.effects(arguments, facts)) and not request.origin.undoes
+    seals = sealing(request.account.organisation_id) if waits else None
+
+    def judged(facts: Facts, now: datetime) -> Judgement:
+        found = decide(facts, now)
+        if found.decision.verdict == "refuse":
+            return found
+        described = _described(found, request, action, arguments, facts)
+        if seals is None or described.nothing_to_do:
+            return described
+        decision = sealed(found.decision, seals.stops)
+        whole = found if decision.verdict == "refuse" else described
+        return replace(whole, decision=decision)
+
+    if request.origin.undoes or not snapshot.has_rates:
+        return judged(facts, timezone.now())
+    questions = [rate.question for rate in rates_of(request, snapshot)]
+    with usage.turn(request.account):
+        now = timezone.now()
+        use = usage.use_of(request, action, arguments, facts, now=now)
+        counts = usage.counted(questions, use, request=request, now=now)
+        found = judged(replace(facts, counts=counts), now)
+        if claim is not None and found.decision.verdict != "refuse":
+            claim(found, use, now)
+    return found
+
+
+def _described(
+    found: Judgement,
+    request: ActionRequest,
+    action: Action[Any],
+    arguments: Arguments,
+    facts: Facts,
+) -> Judgement:
+    """The judgement with all that is needed to ask a person and to act."""
+    decision, description = found.decision, action.describe(arguments, facts)
+    snapshot = found.policy
+    if snapshot is None:
+        raise ValueError("a decision without policy asks nobody")
+    return replace(
+        found,
+        action=action,
+        arguments=arguments,
+        description=description,
+        undo=action.undo(arguments, facts),
+        first_seen=first_seen(request.arguments, provenance=decision.provenance, facts=facts),
+        differences=action.differences(arguments, facts, decision.removals),
+        reached={one.path: one.value for one in action.implied(arguments, facts) or ()},
+        digest=binding(
+            request, description=description, decision=decision, facts=facts, policy=snapshot
+        ),
+        inverse=action.inverse(arguments, facts, decision.removals),
+        nothing_to_do=action.already_so(arguments, facts, decision.removals),
+    )
+
+
+def _facts(
+    request: ActionRequest, snapshot: PolicySnapshot, action: Action[Any], arguments: Arguments
+) -> Facts:
+    created = _created(request)
+    release_connections()
+    reader = reads.reader(request.account)
+    needs = policy.needs(request, snapshot)
+    facts = gather(
+        reader,
+        object_kind=action.object_kind,
+        object_id=action.object_id(arguments),
+        needs=needs,
+        own_address=request.account.address,
+    )
+    reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
+    receivers = [target.value for target in reached if target.is_receiver]
+    if "D" in SOURCES[request.origin.trigger]:
+        facts = replace(facts, corresponded=corresponded(reader, receivers))
+    title = facts.object_title
+    if (
+        "O" in SOURCES[request.origin.trigger]
+        and facts.is_own
+        and named(title, own_words(request.origin.user_words))
+    ):
+        facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
+    if "directory" in needs:
+        known = colleagues(request.account.organisation_id, receivers)
+        facts = replace(facts, directory=known)
+    return own_mail.without(replace(facts, created=created), request.account)
+
+
+def _created(request: ActionRequest) -> tuple[str, ...]:
+    """What this run has brought forth in this account. One query; none outside of runs."""
+    account, run_id = request.account, request.origin.turn_id
+    if not run_id or "R" not in SOURCES[request.origin.trigger]:
+        return ()
+    rows = actions_of_run(tenant_id=account.organisation_id, run_id=run_id)
+    return tuple(
+        artifact.external_id
+        for row in rows
+        if row.account_id == account.id and row.status == "succeeded"
+        for artifact in row.artifacts
+    )

@@ -1,0 +1,75 @@
+"""Mail that the agent sent of its own accord proves nothing about whom the user writes to.
+
+The provider counts it as the user's. Without this a stranger who gets an automatic answer would
+from then on be somebody the user has written to.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count
+
+from guardrails.actions.base import Action, Arguments
+from guardrails.contracts import ActionRequest, Decision
+from guardrails.facts.facts import Facts
+from guardrails.models import AgentMail
+from integrations.contracts import AccountRef
+
+
+def note(
+    request: ActionRequest, action: Action[Any], arguments: Arguments, decision: Decision
+) -> None:
+    """The agent is about to send this without a person's word. Receivers whom the user typed
+    in this request are the user's own. Once, however often it is tried."""
+    if not action.sends_mail:
+        return
+    addresses = {
+        target.value.lower()
+        for target in action.targets(arguments)
+        if target.is_receiver and decision.provenance.get(target.path) != "U"
+    }
+    AgentMail.objects.bulk_create(
+        (
+            AgentMail(account_id=request.account.id, action_id=request.action_id, address=one)
+            for one in sorted(addresses)
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def take_back(action_id: UUID) -> None:
+    """Nothing was sent."""
+    AgentMail.objects.filter(action_id=action_id).delete()
+
+
+def without(facts: Facts, account: AccountRef) -> Facts:
+    """The facts as they are by the user's own mail alone. One query where there are facts of
+    that kind."""
+    known, asked = facts.correspondence, dict(facts.corresponded or {})
+    addresses = {*asked, *facts.sent_to} | ({known.address} if known else set())
+    counts = _counts(account, addresses) if addresses else {}
+    if not counts:
+        return facts
+    return replace(
+        facts,
+        corresponded=None
+        if facts.corresponded is None
+        else {one: max(0, sent - counts.get(one.lower(), 0)) for one, sent in asked.items()},
+        correspondence=known
+        and known.model_copy(
+            update={"sent": max(0, known.sent - counts.get(known.address.lower(), 0))}
+        ),
+        reached_by_agent=tuple(sorted(counts)),
+    )
+
+
+def _counts(account: AccountRef, addresses: Iterable[str]) -> Mapping[str, int]:
+    # Of all accounts of the user: one mailbox's mail counts for the invitations of another.
+    rows = AgentMail.objects.filter(
+        account__organisation_id=account.organisation_id,
+        account__external_user_id=account.external_user_id,
+        address__in={one.lower() for one in addresses},
+    )
+    return dict(rows.values_list("address").annotate(Count("id")).order_by())

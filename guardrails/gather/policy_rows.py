@@ -1,0 +1,100 @@
+"""The policies of accounts as they are in the database, read in one statement: rules, targets,
+ceiling and switches of one and the same moment."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from guardrails.decide import conditions
+from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
+from integrations.contracts import AccountRef
+
+# An account may have hundreds of targets. As one JSON text they are read many times quicker
+# than row by row. The columns are the fields of Rule, Option, Limit and Switch, in their order;
+# of each kind the order of rows means nothing.
+READ = """
+SELECT a.id, a.paused OR o.paused,
+    (SELECT json_agg(json_build_array(r.id, r.action_type, r.resource_type, r.enabled,
+                                      r.approval_mode, r.conditions, r.hold_seconds))
+     FROM guardrails_allowedaction r WHERE r.account_id = a.id)::text,
+    (SELECT json_agg(json_build_array(t.id, t.action_type, t.resource_type, t.source, t.kind,
+                                      t.external_id, t.name, coalesce(t.group_id::text, ''),
+                                      coalesce(g.cardinality = 'single', false)))
+     FROM guardrails_allowedactionoption t LEFT JOIN guardrails_targetgroup g ON g.id = t.group_id
+     WHERE t.account_id = a.id)::text,
+    (SELECT json_agg(json_build_array(c.id, c.action_type, c.at_most, c.conditions,
+                                      c.hold_seconds))
+     FROM guardrails_ceilingrule c WHERE c.organisation_id = a.organisation_id)::text,
+    (SELECT json_agg(json_build_array(s.id, s.action_type, s.source, s.why))
+     FROM guardrails_killswitch s
+     WHERE s.lifted_at IS NULL
+       AND (s.organisation_id IS NULL OR s.organisation_id = a.organisation_id)
+       AND (s.account_id IS NULL OR s.account_id = a.id))::text
+FROM integrations_account a JOIN integrations_organisation o ON o.id = a.organisation_id
+WHERE a.id = ANY(%s)
+"""
+
+
+def policy_snapshot(account: AccountRef) -> PolicySnapshot:
+    """The account's policy as it is now. One query, however much there is."""
+    return policy_snapshots([account])[account.id]
+
+
+def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapshot]:
+    """The policies of these accounts at one moment. One query. An account that is gone is
+    paused, and nothing is permitted for it."""
+    by_id = {account.id: account for account in accounts}
+    with connection.cursor() as cursor:
+        cursor.execute(READ, [list(by_id)])
+        found = {row[0]: row[1:] for row in cursor.fetchall()}
+    gone = True, None, None, None, None
+    return {id: _snapshot(account, *found.get(id, gone)) for id, account in by_id.items()}
+
+
+def _snapshot(
+    account: AccountRef,
+    paused: bool,
+    rules: str | None,
+    options: str | None,
+    ceiling: str | None,
+    switches: str | None,
+) -> PolicySnapshot:
+    return PolicySnapshot(
+        account_id=account.id,
+        paused=account.paused or paused,
+        rules=tuple(
+            Rule(
+                id=id,
+                action_type=action_type,
+                resource_type=resource_type,
+                enabled=enabled,
+                mode=mode,
+                conditions=conditions.read_all(raw),
+                hold_seconds=hold,
+            )
+            for id, action_type, resource_type, enabled, mode, raw, hold in _rows(rules)
+        ),
+        options=tuple(map(Option._make, _rows(options))),
+        ceiling=tuple(
+            Limit(
+                id=id,
+                action_type=action_type,
+                mode=mode,
+                conditions=conditions.read_all(raw),
+                hold_seconds=hold,
+            )
+            for id, action_type, mode, raw, hold in _rows(ceiling)
+        ),
+        switches=tuple(
+            Switch(id=id, action_type=action_type, source=source, why=why)
+            for id, action_type, source, why in _rows(switches)
+        ),
+    )
+
+
+def _rows(aggregated: str | None) -> list[list[Any]]:
+    """The rows of one kind; the database has nothing to aggregate where there are none."""
+    return json.loads(aggregated) if aggregated else []

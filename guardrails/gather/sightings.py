@@ -1,0 +1,49 @@
+"""Where a value that nobody typed or listed was found: in which mail, by whom. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from guardrails.facts.facts import Facts
+from guardrails.facts.text import visible
+from integrations.contracts import Email
+
+LONGEST = 320  # an address; whole texts are looked for nowhere
+SHORTEST = 3
+SUBJECT_SHOWN = 80
+
+
+def first_seen(
+    arguments: Mapping[str, Any], *, provenance: Mapping[str, str], facts: Facts
+) -> dict[str, str]:
+    """By path, for values of unknown provenance: the oldest mail of the thread at hand that
+    has the value in its headers or text, in words. What was found nowhere is left out."""
+    mails = sorted(facts.thread or ((facts.email,) if facts.email else ()), key=_age)
+    found = {}
+    for path, value in _texts(arguments):
+        if provenance.get(path) != "X" or not SHORTEST <= len(value) <= LONGEST:
+            continue
+        mail = next((mail for mail in mails if value.casefold() in _text_of(mail)), None)
+        if mail is not None:
+            subject = visible(" ".join(mail.subject.split()), limit=SUBJECT_SHOWN)
+            found[path] = (
+                f"NEW: first seen in a mail from {visible(mail.sender, limit=LONGEST)} "
+                f"of {mail.date:%Y-%m-%d} (“{subject}”)"
+            )
+    return found
+
+
+def _age(mail: Email) -> tuple[Any, str]:
+    return mail.date, mail.id
+
+
+def _text_of(mail: Email) -> str:
+    parts = (mail.sender, mail.sender_name, *mail.to, *mail.cc, *mail.reply_to, mail.subject)
+    return "\n".join((*parts, mail.body_text, mail.body_html or "")).casefold()
+
+
+def _texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in arguments.items():
+        if isinstance(value, str):
+            yield name, value
+        elif isinstance(value, list | tuple):
+            yield from ((f"{name}[{at}]", one) for at, one in enumerate(value) if one)

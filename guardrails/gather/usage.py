@@ -1,0 +1,166 @@
+"""Counting what agents do, in the transaction that decides.
+
+Decisions of one account that count take turns under a lock: each sees every earlier one, and
+what it permits is written before the next one looks. The provider is not asked meanwhile.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from guardrails.actions.base import Action, Arguments
+from guardrails.contracts import ActionRequest
+from guardrails.facts.counts import (
+    LENGTHS,
+    NEW_AFTER,
+    Counts,
+    Question,
+    Tally,
+    Use,
+    tally,
+)
+from guardrails.facts.facts import Facts
+from guardrails.models import Usage
+from integrations.contracts import AccountRef
+
+
+@contextmanager
+def turn(account: AccountRef) -> Iterator[None]:
+    """A transaction in which nobody else counts for this account."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"usage {account.id}"]
+            )
+        yield
+
+
+def use_of(
+    request: ActionRequest,
+    action: Action[Any],
+    arguments: Arguments,
+    facts: Facts,
+    *,
+    now: datetime,
+) -> Use:
+    """What this action would use up, by its arguments and facts."""
+    targets = action.targets(arguments) + (action.implied(arguments, facts) or ())
+    given = arguments.model_dump(mode="json")
+    return Use(
+        action_type=action.name,
+        run=_run(request, now),
+        receivers=tuple(sorted({one.value for one in targets if one.is_receiver})),
+        destructive=any(
+            effect.kind == "destructive" for effect in action.effects(arguments, facts)
+        ),
+        amounts={name: abs(float(given[name] or 0)) for name in action.numbers},
+    )
+
+
+def _run(request: ActionRequest, now: datetime) -> str:
+    """The run that an action belongs to. An outside agent has no turns, so what one token does
+    in a day (UTC) is a run: each call by itself would be under no limit of a run at all."""
+    origin = request.origin
+    if origin.trigger == "mcp":
+        return f"mcp {origin.actor} {now.astimezone(UTC):%Y-%m-%d}"
+    return origin.turn_id or str(request.action_id)
+
+
+def counted(
+    questions: Iterable[Question], use: Use, *, request: ActionRequest, now: datetime
+) -> Counts:
+    """The answers as they are now, each with what this action would add. What this action
+    used before, in an earlier try, does not count."""
+    return Counts(
+        tallies=tuple(
+            _answer(one, use, request, now)
+            for one in dict.fromkeys(questions)
+            if one.what != "sum" or one.field in use.amounts
+        )
+    )
+
+
+def note_ask(use: Use, *, request: ActionRequest, now: datetime) -> None:
+    """A person is asked about this action. Once, however often it is tried."""
+    _note(use, request, asked_at=now)
+
+
+def note(use: Use, *, request: ActionRequest, now: datetime) -> None:
+    """This action is permitted for good, and counts from now on."""
+    _note(use, request, counted_at=now, new_receivers=_new(use, request, now))
+
+
+def give_back(action_id: UUID) -> None:
+    """This action never began, and does not count."""
+    Usage.objects.filter(action_id=action_id).update(counted_at=None)
+
+
+def sweep(*, now: datetime) -> int:
+    """Forget what no condition looks at any more; how many rows those were."""
+    return Usage.objects.filter(updated_at__lte=now - NEW_AFTER - LENGTHS["day"]).delete()[0]
+
+
+def _answer(question: Question, use: Use, request: ActionRequest, now: datetime) -> Tally:
+    others = Usage.objects.filter(account_id=request.account.id).exclude(
+        action_id=request.action_id
+    )
+    if question.what == "asks":
+        asks = others.filter(run=use.run, asked_at__isnull=False).count()
+        return Tally(question=question, own=1, count=asks + 1)
+    done = others.filter(counted_at__isnull=False)
+    if question.what == "receivers":
+        reached = set().union(*done.filter(run=use.run).values_list("receivers", flat=True))
+        added = len(set(use.receivers) - reached)
+        return Tally(question=question, own=added, count=len(reached) + added)
+    recent = done.filter(counted_at__gt=now - LENGTHS[question.per]).order_by("-counted_at")
+    if question.what == "new_receivers":
+        own: float = len(_new(use, request, now))
+        rows = recent.exclude(new_receivers=[])
+        return tally(question, own=own, before=_weighed(rows, lambda row: len(row.new_receivers)))
+    if question.what == "deletes":
+        rows = recent.filter(destructive=True)
+        return tally(question, own=int(use.destructive), before=_weighed(rows, lambda row: 1))
+    same = recent.filter(action_type=use.action_type)
+    if question.what == "sum":
+        own, field = use.amounts[question.field], question.field
+        before = _weighed(same, lambda row: row.amounts.get(field, 0))
+        return tally(question, own=own, before=before)
+    return tally(question, own=1, before=_weighed(same, lambda row: 1))
+
+
+def _weighed(
+    rows: Iterable[Usage], weigh: Callable[[Usage], float]
+) -> list[tuple[datetime, float]]:
+    return [(row.counted_at, weigh(row)) for row in rows if row.counted_at]
+
+
+def _new(use: Use, request: ActionRequest, now: datetime) -> list[str]:
+    """The receivers whom this account's agent has not reached for long."""
+    if not use.receivers:
+        return []
+    earlier = Usage.objects.filter(
+        account_id=request.account.id,
+        counted_at__gt=now - NEW_AFTER,
+        receivers__overlap=list(use.receivers),
+    ).exclude(action_id=request.action_id)
+    known = set().union(*earlier.values_list("receivers", flat=True))
+    return [one for one in use.receivers if one not in known]
+
+
+def _note(use: Use, request: ActionRequest, **fields: Any) -> None:
+    Usage.objects.update_or_create(
+        action_id=request.action_id,
+        defaults={
+            "account_id": request.account.id,
+            "action_type": use.action_type,
+            "run": use.run,
+            "receivers": list(use.receivers),
+            "destructive": use.destructive,
+            "amounts": use.amounts,
+            **fields,
+        },
+    )

@@ -1,0 +1,1 @@
+"""Learned patterns and skills: proposed, approved by a person, measured, suspended."""

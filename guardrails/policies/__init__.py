@@ -1,0 +1,1 @@
+"""Policies around the decision: their history, files, words, contradictions, drafts and trials."""

@@ -1,0 +1,48 @@
+"""What agents may try for each account, as their prompts and tools need it."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from guardrails.actions import registry
+from guardrails.contracts import Capability, PermittedTarget
+from guardrails.decide.snapshot import PolicySnapshot, lacks_targets
+from guardrails.gather.policy_rows import policy_snapshots
+from integrations.contracts import AccountRef
+
+
+def find_capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capability, ...]]:
+    """What the agent may try for each account: nothing that would be refused for certain.
+    One query."""
+    snapshots = policy_snapshots(accounts)
+    return {
+        account.id: tuple(_capabilities(account, snapshots[account.id])) for account in accounts
+    }
+
+
+def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capability]:
+    for action in registry.ACTIONS:
+        rule = policy.rule(action.name, action.resource_type)
+        if action.source != account.source or policy.paused or rule is None:
+            continue
+        options = policy.options_for(action.name, action.resource_type, action.source)
+        lacking = action.needs_option and lacks_targets(rule, action.takes, options)
+        if not rule.enabled or rule.mode in ("never", "draft_only") or lacking:
+            continue
+        at_most = {limit.mode for limit in policy.limits(action.name)}
+        if at_most & {"never", "draft_only"} or policy.switch(action.name, action.source):
+            continue
+        openings = (one.sentence for one in rule.openings)
+        yield Capability(
+            account_id=account.id,
+            action_type=action.name,
+            source=action.source,
+            description=" ".join(
+                [action.description, *(f"Not listed will do if {one}." for one in openings)]
+            ),
+            mode="ask" if "ask" in at_most else rule.mode,
+            schema=action.arguments.model_json_schema(),
+            targets=tuple(
+                PermittedTarget(id=option.external_id, name=option.name, kind=option.kind)
+                for option in sorted(options, key=lambda option: (option.kind, option.name))
+            ),
+        )

@@ -1,0 +1,112 @@
+"""A policy as it would be: with a row that is not saved yet, or as a file says. Pure but for
+reading the row's own fields."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from guardrails.decide import conditions
+from guardrails.decide.snapshot import Limit, Mode, Option, PolicySnapshot, Rule, Switch
+from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
+from guardrails.policies.format import PolicyFile
+from integrations.contracts import Source
+
+T = TypeVar("T", Rule, Option, Limit)
+DraftRow = AllowedAction | AllowedActionOption | CeilingRule
+
+
+def with_row(policy: PolicySnapshot, row: DraftRow) -> PolicySnapshot:
+    """The policy with this row, saved or not, in the place of the stored one."""
+    key = str(row.pk)
+    if isinstance(row, AllowedActionOption):
+        return replace(policy, options=(*_without(policy.options, key), _option(row)))
+    if isinstance(row, CeilingRule):
+        limit = Limit(
+            id=key,
+            action_type=row.action_type,
+            mode=_mode(row.at_most),
+            conditions=conditions.read_all(row.conditions),
+            hold_seconds=row.hold_seconds,
+        )
+        return replace(policy, ceiling=(*_without(policy.ceiling, key), limit))
+    rule = Rule(
+        id=key,
+        action_type=row.action_type,
+        resource_type=row.resource_type,
+        enabled=row.enabled,
+        mode=_mode(row.approval_mode),
+        conditions=conditions.read_all(row.conditions),
+        hold_seconds=row.hold_seconds,
+    )
+    return replace(policy, rules=(*_without(policy.rules, key), rule))
+
+
+def with_switch(policy: PolicySnapshot, switch: Switch) -> PolicySnapshot:
+    """The policy with one more switch thrown."""
+    return replace(policy, switches=(*policy.switches, switch))
+
+
+def with_file(policy: PolicySnapshot, whole: PolicyFile, source: Source) -> PolicySnapshot:
+    """The policy with the permissions and targets of a whole file (`policy_files.whole`)
+    instead of its own. Ceiling, switches and pauses stay."""
+    rules = {(one.action_type, one.resource_type): one.id for one in policy.rules}
+    options = {
+        (one.action_type, one.resource_type, one.kind, one.external_id): one.id
+        for one in policy.options
+    }
+    single = {one.name: one.cardinality == "single" for one in whole.groups or ()}
+    return replace(
+        policy,
+        rules=tuple(
+            Rule(
+                id=rules.get((one.action, one.resource), f"draft:{one.action}:{one.resource}"),
+                action_type=one.action,
+                resource_type=one.resource,
+                enabled=one.enabled,
+                mode=one.mode,
+                conditions=conditions.read_all(one.conditions),
+                hold_seconds=one.hold_seconds,
+            )
+            for one in whole.permissions or ()
+        ),
+        options=tuple(
+            Option(
+                id=options.get(
+                    (one.action, one.resource, one.kind, one.id),
+                    f"draft:{one.action}:{one.resource}:{one.kind}:{one.id}",
+                ),
+                action_type=one.action,
+                resource_type=one.resource,
+                source=source,
+                kind=one.kind,
+                external_id=one.id,
+                name=one.name,
+                group_id=one.group and f"group:{one.group}",
+                single=single.get(one.group, False),
+            )
+            for one in whole.targets or ()
+        ),
+    )
+
+
+def _option(row: AllowedActionOption) -> Option:
+    return Option(
+        id=str(row.pk),
+        action_type=row.action_type,
+        resource_type=row.resource_type,
+        source=row.source,
+        kind=row.kind,
+        external_id=row.external_id,
+        name=row.name,
+        group_id=str(row.group_id or ""),
+        single=row.group is not None and row.group.cardinality == "single",
+    )
+
+
+def _without(rows: Iterable[T], key: str) -> tuple[T, ...]:
+    return tuple(one for one in rows if one.id != key)
+
+
+def _mode(stored: str) -> Mode:
+    found: Mode = stored  # type: ignore[assignment]  # a choice of the field
+    return found

@@ -1,0 +1,225 @@
+"""A policy in words: what an agent may do now, and whether it may ever reach somebody. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, get_args
+
+from guardrails.actions import registry
+from guardrails.actions.base import Action
+from guardrails.contracts import Verdict
+from guardrails.decide import snapshot
+from guardrails.decide.conditions import Condition, Context, Unreadable
+from guardrails.decide.provenance import Relation
+from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.facts import targets
+from guardrails.facts.facts import Facts
+from guardrails.facts.targets import Role, Target
+from guardrails.facts.text import duration, visible
+from guardrails.policies.findings import impossible
+
+ROLES: tuple[Role, ...] = ("to", "cc", "bcc")
+IN_WORDS: dict[Verdict, str] = {
+    "allow": "Done without asking",
+    "ask": "A person is asked each time",
+    "refuse": "Refused",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effective:
+    """What becomes of one action at best, and who is strictest about it."""
+
+    action_type: str
+    title: str
+    verdict: Verdict
+    strictest: str
+    conditions: tuple[str, ...]  # all must hold, in words
+    targets: tuple[Option, ...]
+    rule_id: str = ""  # of the permission that counts
+    hold_seconds: int = 0
+
+    @property
+    def sentence(self) -> str:
+        only_if = f", only if {'; '.join(self.conditions)}" if self.conditions else ""
+        held = f" Held for {duration(self.hold_seconds)} first, where it reaches others."
+        return f"{IN_WORDS[self.verdict]}{only_if}." + held * bool(self.hold_seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Whether one action may ever reach somebody or something, at best."""
+
+    action_type: str
+    title: str
+    role: str
+    verdict: Verdict
+    sentence: str
+
+
+def effective(policy: PolicySnapshot, source: str) -> tuple[Effective, ...]:
+    """Every action of this source, as the policy has it now."""
+    return tuple(_effective(policy, one) for one in registry.ACTIONS if one.source == source)
+
+
+def may_ever(
+    policy: PolicySnapshot, source: str, value: str, *, now: datetime
+) -> tuple[Reach, ...]:
+    """For each action and role that could reach `value`: at best allowed, asked about or
+    refused. What it refuses, no mail, no words of the user and no hour of the day permit."""
+    return tuple(
+        _reach(policy, action, target, now)
+        for action in registry.ACTIONS
+        if action.source == source
+        for target in _as_targets(action, value)
+    )
+
+
+def _effective(policy: PolicySnapshot, action: Action[Any]) -> Effective:
+    rule = policy.rule(action.name, action.resource_type)
+    limits = policy.limits(action.name)
+    options = policy.options_for(action.name, action.resource_type, action.source)
+    verdict, strictest = _strictest(policy, action, rule, limits, options)
+    refused = verdict == "refuse" or rule is None
+    return Effective(
+        action_type=action.name,
+        title=action.title,
+        verdict=verdict,
+        strictest=strictest,
+        conditions=() if refused else tuple(map(in_words, _conditions(rule, limits))),
+        targets=() if refused else tuple(sorted(options, key=_in_order)),
+        rule_id=rule.id if rule else "",
+        hold_seconds=0 if refused else _hold_seconds(rule, limits),
+    )
+
+
+def _in_order(option: Option) -> tuple[str, ...]:
+    return option.kind, option.name.casefold(), option.external_id
+
+
+def _hold_seconds(rule: Rule | None, limits: tuple[Limit, ...]) -> int:
+    own = rule.hold_seconds if rule else 0
+    return max(own, *(limit.hold_seconds for limit in limits), 0)
+
+
+def _strictest(
+    policy: PolicySnapshot,
+    action: Action[Any],
+    rule: Rule | None,
+    limits: tuple[Limit, ...],
+    options: tuple[Option, ...],
+) -> tuple[Verdict, str]:
+    if switch := policy.switch(action.name, action.source):
+        return "refuse", f"A switch: “{visible(switch.why)}”."
+    if policy.paused:
+        return "refuse", "The account or its organisation is paused."
+    if any(limit.mode == "never" for limit in limits):
+        return "refuse", "The organisation's ceiling forbids it."
+    if any(limit.mode == "draft_only" for limit in limits):
+        return "refuse", "The organisation's ceiling permits drafts only."
+    if missing := _ungranted(action, rule, options):
+        return "refuse", missing
+    if why := impossible(_conditions(rule, limits), action):
+        return "refuse", why
+    if any(limit.mode == "ask" for limit in limits):
+        return "ask", "The organisation's ceiling asks."
+    if rule is not None and rule.mode == "ask":
+        return "ask", "The permission asks."
+    return "allow", "The permission is automatic."
+
+
+def _ungranted(action: Action[Any], rule: Rule | None, options: tuple[Option, ...]) -> str:
+    """What the account's own policy lacks for this action."""
+    if rule is None:
+        return "No operator has permitted it."
+    if not rule.enabled:
+        return "The permission is switched off."
+    if rule.mode == "never":
+        return "The permission says never."
+    if rule.mode == "draft_only":
+        return "The permission is for drafts only."
+    if action.needs_option and snapshot.lacks_targets(rule, action.takes, options):
+        return "No target is listed."
+    return ""
+
+
+def _conditions(rule: Rule | None, limits: tuple[Limit, ...]) -> tuple[Condition | Unreadable, ...]:
+    found = rule.conditions if rule else ()
+    for limit in limits:
+        found += limit.conditions
+    return found
+
+
+def _as_targets(action: Action[Any], value: str) -> tuple[Target, ...]:
+    """The value as each kind of target that the action takes."""
+    plain = targets.address_or_none(value)
+    found: list[Target] = []
+    for kind in action.takes:
+        if kind == "recipient" and plain:
+            roles = [role for role in ROLES if role in action.arguments.model_fields]
+            found += [Target(path=role, kind=kind, value=plain, role=role) for role in roles]
+        elif kind == "assignee" and plain:
+            found.append(Target(path=kind, kind=kind, value=plain))
+        elif kind not in ("recipient", "recipient_domain", "assignee") and not plain:
+            found.append(Target(path=kind, kind=kind, value=value))
+    return tuple(found)
+
+
+def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime) -> Reach:
+    whole = _effective(policy, action)
+    option = policy.granting(action.name, action.resource_type, action.source, target)
+    rule = policy.rule(action.name, action.resource_type)
+    is_open = bool(rule and rule.openings) and target.is_receiver and target.role != "bcc"
+    verdict: Verdict = whole.verdict
+    sentence = f"{whole.sentence} {whole.strictest}"
+    if verdict != "refuse":
+        failing = _never_holds(policy, action, target, now, listed=option is not None)
+        must_be_listed = (action.needs_option or not target.is_receiver) and not is_open
+        if option is None and must_be_listed:
+            verdict, sentence = "refuse", "Refused. It is not listed."
+        elif failing:
+            verdict, sentence = "refuse", f"Refused. {failing}"
+        elif option is None and is_open:
+            sentence = f"Not listed: it depends on how it stands to the user. {whole.sentence}"
+        elif option is None:
+            sentence = f"Only inside a thread in which it takes part. {whole.sentence}"
+        elif option.kind == "recipient_domain":
+            sentence = (
+                f"{sentence} Its domain is listed, not the address: unless the user types "
+                "the address, a person is asked where it would reach others."
+            )
+    return Reach(
+        action_type=action.name,
+        title=action.title,
+        role=target.role if target.is_receiver else target.kind,
+        verdict=verdict,
+        sentence=sentence,
+    )
+
+
+def _never_holds(
+    policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime, *, listed: bool
+) -> str:
+    """Why a condition about receivers fails for this one, whoever else is written to and
+    however it stands to the user."""
+    possible = frozenset(get_args(Relation)) - frozenset(() if listed else ("listed",))
+    context = Context(
+        action=action,
+        targets=(target,),
+        sources={target.path: frozenset({"X"})},
+        relations={target.path: possible},
+        trigger="chat",
+        facts=Facts(),
+        now=now,
+    )
+    rule = policy.rule(action.name, action.resource_type)
+    for one in _conditions(rule, policy.limits(action.name)) if target.is_receiver else ():
+        if isinstance(one, Condition) and one.about_receivers:
+            check = one.evaluate(context)
+            if not check.passed:
+                return check.detail
+    return ""
+
+
+def in_words(condition: Condition | Unreadable) -> str:
+    """A condition in words, as the end of “only if …”."""
+    return visible(condition.sentence)

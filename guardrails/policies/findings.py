@@ -1,0 +1,296 @@
+"""What in an account's policy contradicts itself, never counts, or limits nothing. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from typing import Any, Literal
+
+from guardrails.actions import registry
+from guardrails.actions.base import Action
+from guardrails.decide.checks.case import FROM_CONTENT
+from guardrails.decide.conditions import Condition, Unreadable
+from guardrails.decide.conditions.objects.trigger import StartedBy
+from guardrails.decide.conditions.receivers.first_contact import FirstContact
+from guardrails.decide.conditions.receivers.recipient_domain import RecipientDomain
+from guardrails.decide.conditions.receivers.thread import Thread
+from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.facts.targets import domain_of
+from guardrails.facts.text import visible
+
+Severity = Literal["error", "warning"]
+Conditions = Sequence[Condition | Unreadable]
+MODES = {
+    "auto": "automatic",
+    "ask": "ask a person",
+    "draft_only": "draft only",
+    "never": "never",
+}
+LIMITS = {
+    "auto": "only under conditions",
+    "ask": "at most ask",
+    "draft_only": "at most as a draft",
+    "never": "forbidden",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing to mend. An error grants nothing although somebody wrote it down; a warning
+    has no effect, or not the one it seems to have. `about` names the rows in words, `ids` are
+    theirs, and `action_type` is empty where it is about every action."""
+
+    severity: Severity
+    about: str
+    sentence: str
+    action_type: str
+    ids: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.sentence}"
+
+
+def findings(policy: PolicySnapshot, source: str) -> tuple[Finding, ...]:
+    """Everything found in the policy of an account of this source, errors first. The order of
+    rows means nothing."""
+    found = [
+        *_of_rules(policy, source),
+        *_of_options(policy, source),
+        *_of_groups(policy),
+        *_of_ceiling(policy),
+    ]
+    order = {"error": 0, "warning": 1}
+    return tuple(
+        sorted(found, key=lambda one: (order[one.severity], one.about, one.sentence, one.ids))
+    )
+
+
+# --- permissions -----------------------------------------------------------------------
+
+
+def _of_rules(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
+    for rule in policy.rules:
+        action = registry.BY_NAME.get(rule.action_type)
+        if action is None or action.source != source:
+            yield _about(rule, "error", f"There is no such action for {source}.")
+            continue
+        if policy.rule(action.name, action.resource_type) is not rule:
+            yield _about(
+                rule,
+                "warning",
+                f"It never counts: the permission for “{action.resource_type}” alone beats it.",
+            )
+            continue
+        if rule.mode == "never":
+            continue
+        for severity, sentence in (
+            *_in_conditions(rule.conditions, action),
+            *_under_ceiling(rule, policy.limits(action.name)),
+            *_without_options(policy, rule, action),
+        ):
+            yield _about(rule, severity, sentence)
+
+
+def impossible(conditions: Conditions, action: Action[Any]) -> str:
+    """Why these conditions can never hold together for this action; empty if they can."""
+    found = _in_conditions(conditions, action)
+    return next((sentence for severity, sentence in found if severity == "error"), "")
+
+
+def _in_conditions(
+    conditions: Conditions, action: Action[Any], *, in_ceiling: bool = False
+) -> Iterator[tuple[Severity, str]]:
+    """What is wrong among conditions that must all hold."""
+    known = [one for one in conditions if isinstance(one, Condition)]
+    if len(known) < len(conditions):
+        yield "error", "A condition cannot be read, so it refuses everything."
+    for one in known:
+        yield from _alone(one, action)
+        if one.always_holds and (in_ceiling or not one.opens):
+            yield "warning", f"“{_said(one)}” always holds, so it limits nothing."
+    for one, other in combinations(known, 2):
+        yield from _together(one, other)
+
+
+def _alone(one: Condition, action: Action[Any]) -> Iterator[tuple[Severity, str]]:
+    if one.always_holds:
+        return
+    if why := one.unfit(action):
+        yield "error", f"“{_said(one)}” can never hold: {why}."
+    elif isinstance(one, StartedBy) and not _sets_off(one, action):
+        yield "error", f"“{_said(one)}” can never hold: no mail sets this action off."
+
+
+def _together(one: Condition, other: Condition) -> Iterator[tuple[Severity, str]]:
+    both = f"“{_said(one)}” and “{_said(other)}”"
+    if one.excludes(other) or other.excludes(one):
+        yield "error", f"{both} exclude each other, so it refuses everything."
+    elif _hardly(one, other) or _hardly(other, one):
+        yield "warning", f"{both} hold together only where a stranger joins a thread of others."
+    elif one == other:
+        yield "warning", f"“{_said(one)}” is there twice."
+    elif one.implies(other) and not other.always_holds:
+        yield "warning", f"“{_said(other)}” has no effect beside “{_said(one)}”."
+    elif other.implies(one) and not one.always_holds:
+        yield "warning", f"“{_said(one)}” has no effect beside “{_said(other)}”."
+
+
+def _sets_off(condition: StartedBy, action: Action[Any]) -> bool:
+    """Whether something that the condition names can set the action off."""
+    return action.from_mail or not set(condition.any_of) <= FROM_CONTENT
+
+
+def _hardly(one: Condition, other: Condition) -> bool:
+    """A first contact has no conversation behind it, unless others had it."""
+    first = isinstance(one, FirstContact) and one.first_contact
+    return first and isinstance(other, Thread) and other.min_messages > 1
+
+
+def _under_ceiling(rule: Rule, limits: Iterable[Limit]) -> Iterator[tuple[Severity, str]]:
+    limits = tuple(limits)
+    if any(limit.mode == "never" for limit in limits):
+        yield "error", "It grants nothing: the organisation's ceiling forbids this action."
+        return
+    if rule.mode in ("auto", "ask") and any(limit.mode == "draft_only" for limit in limits):
+        yield "warning", "It is only drafted: the organisation's ceiling permits no more."
+    elif rule.mode == "auto" and any(limit.mode == "ask" for limit in limits):
+        yield (
+            "warning",
+            "It is not automatic: the organisation's ceiling has a person asked each time.",
+        )
+    for one in rule.conditions:
+        for limit in limits:
+            for other in limit.conditions:
+                if not (isinstance(one, Condition) and isinstance(other, Condition)):
+                    continue
+                if one.excludes(other) or other.excludes(one):
+                    yield (
+                        "error",
+                        f"It grants nothing: “{_said(one)}” and the ceiling's “{_said(other)}” "
+                        "exclude each other.",
+                    )
+
+
+def _without_options(
+    policy: PolicySnapshot, rule: Rule, action: Action[Any]
+) -> Iterator[tuple[Severity, str]]:
+    options = policy.options_for(action.name, action.resource_type, action.source)
+    if action.needs_option and not (options or rule.openings):
+        yield "error", f"It permits nothing: no {' or '.join(_words(action.takes))} is listed."
+
+
+# --- targets and groups ----------------------------------------------------------------
+
+
+def _of_options(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
+    for option in policy.options:
+        action = registry.BY_NAME.get(option.action_type)
+        if action is None or action.source != source:
+            yield _listed(option, "error", f"There is no such action for {source}.")
+            continue
+        rule = policy.rule(action.name, action.resource_type)
+        if rule is None:
+            yield _listed(option, "warning", "It has no effect: the action is not permitted.")
+        elif rule.mode == "never":
+            yield _listed(option, "warning", "It has no effect: the permission says never.")
+        else:
+            yield from _unreachable(policy, option, rule)
+
+
+def _unreachable(policy: PolicySnapshot, option: Option, rule: Rule) -> Iterator[Finding]:
+    """A listed receiver whom the conditions on domains never let through."""
+    if option.kind not in ("recipient", "recipient_domain"):
+        return
+    domain = domain_of(option.external_id)
+    conditions = [*rule.conditions]
+    for limit in policy.limits(option.action_type):
+        conditions += limit.conditions
+    for one in conditions:
+        if isinstance(one, RecipientDomain) and domain not in one.domains:
+            yield _listed(option, "warning", f"It is never reached: only if {_said(one)}.")
+            return
+
+
+def _of_groups(policy: PolicySnapshot) -> Iterator[Finding]:
+    def key(option: Option) -> tuple[str, str]:
+        return option.group_id, option.action_type
+
+    grouped = sorted((one for one in policy.options if one.group_id and one.single), key=key)
+    for _, members in groupby(grouped, key):
+        found = list(members)
+        if len({one.external_id for one in found}) == 1:
+            yield _listed(
+                found[0],
+                "warning",
+                "It is alone in its one-at-a-time group, so setting it takes nothing off.",
+            )
+
+
+# --- the ceiling -----------------------------------------------------------------------
+
+
+def _of_ceiling(policy: PolicySnapshot) -> Iterator[Finding]:
+    for limit in policy.ceiling:
+        action = registry.BY_NAME.get(limit.action_type)
+        actions = [action] if action else [*registry.ACTIONS]
+        for severity, sentence in dict.fromkeys(
+            found
+            for one in actions
+            for found in _in_conditions(limit.conditions, one, in_ceiling=True)
+        ):
+            yield _limit(limit, severity, sentence)
+        others = (one for one in policy.ceiling if one is not limit)
+        if any(
+            one.mode == "never" and one.action_type in ("", limit.action_type)
+            for one in others
+            if limit.mode != "never" or (one.action_type, one.id) < (limit.action_type, limit.id)
+        ):
+            yield _limit(limit, "warning", "It has no effect: another rule forbids it anyway.")
+
+
+# --- in words --------------------------------------------------------------------------
+
+
+def _about(rule: Rule, severity: Severity, sentence: str) -> Finding:
+    on = f" on {rule.resource_type}" if rule.resource_type else ""
+    return Finding(
+        severity=severity,
+        about=f"{_title(rule.action_type)}{on} · {MODES.get(rule.mode, rule.mode)}",
+        sentence=sentence,
+        action_type=rule.action_type,
+        ids=(rule.id,),
+    )
+
+
+def _listed(option: Option, severity: Severity, sentence: str) -> Finding:
+    kind = option.kind.replace("_", " ")
+    return Finding(
+        severity=severity,
+        about=f"{_title(option.action_type)} · {kind} “{visible(option.name)}”",
+        sentence=sentence,
+        action_type=option.action_type,
+        ids=(option.id,),
+    )
+
+
+def _limit(limit: Limit, severity: Severity, sentence: str) -> Finding:
+    what = _title(limit.action_type) if limit.action_type else "Every action"
+    return Finding(
+        severity=severity,
+        about=f"Ceiling · {what} · {LIMITS.get(limit.mode, limit.mode)}",
+        sentence=sentence,
+        action_type=limit.action_type,
+        ids=(limit.id,),
+    )
+
+
+def _title(action_type: str) -> str:
+    action = registry.BY_NAME.get(action_type)
+    return action.title if action else visible(action_type)
+
+
+def _said(condition: Condition) -> str:
+    return visible(condition.sentence)
+
+
+def _words(names: Iterable[str]) -> list[str]:
+    return [name.replace("_", " ") for name in names]

@@ -1,0 +1,164 @@
+"""How an account's policy is written down, and what differs between two of them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from guardrails.actions import registry
+from guardrails.decide import conditions
+from guardrails.decide.snapshot import Mode
+from guardrails.facts.text import duration, visible
+from guardrails.policies import explain, history
+
+MODES: Mapping[Mode, str] = {
+    "auto": "done without asking",
+    "ask": "a person is asked each time",
+    "draft_only": "only drafted",
+    "never": "refused",
+}
+CARDINALITIES = {"single": "one at a time", "multi": "several at once"}
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "permissions": ("action", "resource"),
+    "groups": ("name",),
+    "targets": ("action", "resource", "kind", "id"),
+}
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Permission(Part):
+    action: str
+    resource: str = ""
+    mode: Mode
+    enabled: bool = True
+    conditions: list[dict[str, Any]] = Field(default_factory=list)
+    patterns_unapproved: bool = False
+    hold_seconds: int = 0
+
+
+class Group(Part):
+    name: str
+    cardinality: Literal["single", "multi"]
+
+
+class Listed(Part):
+    action: str
+    resource: str = ""
+    kind: str
+    id: str
+    name: str
+    group: str = ""
+
+
+class PolicyFile(Part):
+    """One account's policy. Conditions and targets are as docs/guardrails.md describes them."""
+
+    version: Literal[1]
+    permissions: list[Permission] | None = None
+    groups: list[Group] | None = None
+    targets: list[Listed] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One entry that a policy adds, changes or removes."""
+
+    section: str
+    key: tuple[str, ...]
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+    def __str__(self) -> str:
+        """As a line of a program: “~ permission archive (mode: ask → auto)”."""
+        sign = "~" if self.before and self.after else "+" if self.after else "-"
+        fields = "; ".join(
+            f"{one.name}: {' → '.join(side for side in (one.before, one.after) if side)}"
+            for one in history.differences(self.before, self.after)
+            if one.name not in KEYS[self.section]
+        )
+        name = " ".join(part for part in self.key if part)
+        return f"{sign} {self.section[:-1]} {name}" + (f" ({fields})" if fields else "")
+
+    @property
+    def verb(self) -> str:
+        return "changed" if self.before and self.after else "added" if self.after else "removed"
+
+    @property
+    def name(self) -> str:
+        """What it is about, for people."""
+        return _name(self.section, self.before or self.after or {})
+
+    @property
+    def was(self) -> str:
+        return _in_words(self.section, self.before) if self.before else ""
+
+    @property
+    def becomes(self) -> str:
+        return _in_words(self.section, self.after) if self.after else ""
+
+
+def differences(old: PolicyFile, new: PolicyFile) -> tuple[Difference, ...]:
+    """What `new` changes of `old`, section by section. A section that it leaves out stays."""
+    return tuple(_differences(old, new))
+
+
+def keys(policy: PolicyFile, section: str) -> list[tuple[str, ...]]:
+    """What names each entry of a section, in order."""
+    return [_key(section, entry) for entry in _entries(policy, section) or ()]
+
+
+def _differences(old: PolicyFile, new: PolicyFile) -> Iterator[Difference]:
+    for section in KEYS:
+        wanted = _entries(new, section)
+        if wanted is None:
+            continue
+        before = {_key(section, one): one for one in _entries(old, section) or ()}
+        after = {_key(section, one): one for one in wanted}
+        for key in sorted(before.keys() | after.keys()):
+            if before.get(key) != after.get(key):
+                yield Difference(
+                    section=section, key=key, before=before.get(key), after=after.get(key)
+                )
+
+
+def _entries(policy: PolicyFile, section: str) -> list[dict[str, Any]] | None:
+    found = getattr(policy, section)
+    return None if found is None else [one.model_dump(mode="json") for one in found]
+
+
+def _key(section: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(entry[name]) for name in KEYS[section])
+
+
+def _name(section: str, entry: Mapping[str, Any]) -> str:
+    if section == "groups":
+        return visible(f"Group “{entry['name']}”")
+    action = registry.BY_NAME.get(entry["action"])
+    title = visible(action.title if action else entry["action"])
+    title = f"“{title}”" + (f" on {visible(entry['resource'])}" if entry["resource"] else "")
+    if section == "permissions":
+        return f"Permission {title}"
+    return f"{entry['kind'].replace('_', ' ').capitalize()} {visible(entry['id'])} for {title}"
+
+
+def _in_words(section: str, entry: Mapping[str, Any]) -> str:
+    if section == "groups":
+        return CARDINALITIES[entry["cardinality"]]
+    if section == "permissions":
+        if not entry["enabled"]:
+            return "switched off"
+        only_if = "; ".join(map(explain.in_words, conditions.read_all(entry["conditions"])))
+        unapproved = ", also by patterns that nobody approved"
+        unapproved = unapproved if entry["patterns_unapproved"] else ""
+        hold = entry["hold_seconds"]
+        held = f", held for {duration(hold)} first where it reaches others" if hold else ""
+        return (
+            MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "") + held + unapproved
+        )
+    return visible(
+        f"called “{entry['name']}”" + (f", in “{entry['group']}”" if entry["group"] else "")
+    )

@@ -1,0 +1,177 @@
+"""The history of policy, read from the ledger: who changed what from what to what."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from audit.contracts import Filters, Recorded
+from audit.ledger import selectors, timeline
+from guardrails.actions import registry
+from guardrails.decide import conditions
+from guardrails.facts.text import visible
+from guardrails.policies.changes import ACTION_TYPE
+from guardrails.policies.findings import MODES
+
+PAGE = 50
+KINDS = {
+    "allowedaction": "allowed action",
+    "allowedactionoption": "target",
+    "targetgroup": "group",
+    "learnedpattern": "pattern",
+    "skill": "skill",
+    "customagent": "custom agent",
+    "ceilingrule": "ceiling rule",
+    "killswitch": "switch",
+    "shadowpolicy": "shadow policy",
+    "mcpserver": "MCP server",
+    "mcptool": "MCP tool",
+}
+
+NAMES = {"external_id": "identity"}
+UNTOLD = ("id", "account_id", "organisation_id", "group_id", "digest")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldChange:
+    """One field, as people read it; None where the row did not or does not exist."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """One change of policy in words. Text of strangers is plain text with its hidden
+    characters shown."""
+
+    at: str
+    who: str
+    door: str
+    verb: str  # added, changed, removed
+    kind: str
+    name: str
+    account_id: UUID | None
+    row: int  # of the ledger
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryPage:
+    """Changes, newest first. `before` continues below them."""
+
+    changes: tuple[Changed, ...]
+    before: UUID | None
+
+
+def history(
+    *, organisation_id: UUID, account_id: UUID | None = None, before: UUID | None = None
+) -> HistoryPage:
+    """One page of an organisation's changes of policy, or of one account's."""
+    filters = Filters(tenant_id=organisation_id, account_id=account_id, action_type=ACTION_TYPE)
+    found = selectors.actions(filters=filters, limit=PAGE, before=before)
+    return HistoryPage(changes=tuple(map(_changed, found.rows)), before=found.before)
+
+
+def organisation_of(change: UUID) -> UUID | None:
+    """Whose change of policy the ledger knows under this id; None where it knows none."""
+    return next((row.tenant_id for row in selectors.recorded(change)), None)
+
+
+def behind(change: UUID) -> UUID:
+    """Where a page begins whose first change is this one."""
+    return UUID(int=change.int + 1)
+
+
+def _changed(row: Recorded) -> Changed:
+    old, new = row.payload.get("before"), row.payload.get("after")
+    kind = str(row.payload.get("kind", row.resource_type))
+    return Changed(
+        at=timeline.moment(row.occurred_at),
+        who=row.actor_id,
+        door=str(row.payload.get("door", "")).replace("_", " "),
+        verb="changed" if old and new else "added" if new else "removed",
+        kind=KINDS.get(kind, kind),
+        name=visible(str(row.payload.get("name", ""))),
+        account_id=row.account_id,
+        row=row.id,
+        fields=tuple(differences(old, new)),
+    )
+
+
+def differences(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> Iterator[FieldChange]:
+    """What differs, field by field; ids and digests are left out, and empty fields of a new
+    row."""
+    for name in dict.fromkeys([*(old or {}), *(new or {})]):
+        before, after = (side.get(name) if side else None for side in (old, new))
+        if before == after or name in UNTOLD or (old is None and after in (None, "", [])):
+            continue
+        yield FieldChange(
+            name=NAMES.get(name, name.removesuffix("_id").replace("_", " ")),
+            before=None if old is None else WORDS.get(name, as_text)(before),
+            after=None if new is None else WORDS.get(name, as_text)(after),
+        )
+
+
+def _conditions(raw: Any) -> str:
+    return visible("; ".join(one.sentence for one in conditions.read_all(raw)) or "none")
+
+
+def _actions(raw: Any) -> str:
+    """What a pattern does, as (action type, arguments)."""
+    told = []
+    for name, arguments in raw or ():
+        action = registry.BY_NAME.get(name)
+        values = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in arguments.items())
+        told.append(f"{action.title if action else name}{f' ({values})' if values else ''}")
+    return visible("; ".join(told) or "none")
+
+
+def _action(raw: Any) -> str:
+    action = registry.BY_NAME.get(raw)
+    return action.title if action else as_text(raw)
+
+
+def _mode(raw: Any) -> str:
+    return MODES.get(raw, as_text(raw))
+
+
+def _moment(raw: Any) -> str:
+    return timeline.moment(datetime.fromisoformat(raw)) if raw else "empty"
+
+
+def _policy(raw: Any) -> str:
+    """A whole policy, as one in shadow has it; other content as it is."""
+    if not isinstance(raw, dict):
+        return as_text(raw)
+    return ", ".join(f"{len(raw.get(name) or [])} {name}" for name in ("permissions", "targets"))
+
+
+def as_text(value: Any) -> str:
+    """A stored value as people read it."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return visible(text)
+
+
+WORDS: Mapping[str, Callable[[Any], str]] = {
+    "action_type": _action,
+    "actions": _actions,
+    "approval_mode": _mode,
+    "approved_at": _moment,
+    "conditions": _conditions,
+    "content": _policy,
+    "expires_at": _moment,
+    "lifted_at": _moment,
+    "since": _moment,
+    "suspended_at": _moment,
+    "thrown_at": _moment,
+}

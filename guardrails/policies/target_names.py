@@ -1,0 +1,66 @@
+"""Bringing the names of listed targets up to date with the provider, when an operator asks."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from guardrails.facts.facts import Need
+from guardrails.facts.targets import Catalogue
+from guardrails.gather.lookups import gather
+from guardrails.models import AllowedActionOption
+from guardrails.policies import changes
+from guardrails.policies.changes import Author
+from integrations import reads
+from integrations.contracts import AccountRef
+
+CATALOGUES: Mapping[tuple[str, str], Catalogue] = {
+    ("gmail", "label"): "labels",
+    ("jira", "project"): "projects",
+    ("gmail", "folder"): "mail_folders",
+    ("gdrive", "folder"): "drive_folders",
+}
+
+
+@dataclass(kw_only=True)
+class Refreshed:
+    """What became of the targets: renamed (old and new name), and those that are gone."""
+
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+
+
+def refresh_names(options: Iterable[AllowedActionOption], *, author: Author) -> Refreshed:
+    """Take over the provider's present names for labels, folders and projects. Ids are
+    never changed, and a target that is gone stays listed: it is refused until somebody removes
+    it. Raises ProviderError. The options need `account__organisation` loaded."""
+    wanted = defaultdict(list)
+    for option in options:
+        catalogue = CATALOGUES.get((option.source, option.kind))
+        if catalogue:
+            wanted[(option.account.ref(), catalogue)].append(option)
+    found = Refreshed()
+    for (account, catalogue), rows in wanted.items():
+        names = _names(account, catalogue)
+        for option in rows:
+            present = names.get(option.external_id)
+            if present is None:
+                found.gone.append(option.name)
+            elif present != option.name:
+                found.renamed.append((option.name, present))
+                option.name = present
+                with changes.recording(AllowedActionOption, [option.pk], author=author):
+                    option.save()
+    return found
+
+
+def _names(account: AccountRef, catalogue: Catalogue) -> Mapping[str, str]:
+    needs: dict[Catalogue, Need] = {"labels": "labels", "projects": "projects"}
+    facts = gather(
+        reads.reader(account),
+        object_kind=None,
+        object_id=None,
+        needs=frozenset({needs.get(catalogue, "folders")}),
+        own_address=account.address,
+    )
+    found: Mapping[str, str] = getattr(facts, catalogue)
+    return found

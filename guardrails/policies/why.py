@@ -1,0 +1,129 @@
+"""Why one action of the ledger was decided as it was, in words. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from audit.contracts import Recorded
+from guardrails.actions import registry
+from guardrails.decide import conditions
+from guardrails.decide.provenance import IN_WORDS
+from guardrails.facts.text import visible
+from guardrails.policies.remedies import REMEDIES
+
+CHECKS: Mapping[str, str] = {
+    "switches": "No switch stops it",
+    "pause": "Neither the account nor its organisation is paused",
+    "action": "The action is known for this source",
+    "ceiling": "The organisation does not forbid it",
+    "permission": "A permission exists, is switched on and does not say never",
+    "drafts": "It may be done, and not only drafted",
+    "classes": "It is known what each argument is",
+    "arguments": "The arguments fit what the action takes",
+    "facts": "The provider could be asked",
+    "object": "The item exists in this account",
+    "audience": "It is known who would see it",
+    "reach": "A mail may set this off",
+    "harm": "It neither hides nor destroys anything",
+    "own item": "It stays in the thread of the mail that set it off",
+    "asking": "A person may be asked",
+    "seals": "The ledger is sealed",
+}
+ABOUT_PATH: Mapping[str, str] = {
+    "thread": "The receiver takes part in the thread",
+    "target": "The target is listed",
+    "provider has": "The listed target is unchanged at the provider",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """One check in words."""
+
+    words: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """One value of the action, and where it came from."""
+
+    path: str
+    value: str
+    provenance: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Why:
+    """One decision of the past. `remedy` says what would have to change."""
+
+    row: Recorded
+    title: str
+    verdict: str
+    sentence: str
+    remedy: str
+    checks: tuple[Checked, ...]
+    values: tuple[Given, ...]
+    rule_id: str
+    option_ids: tuple[str, ...]
+
+
+def why(phases: Sequence[Recorded]) -> Why | None:
+    """The last decision among the phases of one action. None where none is kept, as in rows
+    that remark on something or whose payload was erased."""
+    row = next((one for one in reversed(phases) if "decision" in one.payload), None)
+    if row is None:
+        return None
+    found = row.payload["decision"]
+    action = registry.BY_NAME.get(row.action_type)
+    return Why(
+        row=row,
+        title=visible(action.title if action else row.action_type),
+        verdict=found["verdict"],
+        sentence=visible(found["sentence"]),
+        remedy=REMEDIES.get(found["reason"], "") if found["verdict"] == "refuse" else "",
+        checks=tuple(
+            Checked(
+                words=check_in_words(one["name"]),
+                passed=one["passed"],
+                detail=visible(one["detail"]),
+            )
+            for one in found["checks"]
+        ),
+        values=tuple(_values(row, found["provenance"])),
+        rule_id=found["rule_id"],
+        option_ids=tuple(found["option_ids"]),
+    )
+
+
+def check_in_words(name: str) -> str:
+    """What a check asks, for people."""
+    if name in CHECKS:
+        return CHECKS[name]
+    kind, _, rest = name.rpartition(" ")
+    if kind in ABOUT_PATH:
+        return f"{ABOUT_PATH[kind]}: {visible(rest)}"
+    if kind == "condition" and rest in conditions.BY_KIND:
+        return f"Condition: {conditions.BY_KIND[rest].title}"
+    return visible(name).capitalize()
+
+
+def _values(row: Recorded, provenance: Mapping[str, str]) -> Iterator[Given]:
+    """Every value of the arguments; those that came by facts alone have no argument."""
+    told = dict(_by_path(row.payload.get("arguments") or {}))
+    for path in [*told, *(path for path in provenance if path not in told)]:
+        code = provenance.get(path, "")
+        yield Given(
+            path=path,
+            value=visible(str(told.get(path, "")), limit=300),
+            provenance=IN_WORDS.get(code, code),
+        )
+
+
+def _by_path(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in arguments.items():
+        if isinstance(value, list):
+            yield from ((f"{name}[{index}]", one) for index, one in enumerate(value))
+        elif value not in (None, ""):
+            yield name, value

@@ -1,0 +1,1 @@
+"""How processes share the database: pooled connections and notices."""

@@ -1,0 +1,1 @@
+"""The one model client: calls, protocols, prices, budgets and traces."""

@@ -1,0 +1,199 @@
+"""Answers of the Chat Completions API, whole or streamed, as values.
+
+The client sends, retries and times out; what is read of an answer is told here, because reading
+all that the API may ever say takes longer than everything else that is done with an answer.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from integrations.llm import metering
+from integrations.llm.completions import (
+    Completion,
+    Listener,
+    ModelError,
+    RequestedCall,
+    Usage,
+)
+from integrations.llm.tokens import estimated_tokens
+
+if TYPE_CHECKING:
+    from openai import OpenAI, Stream
+
+PATH = "/chat/completions"
+UNREADABLE = (ValueError, RecursionError)
+
+
+class _Function(BaseModel):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Call(BaseModel):
+    id: str | None = None
+    type: str | None = None
+    function: _Function | None = None
+
+
+class _CallPart(_Call):
+    index: int
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None  # the model's own words in place of an answer
+    tool_calls: list[_Call] | None = None
+
+
+class _Delta(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_CallPart] | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+    @property
+    def thought(self) -> str:
+        """What a model thinks aloud, under the names that endpoints give it: no part of its
+        answer."""
+        said = self.reasoning_content or self.reasoning
+        return said if isinstance(said, str) else ""
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Part(BaseModel):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Details(BaseModel):
+    cached_tokens: int | None = None
+
+
+class _Used(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+
+
+class _Answer(BaseModel):
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: _Used | None = None
+
+
+class _Chunk(BaseModel):
+    choices: list[_Part] | None = None
+    model: str | None = None
+    usage: _Used | None = None
+
+
+def whole(client: "OpenAI", request: dict[str, Any]) -> Completion:
+    """The answer to a request, once it is there. Raises ModelError or openai's errors."""
+    # create() would walk through every message and type first: most of its own time.
+    raw = client.post(PATH, body=request, cast_to=bytes)
+    try:
+        answer = _Answer.model_validate(json.loads(raw))
+    except UNREADABLE as error:
+        raise _unusable() from error
+    if not answer.choices:
+        raise ModelError("empty_answer", retryable=True)
+    choice = answer.choices[0]
+    calls = tuple(
+        RequestedCall(
+            id=call.id or "",
+            name=call.function.name or "",
+            arguments=call.function.arguments or "",
+        )
+        for call in choice.message.tool_calls or ()
+        if call.function and call.type in ("function", None)
+    )
+    text = choice.message.content or choice.message.refusal or ""
+    return Completion(
+        text=text,
+        calls=calls,
+        model=answer.model or request["model"],
+        finish_reason=choice.finish_reason or "",
+        usage=_usage(request, answer.usage, "".join([text, *(c.arguments for c in calls)])),
+    )
+
+
+def streamed(client: "OpenAI", request: dict[str, Any], listener: Listener) -> Completion:
+    """The answer to a request, heard as it comes. Raises ModelError or openai's errors."""
+    from openai import Stream  # noqa: PLC0415  # see llm._client
+
+    body = request | {"stream": True, "stream_options": {"include_usage": True}}
+    with client.post(
+        PATH, body=body, cast_to=object, stream=True, stream_cls=Stream[object]
+    ) as stream:
+        return _collected(_chunks(stream), request, listener)
+
+
+def _chunks(stream: "Stream[object]") -> Iterator[_Chunk]:
+    try:
+        for data in stream:
+            yield _Chunk.model_validate(data)
+    except UNREADABLE as error:
+        raise _unusable() from error
+
+
+def _unusable() -> ModelError:
+    return ModelError("unusable_answer", retryable=False)
+
+
+def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: Listener) -> Completion:
+    text: list[str] = []
+    calls: dict[int, dict[str, str]] = {}
+    model, finish, used = request["model"], "", None
+    for chunk in chunks:
+        model = chunk.model or model
+        used = chunk.usage or used
+        for choice in (chunk.choices or ())[:1]:
+            finish = choice.finish_reason or finish
+            if choice.delta is None:
+                continue
+            if thought := choice.delta.thought:
+                listener.think(thought)
+            if said := choice.delta.content or choice.delta.refusal:
+                text.append(said)
+                listener.hear(said)
+            for part in choice.delta.tool_calls or ():
+                call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
+                call["id"] = part.id or call["id"]
+                if part.function:
+                    call["name"] += part.function.name or ""
+                    call["arguments"] += part.function.arguments or ""
+    if not finish:
+        raise ModelError("stream_cut", retryable=True)
+    return Completion(
+        text="".join(text),
+        calls=tuple(RequestedCall(**calls[index]) for index in sorted(calls)),
+        model=model,
+        finish_reason=finish,
+        usage=_usage(request, used, "".join([*text, *(c["arguments"] for c in calls.values())])),
+    )
+
+
+def _usage(request: dict[str, Any], used: _Used | None, answer: str) -> Usage:
+    """As the endpoint counted; one that counts nothing is estimated, so that no limit is lost."""
+    if used is None or used.prompt_tokens is None or used.completion_tokens is None:
+        asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
+        return metering.usage(
+            request["model"],
+            prompt_tokens=estimated_tokens(asked),
+            answer_tokens=estimated_tokens(answer),
+        )
+    details = used.prompt_tokens_details
+    return metering.usage(
+        request["model"],
+        prompt_tokens=used.prompt_tokens,
+        cached_tokens=(details and details.cached_tokens) or 0,
+        answer_tokens=used.completion_tokens,
+    )

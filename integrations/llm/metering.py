@@ -1,0 +1,152 @@
+"""Budgets of models: looked at before each call, and what the call used is written down after it.
+
+A call in flight is not counted before it ends, so calls that begin at the same moment may
+together go over a budget, each by no more than itself.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import F, QuerySet, Sum
+from django.utils import timezone
+
+from integrations.llm.completions import Payer, Usage
+from integrations.llm.profiles import profile
+from integrations.models import ModelCall
+
+PRUNED_AT_ONCE = 1000
+WINDOW = timedelta(hours=24)
+SENTENCE = (
+    "I stopped because the budget for the assistant is used up for now. It frees up as the last "
+    "24 hours pass, and an administrator can raise it."
+)
+
+
+# Before and after every call of a model: written out, they cost a fifth of what composing does.
+_FITTING = """
+SELECT account_id, external_user_id, max_tokens, max_cost FROM integrations_budget
+WHERE organisation_id = %s
+    AND ((account_id IS NULL AND external_user_id IN ('', %s)) OR account_id = %s)
+"""
+_RECORD = """
+INSERT INTO integrations_modelcall (
+    organisation_id, external_user_id, account_id, run_id, purpose, model, prompt_tokens,
+    cached_tokens, answer_tokens, cost, latency_ms, error_code, at
+) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+"""
+
+
+class _Limit(NamedTuple):
+    """One budget that fits, as it is asked for."""
+
+    account_id: UUID | None
+    external_user_id: str
+    max_tokens: int | None
+    max_cost: Decimal | None
+
+
+def usage(model: str, *, prompt_tokens: int, answer_tokens: int, cached_tokens: int = 0) -> Usage:
+    """What a call of a model used, with what it cost by the model's profile."""
+    prompt, answer = max(prompt_tokens, 0), max(answer_tokens, 0)
+    cached = min(max(cached_tokens, 0), prompt)
+    cost = profile(model).cost(prompt_tokens=prompt, cached_tokens=cached, answer_tokens=answer)
+    return Usage(prompt_tokens=prompt, cached_tokens=cached, answer_tokens=answer, cost=cost)
+
+
+def exhausted(payer: Payer, *, now: datetime) -> bool:
+    """Whether a budget that fits the payer has no room left. One query without budgets."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FITTING, [payer.organisation_id, payer.external_user_id, payer.account_id])
+        budgets = [_Limit(*row) for row in cursor.fetchall()]
+    own = any(budget.external_user_id for budget in budgets)
+    return any(
+        _is_used_up(budget, payer, now=now)
+        for budget in budgets
+        if budget.account_id or budget.external_user_id or not own
+    )
+
+
+def _is_used_up(budget: _Limit, payer: Payer, *, now: datetime) -> bool:
+    calls = ModelCall.objects.filter(organisation_id=payer.organisation_id, at__gt=now - WINDOW)
+    if budget.account_id:
+        used = _sum(calls.filter(account_id=budget.account_id))
+    else:
+        used = _sum(calls.filter(external_user_id=payer.external_user_id))
+    return (budget.max_tokens is not None and used.tokens >= budget.max_tokens) or (
+        budget.max_cost is not None and used.cost >= budget.max_cost
+    )
+
+
+def record(
+    payer: Payer, usage: Usage, *, model: str, purpose: str, latency_ms: int, error_code: str = ""
+) -> None:
+    """Write one call down, whether it was answered or not."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _RECORD,
+            [
+                *(payer.organisation_id, payer.external_user_id, payer.account_id, payer.run_id),
+                *(purpose[:64], model[:100]),
+                *(usage.prompt_tokens, usage.cached_tokens, usage.answer_tokens, usage.cost),
+                *(latency_ms, error_code[:64], timezone.now()),
+            ],
+        )
+    add(usage.cost)
+
+
+class Meter:
+    """US dollars that calls of models cost while it runs."""
+
+    cost = Decimal(0)
+
+
+_running: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def meter() -> Iterator[Meter]:
+    """What calls of models cost in this thread meanwhile. Nothing is passed on to a meter that
+    runs around it: whoever started that may `add` it."""
+    found = Meter()
+    token = _running.set(found)
+    try:
+        yield found
+    finally:
+        _running.reset(token)
+
+
+def add(cost: Decimal) -> None:
+    """Count this for the meter that runs in this thread, if there is one."""
+    if running := _running.get():
+        running.cost += cost
+
+
+def prune(*, now: datetime) -> int:
+    """Delete the oldest calls that are older than MODEL_CALL_DAYS; how many. Runs every minute."""
+    if not settings.MODEL_CALL_DAYS:
+        return 0
+    old = ModelCall.objects.filter(at__lt=now - timedelta(days=settings.MODEL_CALL_DAYS))
+    chosen = list(old.order_by("at").values_list("id", flat=True)[:PRUNED_AT_ONCE])
+    return ModelCall.objects.filter(id__in=chosen).delete()[0] if chosen else 0
+
+
+def used_by_run(run_id: UUID) -> Usage:
+    """What a turn has used so far, its specialists and its tools included."""
+    return _sum(ModelCall.objects.filter(run_id=run_id))
+
+
+def _sum(calls: "QuerySet[ModelCall]") -> Usage:
+    found = calls.order_by().aggregate(
+        prompt_tokens=Sum("prompt_tokens", default=0),
+        cached_tokens=Sum("cached_tokens", default=0),
+        answer_tokens=Sum("answer_tokens", default=0),
+        cost=Sum(F("cost"), default=Decimal(0)),
+    )
+    return Usage(**found)

@@ -1,0 +1,1 @@
+"""Mail of strangers, taken apart: RFC 822 bytes in, clean values out. Pure."""

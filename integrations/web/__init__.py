@@ -1,0 +1,2 @@
+"""What comes in over HTTP: who calls, webhooks, and what admin pages and API bodies have in
+common."""

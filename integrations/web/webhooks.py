@@ -1,0 +1,162 @@
+"""Webhooks in: proved, stored and queued in one transaction, answered with 202.
+
+Signatures follow Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature).
+Nothing of the body is parsed before the signature holds. The push is a hint: what is done
+later reads the event again and decides.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.csrf import csrf_exempt
+from pydantic import ValidationError
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from integrations.contracts import ItemEvent
+from integrations.models import Account, Delivery, Organisation
+from integrations.network import strict_json
+
+log = logging.getLogger(__name__)
+Kind = Literal["created", "updated", "deleted"]
+MAX_ID_LENGTH = 200
+# The queue holds every accepted delivery; only one that it lost is queued again after this.
+QUEUE_PATIENCE = timedelta(minutes=30)
+
+
+class Refused(Exception):
+    """A webhook that is not taken: HTTP status, code and a sentence."""
+
+    def __init__(self, status: int, code: str, sentence: str) -> None:
+        super().__init__(code)
+        self.status, self.code, self.sentence = status, code, sentence
+
+
+def verify(*, slug: str, body: bytes, headers: Mapping[str, str]) -> str:
+    """The webhook id, when the signature of `slug`'s data service holds and is fresh.
+
+    Raises Refused. An organisation without a secret has no valid signature.
+    """
+    secret = settings.WEBHOOK_SECRETS.get(slug)
+    names = ("webhook-id", "webhook-timestamp", "webhook-signature")
+    values = {name: headers.get(name, "") for name in names}
+    if not all(values.values()):
+        raise Refused(401, "missing_signature", f"Send the headers {', '.join(names)}.")
+    if len(values["webhook-id"]) > MAX_ID_LENGTH:
+        raise Refused(400, "bad_webhook_id", "The webhook id is too long.")
+    if secret is None:
+        raise Refused(401, "bad_signature", "The signature does not fit, or is too old.")
+    try:
+        Webhook(secret).verify(body, values, json_parse=False)
+    except (WebhookVerificationError, ValueError, TypeError) as error:
+        raise Refused(401, "bad_signature", "The signature does not fit, or is too old.") from error
+    return values["webhook-id"]
+
+
+def parse(*, kind: Kind, body: bytes) -> ItemEvent:
+    """The event in a verified body. Raises Refused."""
+    try:
+        data = strict_json.load_object(body)
+    except ValueError as error:
+        raise Refused(
+            400, "invalid_json", f"The body is not a valid JSON object: {error}."
+        ) from error
+    if kind == "updated" and "full_data" in data:
+        data["data"] = data.pop("full_data")
+    if "kind" in data:
+        raise Refused(400, "invalid", "kind: this field is not part of the contract.")
+    try:
+        event = ItemEvent.model_validate(data | {"kind": kind})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "body"
+        raise Refused(400, "invalid", f"{field}: {first['msg']}.") from error
+    if (event.kind == "deleted") is not (event.data is None):
+        raise Refused(400, "invalid", "data: send the whole item, except for a deletion.")
+    if event.timestamp.tzinfo is None:
+        raise Refused(400, "invalid", "timestamp: name the time zone.")
+    return event
+
+
+def accept_delivery(
+    *, slug: str, webhook_id: str, event: ItemEvent, enqueue: Callable[[UUID], None]
+) -> tuple[UUID, bool]:
+    """Store one verified event and queue its work, both or neither.
+
+    Returns the delivery's id and whether it is new: the same webhook id again stores and
+    queues nothing. An unknown user is stored too, so that every accepted event is accounted
+    for. Raises Refused when the organisation does not exist.
+    """
+    organisation = Organisation.objects.filter(slug=slug).first()
+    if organisation is None:
+        raise Refused(401, "bad_signature", "The signature does not fit, or is too old.")
+    account = Account.objects.filter(
+        organisation=organisation, external_user_id=event.user_id, source=event.source
+    ).first()
+    body = event.model_dump(mode="json", exclude_none=True)
+    with transaction.atomic():
+        delivery, new = Delivery.objects.get_or_create(
+            organisation=organisation,
+            webhook_id=webhook_id,
+            defaults={
+                "account": account,
+                "kind": event.kind,
+                "source": event.source,
+                "source_id": event.source_id,
+                "body": body,
+                "lease_expires_at": timezone.now() + QUEUE_PATIENCE,
+            },
+        )
+        if new:
+            enqueue(delivery.id)
+    return delivery.id, new
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class WebhookView(View):
+    """`POST /webhooks[/<organisation>]/item-<kind>`: 202 once it is safely stored."""
+
+    http_method_names = ["post"]
+    kind: Kind = "created"
+    # What queues the work. Wired in config.urls, because this app knows nothing of agents.
+    enqueue: Callable[[UUID], None] | None = None
+
+    def post(self, request: HttpRequest, slug: str = "default") -> HttpResponse:
+        try:
+            return self.accept(request, slug)
+        except Refused as refused:
+            log.info("webhook.refused", extra={"code": refused.code, "organisation": slug})
+            error = {"code": refused.code, "message": refused.sentence}
+            return JsonResponse({"error": error}, status=refused.status)
+
+    def accept(self, request: HttpRequest, slug: str) -> HttpResponse:
+        length = request.headers.get("Content-Length", "")
+        if length.isdigit() and int(length) > settings.WEBHOOK_MAX_BYTES:
+            raise Refused(413, "too_large", "The body is too large.")
+        body = request.read(settings.WEBHOOK_MAX_BYTES + 1)
+        if len(body) > settings.WEBHOOK_MAX_BYTES:
+            raise Refused(413, "too_large", "The body is too large.")
+        webhook_id = verify(slug=slug, body=body, headers=request.headers)
+        event = parse(kind=self.kind, body=body)
+        if self.enqueue is None:
+            raise RuntimeError("WebhookView.enqueue is not wired")
+        delivery_id, new = accept_delivery(
+            slug=slug, webhook_id=webhook_id, event=event, enqueue=self.enqueue
+        )
+        log.info("webhook.accepted", extra={"delivery": str(delivery_id), "new": new})
+        return JsonResponse(
+            {
+                "status": "accepted" if new else "duplicate",
+                "source_id": event.source_id,
+                "delivery_id": str(delivery_id),
+            },
+            status=202,
+        )

@@ -1,0 +1,54 @@
+"""The search column of items. What is found by words is what this writes."""
+
+from django.contrib.postgres.search import SearchQuery, SearchVectorField
+from django.db import transaction
+from django.db.models.expressions import RawSQL
+
+from knowledge.ingest import write_counts
+from knowledge.models import Item
+from knowledge.text.lexemes import indexed, terms
+
+INDEXED_CHARS = 100_000
+AT_ONCE = 50  # items that are indexed anew in one transaction
+
+
+def index(row: Item) -> RawSQL:
+    """Make `search` and `languages` fit the row's texts; the caller saves both. What the server
+    works `search` out of is returned too."""
+    found = indexed(title=row.title, summary=row.summary, text=row.text[:INDEXED_CHARS])
+    stemmed = "".join(
+        ' || setweight(to_tsvector(%s::regconfig, %s), %s::"char")' for _ in found.stemmed
+    )
+    values = [part for language, weight, text in found.stemmed for part in (language, text, weight)]
+    row.languages = list(found.languages)
+    search = RawSQL(  # noqa: S611  # the statement is constant
+        f"%s::tsvector{stemmed}", (found.plain, *values), output_field=SearchVectorField()
+    )
+    row.search = search
+    return search
+
+
+def index_again() -> int:
+    """Index the next items that were stored before languages were told apart; how many.
+
+    Until then they are found by their words as they are written. Several may do this at once.
+    """
+    with transaction.atomic():
+        rows = Item.objects.select_for_update(skip_locked=True).defer("search", "metadata")
+        found = list(rows.filter(languages=None).order_by("pk")[:AT_ONCE])
+        for row in found:
+            index(row)
+            row.save(update_fields=["search", "languages"])
+        write_counts.written(found)
+    return len(found)
+
+
+def is_behind() -> bool:
+    """Whether there are such items."""
+    return Item.objects.filter(languages=None).exists()
+
+
+def words_query(text: str) -> SearchQuery:
+    """What finds the items that hold every word of `text` as it is written."""
+    every = " & ".join(f"({term.tsquery})" for term in terms(text))
+    return SearchQuery(every, config="simple", search_type="raw")

@@ -1,0 +1,294 @@
+"""One version of one item in, or out. The only code that writes items."""
+
+import threading
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.expressions import RawSQL
+
+from integrations.contracts import AccountRef, AnyItem
+from integrations.ports import Files
+from knowledge.contracts import IngestOutcome
+from knowledge.files import fetching
+from knowledge.files.contracts import FileText
+from knowledge.ingest import (
+    enrichment,
+    indexing,
+    item_files,
+    new_items,
+    occurrences,
+    passages,
+    write_counts,
+)
+from knowledge.ingest.enrichment import Passage, Reading
+from knowledge.ingest.mentions import replace_mentions
+from knowledge.ingest.page import DERIVED, FALLBACK, NOTHING, Beforehand
+from knowledge.ingest.passages import Vectors
+from knowledge.models import Chunk, Item
+from knowledge.text.parsing import Parsed, parse
+from knowledge.versions import Version, is_stale
+
+# Models are asked about so many items at once; who only reads or writes takes no place.
+_asking = threading.BoundedSemaphore(settings.SYNC_SIDE_BY_SIDE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Content:
+    """All that is written of one version, together."""
+
+    parsed: Parsed
+    files: Sequence[FileText]
+    reading: Reading
+    passages: Sequence[Passage]
+    vectors: Vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Target:
+    """Which row, in which version, at which time."""
+
+    account: AccountRef
+    source_id: str
+    version: Version
+    now: datetime
+
+    def rows(self) -> Any:
+        return Item.objects.defer("search").filter(
+            account_id=self.account.id, source=self.account.source, source_id=self.source_id
+        )
+
+
+def ingest(
+    *,
+    account: AccountRef,
+    source_id: str,
+    item: AnyItem,
+    now: datetime,
+    beforehand: Beforehand = NOTHING,
+    files: Files | None = None,
+) -> IngestOutcome:
+    """Store this version of an item with summary, entities and vectors, visible at once.
+
+    Content that is stored already costs no model call; a version older than the stored one,
+    or than a deletion, changes nothing. Of two workers that race, the newer version stays.
+    An attachment that cannot be read is listed with the reason, and the item is stored.
+    What is known `beforehand` is not found out again; it may be out of date, and no harm is done.
+    Attachments are asked for at the account's provider, or at `files` where an import brings them.
+    No transaction is open while a model or the provider is asked. Raises
+    integrations.llm.completions.ModelError; then nothing was stored.
+    """
+    absent = beforehand.absent.get(source_id)
+    parsed = absent.parsed if absent else parse(item, source_id=source_id)
+    target = _Target(
+        account=account,
+        source_id=source_id,
+        version=Version(number=item.version, updated_at=item.updated_at),
+        now=now,
+    )
+    stored = None if absent else target.rows().defer("text").first()
+    if stored and is_stale(
+        target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
+    ):
+        return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
+    texts = _texts(target, parsed, stored, files)
+    if texts is None:
+        if outcome := _touch(target, parsed):
+            return outcome
+        texts = fetching.fetch(account, parsed.files, known={}, files=files)
+    content = _content(
+        account,
+        parsed.with_files(texts),
+        texts,
+        stored=stored,
+        ready=beforehand.vectors,
+        wanted=absent.passages if absent and not texts else None,
+    )
+    is_new = stored is None and parsed.content_type != "event"
+    return (_store(target, content) if is_new else None) or _write(target, content)
+
+
+def _texts(
+    target: _Target, parsed: Parsed, stored: Item | None, files: Files | None
+) -> Sequence[FileText] | None:
+    """What is in the item's files; None when the item is stored with all of it."""
+    known = item_files.known(stored) if stored and parsed.files else {}
+    if stored and stored.content_hash == parsed.content_hash:
+        if not (parsed.files and item_files.are_waiting(stored)):
+            return None
+        found = fetching.fetch(target.account, parsed.files, known=known, files=files)
+        if not item_files.something_new(stored, found, now=target.now):
+            return None
+        return found
+    return fetching.fetch(target.account, parsed.files, known=known, files=files)
+
+
+def _content(
+    account: AccountRef,
+    parsed: Parsed,
+    files: Sequence[FileText],
+    *,
+    stored: Item | None,
+    ready: Vectors,
+    wanted: Sequence[Passage] | None,
+) -> _Content:
+    wanted = enrichment.passages(parsed) if wanted is None else wanted
+    payer = enrichment.payer(account)
+    with _asking:
+        return _Content(
+            parsed=parsed,
+            files=files,
+            reading=enrichment.read(parsed, payer=payer),
+            passages=wanted,
+            vectors=passages.vectors(wanted, stored=stored, ready=ready, payer=payer),
+        )
+
+
+def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcome:
+    """Remove an item that the provider deleted at `at`, and remember that it was.
+
+    Its text, vectors and mentions go; entities nobody else mentions go too. A version that
+    is newer than the deletion stays (stale). Raises nothing of its own.
+    """
+    target = _Target(
+        account=account,
+        source_id=source_id,
+        version=Version(number=0, updated_at=at),
+        now=at,
+    )
+    with transaction.atomic():
+        for seen in target.rows().filter(content_type="event", deleted_at=None).defer("text"):
+            _hold(target, occurrences.series_of(seen))
+        row, is_new = _locked(target)
+        row.last_deleted_at = max(row.last_deleted_at or at, at)
+        if row.deleted_at or is_new:
+            row.deleted_at = row.last_deleted_at
+            row.save(update_fields=["deleted_at", "last_deleted_at"])
+            return IngestOutcome(state="absent", item_id=None)
+        if row.source_updated_at and row.source_updated_at > at:
+            row.save(update_fields=["last_deleted_at"])
+            return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        occurrences.displace(row)
+        replace_mentions(account=account, item_id=row.id, subjects=())
+        Chunk.objects.filter(item=row).delete()
+        row.files.all().delete()
+        row.title = row.summary = row.text = row.content_hash = ""
+        row.sender_name = row.sender_address = ""
+        row.identifiers, row.metadata, row.deleted_at = [], {}, at
+        row.occurrences_until = None
+        indexing.index(row)
+        row.save()
+        write_counts.written([row])
+        return IngestOutcome(state="deleted", item_id=row.id)
+
+
+def _hold(target: _Target, series: str | None) -> None:
+    """Before the row is locked: a series and one of it wait for each other here alone."""
+    occurrences.hold(account_id=target.account.id, series=series or target.source_id)
+
+
+def _locked(target: _Target) -> tuple[Item, bool]:
+    """The row of this item, locked, and whether it was made just now."""
+    fresh = _fresh(target)
+    Item.objects.bulk_create([fresh], ignore_conflicts=True)
+    row: Item = target.rows().select_for_update().get()
+    return row, row.id == fresh.id
+
+
+def _fresh(target: _Target) -> Item:
+    return Item(
+        id=uuid.uuid4(),
+        account_id=target.account.id,
+        source=target.account.source,
+        source_id=target.source_id,
+        occurred_at=target.now,
+        ingested_at=target.now,
+    )
+
+
+def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
+    """Bring up to date what is beside the content. None: the content is another by now."""
+    with transaction.atomic():
+        if parsed.content_type == "event":
+            _hold(target, parsed.metadata["series_id"])
+        row = target.rows().select_for_update().first()
+        if row is None or row.content_hash != parsed.content_hash:
+            return None
+        if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
+            return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        derived = {name: row.metadata[name] for name in DERIVED if name in row.metadata}
+        before = (row.metadata, row.occurred_at, row.identifiers)
+        _set_metadata(row, target, parsed, fallback=FALLBACK in row.metadata)
+        row.metadata |= derived
+        if before != (row.metadata, row.occurred_at, row.identifiers):
+            row.save()
+            occurrences.place(row, now=target.now)
+            write_counts.written([row])
+            return IngestOutcome(state="metadata", item_id=row.id, summary=row.summary)
+        row.save(update_fields=["source_version", "source_updated_at"])
+        return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
+
+
+def _store(target: _Target, content: _Content) -> IngestOutcome | None:
+    """As a new item; None when it is there by now."""
+    row = _fresh(target)
+    if not new_items.store(
+        row,
+        search=_fill(row, target, content),
+        account=target.account,
+        files=item_files.rows(row, content.parsed.files, content.files, now=target.now),
+        passages=content.passages,
+        vectors=content.vectors,
+        subjects=content.reading.subjects,
+    ):
+        return None
+    return IngestOutcome(state="created", item_id=row.id, summary=row.summary)
+
+
+def _write(target: _Target, content: _Content) -> IngestOutcome:
+    """Whether or not there is such an item."""
+    parsed, reading = content.parsed, content.reading
+    with transaction.atomic():
+        if parsed.content_type == "event":
+            _hold(target, parsed.metadata["series_id"])
+        row, is_new = _locked(target)
+        if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
+            return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
+        returns = row.deleted_at is not None
+        _fill(row, target, content)
+        row.save()
+        occurrences.place(row, now=target.now)
+        item_files.replace(row, parsed.files, content.files, is_new=is_new, now=target.now)
+        passages.replace(row, content.passages, content.vectors, is_new=is_new)
+        replace_mentions(
+            account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new
+        )
+        write_counts.written([row])
+    return IngestOutcome(
+        state="created" if is_new or returns else "updated",
+        item_id=row.id,
+        summary=row.summary,
+    )
+
+
+def _fill(row: Item, target: _Target, content: _Content) -> RawSQL:
+    """Its search column, which the server has to work out."""
+    parsed, reading = content.parsed, content.reading
+    row.content_type = parsed.content_type
+    row.title, row.text, row.summary = parsed.title, parsed.whole, reading.summary
+    row.sender_name, row.sender_address = parsed.sender_name, parsed.sender_address
+    row.content_hash = parsed.content_hash
+    row.deleted_at, row.ingested_at = None, target.now
+    _set_metadata(row, target, parsed, fallback=reading.fallback)
+    return indexing.index(row)
+
+
+def _set_metadata(row: Item, target: _Target, parsed: Parsed, *, fallback: bool) -> None:
+    row.metadata = parsed.metadata | ({FALLBACK: True} if fallback else {})
+    row.occurred_at, row.identifiers = parsed.occurred_at, list(parsed.identifiers)
+    row.source_version = target.version.number
+    row.source_updated_at = target.version.updated_at

@@ -1,0 +1,136 @@
+"""What is found out about the items of a page together, so that each by itself costs less."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef, AnyItem
+from integrations.llm import metering
+from integrations.llm.completions import ModelError, Payer
+from knowledge.ingest import embedding_models, enrichment, occurrences
+from knowledge.ingest.enrichment import Passage
+from knowledge.ingest.passages import Vectors
+from knowledge.models import Item
+from knowledge.text.parsing import FILES_CUT, Parsed, parse
+
+log = logging.getLogger(__name__)
+
+FALLBACK = "summary_fallback"
+# What stands in the metadata beside what the provider sent.
+DERIVED = (FALLBACK, FILES_CUT, occurrences.NOT_EXPANDED)
+MAX_PASSAGES = 256  # of a page: their vectors wait in memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absent:
+    """An item that was read, and its passages as far as they are not in files."""
+
+    parsed: Parsed
+    passages: Sequence[Passage]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beforehand:
+    """`unchanged`: ids of items that are stored exactly as they are. `absent`: those that were not
+    stored at all when it was looked, by id. `vectors`: of their passages, by every model that is
+    written; not all, and none while the model does not answer."""
+
+    unchanged: frozenset[str] = frozenset()
+    absent: Mapping[str, Absent] = field(default_factory=dict)
+    vectors: Vectors = field(default_factory=dict)
+
+
+NOTHING = Beforehand()
+
+
+def find_out(*, account: AccountRef, items: Sequence[AnyItem]) -> Beforehand:
+    """Look at the items of one page before they are ingested. Nothing is locked or written.
+
+    One query, and one call of the embedding model for each 64 passages of new items. A model
+    that does not answer, or may not be paid, is nothing: ingest asks by itself and says so.
+    """
+    stored = _stored(account, items)
+    times = Counter(item.id for item in items)
+    absent = {
+        item.id: found
+        for item in items
+        if item.id not in stored and times[item.id] == 1 and (found := _absent(item))
+    }
+    return Beforehand(
+        unchanged=_unchanged(stored, items),
+        absent=absent,
+        vectors=_vectors(enrichment.payer(account), absent.values()),
+    )
+
+
+def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
+    """The ids of those `items` that are stored exactly as they are here: ingesting them would
+    change nothing. One query."""
+    return _unchanged(_stored(account, items), items)
+
+
+def _stored(account: AccountRef, items: Sequence[AnyItem]) -> dict[str, Item]:
+    rows = Item.objects.filter(
+        account_id=account.id,
+        source=account.source,
+        source_id__in=[item.id for item in items],
+    ).only(
+        *("source_id", "content_hash", "source_version", "source_updated_at", "deleted_at"),
+        *("occurred_at", "identifiers", "metadata"),
+    )
+    return {row.source_id: row for row in rows}
+
+
+def _unchanged(stored: dict[str, Item], items: Sequence[AnyItem]) -> frozenset[str]:
+    found: dict[str, bool] = {}
+    for item in items:
+        row = stored.get(item.id)
+        if row is None or row.deleted_at:
+            continue
+        # Twice on a page, in two versions: that is work.
+        found[item.id] = _is_same(row, item) and found.get(item.id, True)
+    return frozenset(source_id for source_id, same in found.items() if same)
+
+
+def _is_same(row: Item, item: AnyItem) -> bool:
+    if (row.source_version, row.source_updated_at) != (item.version, item.updated_at):
+        return False
+    parsed = parse(item, source_id=item.id)
+    metadata = {name: value for name, value in row.metadata.items() if name not in DERIVED}
+    return (row.content_hash, row.occurred_at, row.identifiers, metadata) == (
+        *(parsed.content_hash, parsed.occurred_at, list(parsed.identifiers), parsed.metadata),
+    )
+
+
+def _absent(item: AnyItem) -> Absent | None:
+    """None where that fails: it will fail again when the item is taken in, and is then its own
+    dead letter, not the end of the page."""
+    try:
+        parsed = parse(item, source_id=item.id)
+        # The title of what has no text but files need not be embedded.
+        known = parsed.text or not parsed.files
+        return Absent(parsed=parsed, passages=enrichment.passages(parsed) if known else ())
+    except Exception:
+        log.exception("ingest.not_read_beforehand")
+        return None
+
+
+def _vectors(payer: Payer, absent: Iterable[Absent]) -> Vectors:
+    wanted: list[Passage] = []
+    for item in absent:
+        if len(wanted) + len(item.passages) <= MAX_PASSAGES:
+            wanted += item.passages
+    # Without a summary no item is stored, and what was embedded would be paid for nothing.
+    if not wanted or metering.exhausted(payer, now=timezone.now()):
+        return {}
+    try:
+        return {
+            model: enrichment.vectors(wanted, known={}, model=model, payer=payer)
+            for model in embedding_models.written()
+        }
+    except ModelError as error:
+        log.warning("ingest.not_embedded_beforehand", extra={"code": error.code})
+        return {}

@@ -1,0 +1,1 @@
+"""What agents may know: search over the items of some accounts, inside their walls."""

@@ -1,0 +1,164 @@
+"""A search request in the terms of the two SQL statements that answer it. Pure."""
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from knowledge.contracts import SearchRequest
+from knowledge.text import lexemes
+from knowledge.text.highlights import START, STOP
+from knowledge.text.languages import language_of, little_words
+from knowledge.text.lexemes import Term
+from knowledge.text.parsing import visible
+from knowledge.text.subjects import words
+from knowledge.times.time_windows import window
+
+MAX_QUERY = 1_000
+MAX_WORDS = 40
+MAX_CANDIDATE_WORDS = 8
+MAX_LIMIT = 50
+PASSAGE_CHARS = 2_000
+ENTITIES = 20
+EXACT_VECTORS = 200_000  # comparing one takes 0.7 to 2.7 µs, and misses nothing
+EXACT_ITEMS = 5_000
+CANDIDATES = 100
+NEWEST_MATCHES = 200  # of each word and account
+RRF = 60
+VECTOR_WEIGHT = 0.7  # of a place among vectors, where one among words is 1: measured best
+MAX_DISTANCE = 0.75  # cosine; a passage farther away has nothing to do with the question
+_ADDRESS = re.compile(r"[^\s<>()\[\],;:\"]+@[^\s<>()\[\],;:\"]+")
+_EDGES = ".,;:!?()[]<>{}\"'“”\u2018\u2019«»"
+# Words that say nothing about what is looked for; without them a question matches by the rest.
+_FILLERS = frozenset(
+    words(
+        "a about all an and any are as at be been but by can could did do does find for from get "
+        "give had has have he her him his how i in is it its know latest me my of on or our "
+        "please s say says search she should show t tell that the their them there they this to "
+        "us was we were what when where which who whom whose why will with would you your"
+    )
+)
+# What a time filter says already. “What is on today” asks for everything in it.
+_TIMES = frozenset(
+    words("today yesterday tomorrow week month day days last past this next on happening happens")
+)
+_CALENDARS = frozenset({"calendar", "calendar_file"})
+_AGENDA = frozenset(
+    words("calendar agenda schedule event events meeting meetings appointment appointments")
+)
+
+
+Word = TypeVar("Word", str, Term)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """`terms` are the words that count, as names are compared by; `searched` are they as full
+    text search looks for them; `identifiers` what may be an id or an address."""
+
+    text: str
+    terms: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    entity_words: tuple[str, ...]
+    entity_address: str
+    since: datetime | None
+    until: datetime | None
+    searched: tuple[Term, ...]
+
+    @property
+    def candidate_words(self) -> tuple[int, ...]:
+        """Places of the terms that candidates are looked for by: the longest, which are the
+        rarest."""
+        places = range(len(self.searched))
+        longest = sorted(places, key=lambda place: -len(self.searched[place].plain))
+        return tuple(sorted(longest[:MAX_CANDIDATE_WORDS]))
+
+
+def understand(request: SearchRequest, *, now: datetime) -> Query:
+    """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
+    text = " ".join(visible(request.query).split())[:MAX_QUERY]
+    found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
+    looked_for = lexemes.terms(text)[:MAX_WORDS]
+    entity = visible(request.entity)
+    address = _ADDRESS.search(entity)
+    since, until = window(request, now=now)
+    fillers = _FILLERS | little_words(language_of(text))
+    terms = _without(fillers, found) or found
+    searched = _without(fillers, looked_for) or looked_for
+    if request.time_filter:
+        fillers |= _TIMES
+        if request.sources and _CALENDARS.issuperset(request.sources):
+            fillers |= _AGENDA
+        terms, searched = _without(fillers, found), _without(fillers, looked_for)
+    return Query(
+        text=text,
+        terms=terms,
+        identifiers=tuple(
+            dict.fromkeys(
+                part.strip(_EDGES).lower()
+                for part in text.split()[:MAX_WORDS]
+                if len(part.strip(_EDGES)) > 2
+            )
+        ),
+        entity_words=() if address else tuple(dict.fromkeys(words(entity))),
+        entity_address=address.group().strip(_EDGES).lower() if address else "",
+        since=since,
+        until=until,
+        searched=searched,
+    )
+
+
+def _without(fillers: Set[str], found: tuple[Word, ...]) -> tuple[Word, ...]:
+    return tuple(word for word in found if str(word) not in fillers)
+
+
+def parameters(
+    request: SearchRequest,
+    query: Query,
+    *,
+    vector: str | None,
+    model: str,
+    languages: Sequence[str],
+    half_life: float,
+    now: datetime,
+) -> dict[str, Any]:
+    """The values of both statements of `knowledge.search.statements`."""
+    by_entity = bool(query.entity_words or query.entity_address)
+    narrowed = (request.sources, request.content_types, query.since, query.until)
+    is_narrowed = by_entity or any(narrowed)
+    return {
+        "accounts": list(request.account_ids),
+        **{f"account_{number}": id for number, id in enumerate(request.account_ids)},
+        "sources": list(request.sources),
+        "content_types": list(request.content_types),
+        "excluded": list(request.excluded_ids),
+        "since": query.since,
+        "until": query.until,
+        "has_words": bool(query.searched),
+        "written": [term.written for term in query.searched],
+        **{f"word_{number}": term.tsquery for number, term in enumerate(query.searched)},
+        **{f"written_{number}": term.written for number, term in enumerate(query.searched)},
+        **{f"language_{number}": name for number, name in enumerate(languages)},
+        "terms": list(query.terms),
+        "identifiers": list(query.identifiers),
+        "by_entity": by_entity,
+        "is_narrowed": is_narrowed,
+        "entity_words": list(query.entity_words),
+        "entity_address": query.entity_address,
+        "vector": vector,
+        "model": model,
+        "limit": max(1, min(request.limit, MAX_LIMIT)),
+        "passage_chars": PASSAGE_CHARS,
+        "entity_limit": ENTITIES,
+        "exact_vectors": EXACT_VECTORS,
+        "exact_items": EXACT_ITEMS,
+        "candidates": CANDIDATES,
+        "newest_matches": NEWEST_MATCHES,
+        "max_distance": MAX_DISTANCE,
+        "rrf": RRF,
+        "vector_weight": VECTOR_WEIGHT,
+        "marks": f"HighlightAll=true, StartSel={START}, StopSel={STOP}",
+        "half_life": half_life,
+        "now": now,
+    }

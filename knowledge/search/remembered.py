@@ -1,0 +1,83 @@
+"""What searches found and the vectors of their questions, kept in Django's cache.
+
+What was found is kept under the stamp of its accounts (`knowledge.ingest.write_counts`), so any
+write makes it be looked for anew; and it is only the ids, places and relevance: the items are read
+from the database every time, inside the same walls. Nothing is shared between different sets of
+accounts. A cache that fails is done without.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.cache import cache
+
+from knowledge.ingest.write_counts import Stamp
+
+log = logging.getLogger(__name__)
+
+VECTOR_SECONDS = 24 * 60 * 60
+Found = list[tuple[str, int | None, float]]  # item, passage, relevance
+# With another way of ranking, a new one.
+_VERSION = 1
+# What differs between two searches beside these is nothing that is found depends on.
+_ASKED = (
+    *("accounts", "sources", "content_types", "excluded", "since", "until", "terms", "written"),
+    *("identifiers", "entity_words", "entity_address", "by_entity", "model", "vector", "limit"),
+    *("half_life",),
+)
+
+
+def found_key(values: Mapping[str, Any], stamp: Stamp) -> str:
+    """Names what these values of `queries.parameters` find under this stamp."""
+    asked: dict[str, Any] = {name: values[name] for name in _ASKED}
+    for name in ("accounts", "excluded", "sources", "content_types"):
+        asked[name] = sorted(map(str, asked[name]))
+    return _key("found", [asked, stamp.writes, stamp.languages])
+
+
+def vector_key(account_ids: Sequence[UUID], model: str, text: str) -> str:
+    return _key("vector", [sorted(map(str, account_ids)), model, text])
+
+
+def found(key: str) -> Found | None:
+    return _get(key) if settings.SEARCH_CACHE_SECONDS else None
+
+
+def remember_found(key: str, rows: Iterable[tuple[UUID, int | None, float]]) -> None:
+    if settings.SEARCH_CACHE_SECONDS:
+        ids = [(str(id), passage, relevance) for id, passage, relevance in rows]
+        _set(key, ids, settings.SEARCH_CACHE_SECONDS)
+
+
+def vector(key: str) -> str | None:
+    return _get(key) if settings.SEARCH_CACHE_SECONDS else None
+
+
+def remember_vector(key: str, vector: str) -> None:
+    if settings.SEARCH_CACHE_SECONDS:
+        _set(key, vector, VECTOR_SECONDS)
+
+
+def _key(kind: str, parts: list[Any]) -> str:
+    digest = sha256(json.dumps(parts, default=str, sort_keys=True).encode()).hexdigest()
+    return f"knowledge:{kind}:{_VERSION}:{digest}"
+
+
+def _get(key: str) -> Any:
+    try:
+        return cache.get(key)
+    except Exception as error:  # noqa: BLE001  # each kind of cache has errors of its own
+        log.warning("retrieval.without_cache", extra={"code": type(error).__name__})
+        return None
+
+
+def _set(key: str, value: Any, seconds: float) -> None:
+    try:
+        cache.set(key, value, seconds)
+    except Exception as error:  # noqa: BLE001  # the same
+        log.warning("retrieval.without_cache", extra={"code": type(error).__name__})

@@ -1,0 +1,184 @@
+"""What agents may know: search over the items of some accounts, and items by their ids."""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from integrations.llm import llm
+from integrations.llm.completions import ModelError, Payer
+from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
+from knowledge.ingest import embedding_models, write_counts
+from knowledge.ingest.write_counts import Stamp
+from knowledge.models import Item
+from knowledge.search import remembered, statements
+from knowledge.search.queries import Query, parameters, understand
+from knowledge.search.selection import MOST_SHOWN, best_first
+from knowledge.text.highlights import snippet
+
+log = logging.getLogger(__name__)
+
+ITEM_CHARS = 8_000
+NOTHING = SearchResult(items=(), entities=())
+
+
+def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None) -> SearchResult:
+    """Items that fit by meaning, by words or by an exact id or address, the best first.
+
+    Only items of `request.account_ids` are looked at. Without words in the query the newest
+    items inside the filters are found. An entity filter that names nobody finds nothing.
+    When no vector can be had the words alone decide. With SEARCH_SELECTION and a `payer` a
+    model chooses what comes first; `relevance` stays that of the search. The number of queries is
+    fixed, and no transaction is open while a model is asked.
+    Raises ValueError for a time filter that makes no sense.
+    """
+    query = understand(request, now=now)
+    nobody = request.entity.strip() and not (query.entity_address or query.entity_words)
+    if not request.account_ids or nobody:
+        return NOTHING
+    selects = payer is not None and settings.SEARCH_SELECTION and bool(query.terms)
+    wanted = max(request.limit, MOST_SHOWN) if selects else request.limit
+    model = embedding_models.searched()
+    stamp = write_counts.read(request.account_ids)
+    values = parameters(
+        replace(request, limit=wanted),
+        query,
+        vector=_embedded(request, query, model, payer),
+        model=model,
+        languages=stamp.languages,
+        half_life=settings.SEARCH_HALF_LIFE_DAYS,
+        now=now,
+    )
+    key = remembered.found_key(values, stamp)
+    before = remembered.found(key)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('hnsw.ef_search', '400', true),"
+            # The statement sorts. In strict order what is found late would be dropped.
+            " set_config('hnsw.iterative_scan', 'relaxed_order', true),"
+            " set_config('hnsw.max_scan_tuples', '100000', true),"
+            " set_config('hnsw.scan_mem_multiplier', '4', true),"
+            " set_config('jit', 'off', true),"
+            " set_config('random_page_cost', '1.1', true),"  # what is asked often is in memory
+            " set_config('max_parallel_workers_per_gather', '0', true)"
+        )
+        if before is None:
+            cursor.execute(_statement(query, stamp, values), values)
+        else:
+            ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
+            again = {
+                "found_ids": list(ids),
+                "found_passages": list(passages),
+                "found_relevance": list(relevance),
+            }
+            statement = statements.found_before(
+                words=len(query.searched), languages=len(stamp.languages)
+            )
+            cursor.execute(statement, values | again)
+        rows = cursor.fetchall()
+        items = tuple(_item(row, query) for row in rows)
+        cursor.execute(statements.ENTITIES, values)
+        entities = _entities(cursor.fetchall())
+    # Without a vector the next one may do better.
+    if before is None and (values["vector"] or not query.terms):
+        remembered.remember_found(key, ((row[0], row[13], row[8]) for row in rows))
+    if payer and selects:
+        items = best_first(query.text, items, payer=payer)[: max(1, request.limit)]
+    return SearchResult(items=items, entities=entities)
+
+
+def get_items(
+    *, account_ids: Sequence[UUID], ids: Sequence[UUID], chars: int = ITEM_CHARS
+) -> tuple[FoundItem, ...]:
+    """The items with these ids, in this order, with up to `chars` characters of their text.
+
+    Ids that are unknown, deleted or of other accounts are absent. One query.
+    """
+    rows = Item.objects.filter(account_id__in=account_ids, id__in=ids, deleted_at=None).defer(
+        "search", "identifiers"
+    )
+    found = {row.id: row for row in rows}
+    return tuple(
+        FoundItem(
+            id=row.id,
+            account_id=row.account_id,
+            source=row.source,
+            source_id=row.source_id,
+            content_type=row.content_type,
+            title=row.title,
+            summary=row.summary,
+            text=row.text[:chars],
+            relevance=1.0,
+            occurred_at=row.occurred_at,
+            metadata=row.metadata,
+            sender_name=row.sender_name,
+            sender_address=row.sender_address,
+        )
+        for row in (found[id] for id in dict.fromkeys(ids) if id in found)
+    )
+
+
+def _statement(query: Query, stamp: Stamp, values: Mapping[str, Any]) -> str:
+    return statements.search(
+        accounts=len(values["accounts"]),
+        words=len(query.searched),
+        candidates=query.candidate_words,
+        languages=len(stamp.languages),
+        by_entity=values["by_entity"],
+        by_age=values["half_life"] > 0,
+    )
+
+
+def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | None) -> str | None:
+    if not query.terms:
+        return None
+    key = remembered.vector_key(request.account_ids, model, query.text)
+    if known := remembered.vector(key):
+        return known
+    try:
+        [vector] = llm.embed([query.text], payer=payer, model=model)
+    except ModelError as error:
+        log.warning("retrieval.without_vectors", extra={"code": error.code})
+        return None
+    embedded = json.dumps(vector)
+    remembered.remember_vector(key, embedded)
+    return embedded
+
+
+def _item(row: tuple[Any, ...], query: Query) -> FoundItem:
+    metadata = row[10]
+    text, marks = snippet(row[7], row[14], query.searched)
+    return FoundItem(
+        id=row[0],
+        account_id=row[1],
+        source=row[2],
+        source_id=row[3],
+        content_type=row[4],
+        title=row[5],
+        summary=row[6],
+        text=row[7],
+        relevance=row[8],
+        occurred_at=row[9],
+        metadata=json.loads(metadata) if isinstance(metadata, str) else metadata,
+        sender_name=row[11],
+        sender_address=row[12],
+        snippet=text,
+        highlights=marks,
+    )
+
+
+def _entities(rows: Iterable[tuple[str, str, str, int, int]]) -> tuple[FoundEntity, ...]:
+    """A person without an address is listed only when no person with one was found: most
+    often he is one of those, called by name in somebody's text."""
+    found = [
+        FoundEntity(kind=kind, name=name, address=address, mentions=sent or mentions)
+        for kind, name, address, sent, mentions in rows
+    ]
+    known = any(entity.kind == "person" and entity.address for entity in found)
+    return tuple(e for e in found if e.address or e.kind != "person" or not known)

@@ -1,0 +1,2 @@
+"""Reading whole accounts, page by page: claimed, resumed, counted, and reported to whoever
+asked."""

@@ -1,0 +1,60 @@
+"""One item of a page, taken in."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import InterfaceError, OperationalError
+
+from integrations.contracts import AccountRef, AnyItem
+from integrations.llm.completions import ModelError
+from integrations.ports import Files
+from knowledge.ingest.ingest import ingest
+from knowledge.ingest.page import NOTHING, Beforehand
+
+log = logging.getLogger(__name__)
+TRIES = 2
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What became of one item of a page. `passing`: the same try may succeed later."""
+
+    source_id: str
+    state: str
+    reason: str = ""
+    passing: bool = False
+
+
+def take(
+    account: AccountRef,
+    item: AnyItem,
+    *,
+    clock: Clock,
+    beforehand: Beforehand = NOTHING,
+    files: Files | None = None,
+) -> Taken:
+    """Ingest one item. A broken one is a value; a database that is away is raised."""
+    reason, passing = "", False
+    for _try in range(TRIES):
+        try:
+            outcome = ingest(
+                account=account,
+                source_id=item.id,
+                item=item,
+                now=clock(),
+                beforehand=beforehand,
+                files=files,
+            )
+            return Taken(source_id=item.id, state=outcome.state)
+        except ModelError as error:
+            reason, passing = f"model_{error.code}", error.retryable
+        except (OperationalError, InterfaceError):
+            raise  # no fault of the item: the page is read again
+        except Exception:  # one broken item must not stop the others
+            log.exception("sync.item_failed", extra={"account": str(account.id)})
+            reason, passing = "unexpected_error", False
+    return Taken(source_id=item.id, state="failed", reason=reason, passing=passing)

@@ -1,0 +1,294 @@
+"""Reading whole accounts, page by page. Each page is recorded before the next one is.
+
+A sync is claimed by a conditional update with a lease, and goes on at its cursor whoever
+claims it next. While the items of a page wait for models, the next page is asked for, looked at
+as a whole (`knowledge.ingest.page`), and its items begin: what runs side by side is bounded by
+SYNC_SIDE_BY_SIDE, not by pages; a quarter more threads read and write while others wait.
+`knowledge.tasks` runs it in the cluster.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from integrations import reads, registry
+from integrations.contracts import AccountRef, AnyItem, Page
+from integrations.exceptions import CursorExpired, ProviderError
+from integrations.ports import Files, Import
+from knowledge.ingest.page import Beforehand, find_out
+from knowledge.models import SyncFailure, SyncSource
+from knowledge.sync import claims as sync_claims, deletions, runs as sync_runs
+from knowledge.sync.claims import Lost, lease, write
+from knowledge.sync.errors import sentence
+from knowledge.sync.one_item import Clock, Taken, take
+from knowledge.sync.threads import Crew
+
+log = logging.getLogger(__name__)
+
+PAGE = 100
+HEARTBEAT_SECONDS = 2.0
+MAX_STALLS = 5
+MAX_RESTARTS = 3
+MAX_WAITS = 12  # more than an hour in all
+FIRST_WAIT, LONGEST_WAIT = 15.0, 600.0
+SLICE_SECONDS = 60.0  # then another task may have its turn
+
+DONE, FAILED = SyncSource.State.DONE, SyncSource.State.FAILED
+SKIPPED = ("unchanged", "stale")
+
+# A list of one account: its page at a cursor.
+Pages = Callable[[str | None], Page[AnyItem]]
+Advanced = Literal["finished", "more", "waiting", "not_mine"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Come:
+    """A page that was asked for."""
+
+    page: Page[AnyItem]
+    beforehand: Beforehand
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Begun:
+    """A page whose items are being taken. What is `settled` needs no work."""
+
+    page: Page[AnyItem]
+    settled: list[Taken]
+    futures: list[Future[Taken]]
+
+
+class _ModelAway(Exception):
+    """No item of a whole page was answered by the model."""
+
+
+def advance(
+    sync_id: UUID,
+    *,
+    clock: Clock,
+    seconds: float = SLICE_SECONDS,
+    brought: Import | None = None,
+) -> Advanced:
+    """Claim a sync and read pages for about `seconds`: those of the data service, unless it is
+    an import that brings its own.
+
+    finished: it reached an end, whichever. more: call again. waiting: the data service or the
+    model is away; call again when the lease has run out. not_mine: it has ended, or another
+    worker has it. Raises only what is a fault of this code or of the database; the lease then
+    runs out and the sync goes on at its last page.
+    """
+    sync = sync_claims.claim(sync_id, now=clock())
+    if sync is None:
+        return "not_mine"
+    if sync.stalls > MAX_STALLS:
+        return _end(sync, FAILED, now=clock(), error="stalled")
+    try:
+        # Pages have a thread of their own, or one would wait behind all items of those before.
+        with (
+            Crew(1, name="sync-page") as asker,
+            Crew(settings.SYNC_SIDE_BY_SIDE * 5 // 4, name="sync") as crew,
+        ):
+            account = sync.account.ref()
+            reading = _Reading(
+                sync=sync,
+                account=account,
+                pages=brought.page if brought else _provided(sync, account),
+                files=brought.attached if brought else None,
+                asker=asker,
+                crew=crew,
+                clock=clock,
+            )
+            return reading.read(until=time.monotonic() + seconds)
+    except Lost:
+        return "not_mine"
+
+
+def _provided(sync: SyncSource, account: AccountRef) -> Pages:
+    connector = registry.BY_SOURCE[account.source]
+    listing = connector.list_changes if sync.only_changes else connector.list_items
+    assert listing  # noqa: S101  # request_sync makes syncs of provided sources alone
+    return lambda cursor: listing(reads.reader(account), sync.since, cursor, PAGE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """One worker's share of one sync."""
+
+    sync: SyncSource
+    account: AccountRef
+    pages: Pages
+    files: Files | None
+    asker: Crew
+    crew: Crew
+    clock: Clock
+
+    def read(self, *, until: float) -> Advanced:
+        while True:
+            try:
+                return self._pages(until=until)
+            except CursorExpired:
+                if self.sync.restarts >= MAX_RESTARTS:
+                    return _end(self.sync, FAILED, now=self.clock(), error="restarted")
+                write(self.sync, cursor="", restarts=self.sync.restarts + 1, remaining=None)
+            except _ModelAway:
+                return self._postpone("model", None)
+            except ProviderError as error:
+                log.warning("sync.stopped", extra={"sync": str(self.sync.pk), "code": error.code})
+                if error.retryable:
+                    return self._postpone(error.code, error.retry_after)
+                return _end(self.sync, FAILED, now=self.clock(), error=error.code)
+
+    def _pages(self, *, until: float) -> Advanced:
+        begun = self._begin(self._come(self._ask(self.sync.cursor or None)))
+        while True:
+            cursor = begun.page.next_cursor
+            late = time.monotonic() > until
+            if cursor is None or late:
+                self._record(begun)
+                break
+            asked = self._ask(cursor)
+            try:
+                following = self._begin(self._come(asked))
+            finally:  # what goes wrong with the next page is no reason to lose this one
+                self._record(begun)
+            begun = following
+        if cursor is None:
+            self._forget_removed()
+            return _end(self.sync, DONE, now=self.clock())
+        write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
+        return "more"
+
+    def _forget_removed(self) -> None:
+        """Take out what was deleted since the account was last read to its end."""
+        read_at = sync_runs.read_at([self.sync.account_id]).get(self.sync.account_id)
+        if read_at is None or _imported(self.sync):
+            return
+        try:
+            for gone in deletions.forget_removed(self.account, since=read_at - sync_runs.OVERLAP):
+                write(
+                    self.sync,
+                    received=self.sync.received + gone,
+                    processed=self.sync.processed + gone,
+                    lease_expires_at=self.clock() + lease(),
+                )
+        except ProviderError as error:
+            if error.retryable:
+                raise
+            # All that is there was read. What is gone is learned from webhooks.
+            extra = {"sync": str(self.sync.pk), "code": error.code}
+            log.warning("sync.history_unreadable", extra=extra)
+
+    def _ask(self, cursor: str | None) -> Future[_Come]:
+        def come() -> _Come:
+            page = self.pages(cursor)
+            return _Come(page=page, beforehand=find_out(account=self.account, items=page.items))
+
+        return self.asker.submit(come)
+
+    def _come(self, asked: Future[_Come]) -> _Come:
+        self._wait([asked])
+        return asked.result()
+
+    def _begin(self, come: _Come) -> _Begun:
+        """Set to work on what is not stored already."""
+        page, known = come.page, come.beforehand.unchanged
+        one = partial(
+            take, self.account, clock=self.clock, beforehand=come.beforehand, files=self.files
+        )
+        futures = [
+            self.crew.submit(partial(one, item)) for item in page.items if item.id not in known
+        ]
+        settled = [
+            Taken(source_id=item.id, state="unchanged") for item in page.items if item.id in known
+        ]
+        settled += [
+            Taken(source_id=each.source_id, state="failed", reason=each.reason)
+            for each in page.rejected
+        ]
+        return _Begun(page=page, settled=settled, futures=futures)
+
+    def _wait(self, futures: "Sequence[Future[Any]]") -> None:
+        """Keep the claim alive meanwhile, and notice when it is gone."""
+        while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
+            write(self.sync, lease_expires_at=self.clock() + lease())
+
+    def _record(self, begun: _Begun) -> None:
+        """Counts, failures and the next place in one transaction: each item is counted once."""
+        self._wait(begun.futures)
+        worked = [future.result() for future in begun.futures]
+        if len(worked) > 1 and all(taken.passing for taken in worked):
+            raise _ModelAway
+        taken = [*begun.settled, *worked]
+        failed = [item for item in taken if item.state == "failed"]
+        skipped = [item for item in taken if item.state in SKIPPED]
+        reasons = Counter(self.sync.reasons)
+        reasons.update(item.reason or item.state for item in (*failed, *skipped))
+        now = self.clock()
+        with transaction.atomic():
+            write(
+                self.sync,
+                cursor=begun.page.next_cursor or begun.page.end,
+                received=self.sync.received + len(taken),
+                processed=self.sync.processed + len(taken) - len(failed) - len(skipped),
+                skipped=self.sync.skipped + len(skipped),
+                failed=self.sync.failed + len(failed),
+                reasons=dict(reasons),
+                remaining=begun.page.remaining,
+                stalls=0,
+                waits=0,
+                error="",
+                lease_expires_at=now + lease(),
+            )
+            SyncFailure.objects.bulk_create(
+                [
+                    SyncFailure(
+                        sync=self.sync,
+                        source_id=item.source_id,
+                        reason=item.reason[:64],
+                        failed_at=now,
+                    )
+                    for item in failed
+                ]
+            )
+
+    def _postpone(self, code: str, retry_after: float | None) -> Advanced:
+        """Wait longer each time, and not for ever."""
+        if self.sync.waits >= MAX_WAITS:
+            return _end(self.sync, FAILED, now=self.clock(), error=code)
+        pause = max(min(FIRST_WAIT * 2**self.sync.waits, LONGEST_WAIT), retry_after or 0.0)
+        write(
+            self.sync,
+            waits=self.sync.waits + 1,
+            stalls=0,
+            error=f"{sentence(code, imported=_imported(self.sync))} It is tried again by itself.",
+            lease_expires_at=self.clock() + timedelta(seconds=pause),
+        )
+        return "waiting"
+
+
+def _imported(sync: SyncSource) -> bool:
+    return sync.account.source not in registry.PROVIDED
+
+
+def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str = "") -> Advanced:
+    with transaction.atomic():
+        write(
+            sync,
+            state=state,
+            finished_at=now,
+            lease_expires_at=None,
+            error=sentence(error, imported=_imported(sync)) if error else "",
+        )
+        sync_runs.settle(sync.run_id, now=now)
+    log.info("sync.ended", extra={"sync": str(sync.pk), "state": state, "code": error})
+    return "finished"

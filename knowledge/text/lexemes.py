@@ -1,0 +1,206 @@
+"""A text as full text search keeps it, and words as it is asked for them. Pure.
+
+Every word is kept as it is written, in lower case and without accents, so that each is found
+whatever its language. PostgreSQL adds the stems of the languages that it knows
+(`knowledge.ingest.indexing`). Where words are not set apart by blanks, or endings stick to them
+(Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese), every two neighbouring characters are kept.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from knowledge.text.languages import UNKNOWN, language_of
+
+MAX_WORD = 200
+# A search column holds one MiB. These many bytes of words as they are, and of text to be
+# stemmed, fit together, whatever they are.
+MAX_BYTES = 400_000
+MAX_STEMMED_BYTES = 200_000
+PIECE_CHARS = 2_000
+MAX_LANGUAGES = 4
+_MAX_PLACE = 16_383  # as PostgreSQL counts places
+_MAX_PLACES = 255  # of one word
+
+_MARKS = "".join(
+    chr(code) for code in range(0x300, 0x1_1000) if unicodedata.category(chr(code))[0] == "M"
+)
+_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_PARTS = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+# й is a letter, no accented и. The marks of Arabic and Hebrew are vowels that are seldom written.
+_ACCENTS = re.compile("(?<![\u0400-\u04ff])[\u0300-\u036f]+|[\u0591-\u05c7\u064b-\u065f\u0670]+")
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "þ": "th", "ё": "е"}
+)
+_ENDING = re.compile("[\u3041-\u309f]{2}")  # what Japanese sentences consist of besides words
+_PARAGRAPHS = re.compile(r"\n[^\S\n]*\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One word that is looked for: as it is kept, and as it was written (for stemming)."""
+
+    plain: str
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
+
+    @property
+    def tsquery(self) -> str:
+        """It as a tsquery of words as they are; a long one, and a single character of
+        Chinese and the like, also as a beginning."""
+        begins = len(self.plain) > 3 or (len(self.plain) == 1 and not self.plain.isascii())
+        forms = dict.fromkeys((self.plain, self.written))
+        return " | ".join(f"'{form}'{':*' if begins else ''}" for form in forms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indexed:
+    """What is kept of one item. `plain` is the text of a tsvector; `stemmed` are texts to stem:
+    a language, a weight (A to C), the text. `languages`: the most frequent first."""
+
+    plain: str
+    stemmed: tuple[tuple[str, str, str], ...]
+    languages: tuple[str, ...]
+
+
+def plain(word: str) -> str:
+    """`word` (in lower case) without accents."""
+    if word.isascii():
+        return word
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", bare).translate(_LETTERS)
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of `text` in order, in lower case, at most 200 characters of each."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    for word in _WORD.findall(text.lower()):
+        yield word[:MAX_WORD]
+
+
+def terms(text: str) -> tuple[Term, ...]:
+    """What a search for `text` looks for, each once, in order."""
+    found: dict[str, Term] = {}
+    for word in words(text):
+        for part in _parts(word):
+            for form in _pairs(part) if _HAS_UNSPACED.match(part) else (part,):
+                if bare := plain(form):
+                    found.setdefault(bare, Term(plain=bare, written=form))
+    telling = [term for term in found.values() if not _ENDING.fullmatch(term.plain)]
+    return tuple(telling or found.values())
+
+
+def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
+    """Where in `text` these stand as they are written; a long one also as a beginning."""
+    whole = {term.plain for term in terms}
+    begun = tuple(term.plain for term in terms if len(term.plain) > 3)
+    pairs = [plain for plain in whole if _HAS_UNSPACED.match(plain)]
+    for word in _WORD.finditer(text):
+        kept = plain(unicodedata.normalize("NFKC", word.group().lower()))
+        if kept in whole or (begun and kept.startswith(begun)):
+            yield word.span()
+    for pair in pairs:
+        start = text.find(pair)
+        while start >= 0:
+            yield start, start + len(pair)
+            start = text.find(pair, start + 1)
+
+
+def indexed(*, title: str, summary: str, text: str) -> Indexed:
+    """What search keeps of an item with these texts. The language is found for each piece of
+    the text by itself, because people quote, translate and attach."""
+    pieces = list(_pieces(text))
+    spoken = [language_of(piece) for piece in pieces]
+    languages = dict.fromkeys(sorted(set(spoken), key=spoken.count, reverse=True))
+    languages.pop(UNKNOWN, None)
+    first = next((one for one in spoken if one != UNKNOWN), UNKNOWN)
+    of_title, of_summary = language_of(title), language_of(summary)
+    parts = [
+        (first if of_title == UNKNOWN else of_title, "A", title),
+        (first if of_summary == UNKNOWN else of_summary, "B", summary),
+        *((language, "C", piece) for language, piece in zip(spoken, pieces, strict=True)),
+    ]
+    known = (*languages, *(language for language, _, _ in parts[:2]))
+    kept = tuple(dict.fromkeys(one for one in known if one != UNKNOWN))[:MAX_LANGUAGES]
+    return Indexed(
+        plain=_plain((weight, part) for _, weight, part in parts),
+        stemmed=tuple(_stemmed(parts, kept)),
+        languages=kept,
+    )
+
+
+def _parts(word: str) -> Iterable[str]:
+    return _PARTS.findall(word) if _HAS_UNSPACED.search(word) else (word,)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[place : place + 2] for place in range(len(run) - 1)] or [run]
+
+
+def _plain(parts: Iterable[tuple[str, str]]) -> str:
+    places: dict[str, list[str]] = {}
+    place = size = 0
+    for weight, text in parts:
+        for word in words(text):
+            for part in _parts(word):
+                # The last character by itself too: every single one is the beginning of something.
+                unspaced = _HAS_UNSPACED.match(part) and len(part) > 1
+                for form in (*_pairs(part), part[-1]) if unspaced else (part,):
+                    kept = plain(form)
+                    if not kept:
+                        continue
+                    place += 1
+                    if kept not in places:
+                        size += len(kept.encode()) + 8
+                        if size > MAX_BYTES:
+                            continue
+                        places[kept] = []
+                    if len(places[kept]) < _MAX_PLACES and size < MAX_BYTES:
+                        size += 2
+                        places[kept].append(f"{min(place, _MAX_PLACE)}{weight}")
+    return " ".join(f"'{word}':{','.join(at)}" for word, at in places.items() if at)
+
+
+def _stemmed(
+    parts: Iterable[tuple[str, str, str]], kept: tuple[str, ...]
+) -> Iterator[tuple[str, str, str]]:
+    """One text for each language and weight, cut where there is too much of all."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    size = 0
+    for language, weight, text in parts:
+        if language in kept:
+            written = " ".join(words(text))
+            size += len(written.encode()) + 1
+            if size > MAX_STEMMED_BYTES:
+                break
+            texts.setdefault((language, weight), []).append(written)
+    for (language, weight), written_texts in texts.items():
+        yield language, weight, " ".join(written_texts)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """`text` in pieces of whole paragraphs, or of about 2,000 characters of a long one."""
+    piece = ""
+    for paragraph in _PARAGRAPHS.split(text):
+        if piece and len(piece) + len(paragraph) > PIECE_CHARS:
+            yield piece
+            piece = ""
+        start = 0
+        while len(paragraph) - start > 2 * PIECE_CHARS:
+            least, most = start + PIECE_CHARS, start + 2 * PIECE_CHARS
+            end = paragraph.rfind(" ", least, most) + 1 or least
+            yield paragraph[start:end]
+            start = end
+        rest = paragraph[start:]
+        piece = f"{piece}\n\n{rest}" if piece else rest
+    if piece.strip():
+        yield piece

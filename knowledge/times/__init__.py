@@ -1,0 +1,1 @@
+"""When events take place, and which span of time a search means. Pure."""

@@ -1,0 +1,23 @@
+"""Who else sees a user's mailbox and drive folders: set by the control API, told by reads."""
+
+from sandbox.data_service.store import Store
+from sandbox.data_service.values import Value
+
+
+class Audiences(Value):
+    """Addresses: of who reads the mailbox, and of who reads each folder, by its id."""
+
+    mailbox: list[str] = []
+    folders: dict[str, list[str]] = {}
+
+
+def stored(store: Store, *, user_id: str) -> Audiences:
+    return Audiences.model_validate_json(store.option(_name(user_id), "{}"))
+
+
+def put(store: Store, *, user_id: str, audiences: Audiences) -> None:
+    store.set_option(_name(user_id), audiences.model_dump_json())
+
+
+def _name(user_id: str) -> str:
+    return f"audiences:{user_id}"

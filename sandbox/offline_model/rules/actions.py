@@ -1,0 +1,209 @@
+"""“archive …”, “label … as …”, “draft a reply to …”, “send …”, “create a task in …”."""
+
+import re
+from collections.abc import Callable
+
+from sandbox.offline_model.language import (
+    ADDRESS,
+    content_words,
+    first_upper,
+    listed,
+    one_line,
+    quoted,
+    shortened,
+)
+from sandbox.offline_model.rules import outcomes, questions
+from sandbox.offline_model.transcript import (
+    Call,
+    Json,
+    Reply,
+    Transcript,
+    as_object,
+    as_objects,
+    as_text,
+)
+from sandbox.offline_model.vectors import stem
+
+MOST_MAILS = 5
+_FLAGS = re.IGNORECASE | re.DOTALL
+_ARCHIVE = re.compile(r"archive\s+(?P<which>.+)", _FLAGS)
+_LABEL = re.compile(
+    r"(?:label|tag|mark|classify)\s+(?P<which>.+?)\s+as\s+[“\"']?(?P<label>[^“”\"]+?)[”\"']?",
+    _FLAGS,
+)
+_REPLY = re.compile(
+    r"(?:draft|write|prepare)\s+(?:an?\s+|the\s+)?(?:\w+\s+)?(?:reply|answer|response)\s+to\s+"
+    r"(?P<which>.+?)(?:\s+saying:?\s+(?:that\s+)?(?P<text>.+))?",
+    _FLAGS,
+)
+_SEND = re.compile(
+    r"send\s+(?P<what>.+?)\s+to\s+(?P<to>.+?)\s+saying:?\s+(?:that\s+)?(?P<text>.+)", _FLAGS
+)
+_CREATE = re.compile(
+    r"(?:create|add|open|file|make)\s+(?:an?\s+|the\s+|one\s+)?(?:new\s+)?(?:jira\s+)?"
+    r"(?P<type>task|issue|ticket|bug|story)(?:\s+in\s+(?:project\s+)?(?P<project>\w{2,10}))?"
+    r"\s*:\s*(?P<summary>.+)",
+    _FLAGS,
+)
+_ABOUT = re.compile(r"\babout\s+(?P<subject>.+)", _FLAGS)
+
+MailCall = Callable[[Json], Call | None]
+
+
+def next_reply(transcript: Transcript, request: str) -> Reply | None:
+    """The next step of the action asked for; None when the request asks for none."""
+    request = request.strip()
+    plain = request.rstrip(".!? ")
+    if match := _CREATE.fullmatch(request):
+        return _create_issue(transcript, match)
+    if match := _SEND.fullmatch(request):
+        return _send(transcript, match)
+    if match := _ARCHIVE.fullmatch(plain):
+        return _on_mail(transcript, which=match["which"], action_type="archive", call=_archive)
+    if match := _LABEL.fullmatch(plain):
+        return _label(transcript, match)
+    if match := _REPLY.fullmatch(request):
+        text = one_line(match["text"] or "")
+
+        def reply(mail: Json) -> Call | None:
+            return _reply(mail, text=text)
+
+        return _on_mail(transcript, which=match["which"], action_type="draft", call=reply)
+    return None
+
+
+def execute(action_type: str, params: Json, *, reason: str) -> Call:
+    arguments: Json = {"action_type": action_type, "params": params, "reason": reason}
+    return Call(name="execute_action", arguments=arguments)
+
+
+def holding_reply(*, email_id: str, to: str, subject: str) -> Call:
+    """A draft that promises an answer and nothing else."""
+    subject = shortened(one_line(subject), limit=200)
+    bare = re.sub(r"^(?:(?:re|sv|aw|fwd?|vb|wg)\s*:\s*)+", "", subject, flags=re.IGNORECASE)
+    body = (
+        f"Thanks for your message about “{bare}”. I will look into it and get back to you."
+        if bare
+        else "Thanks for your message. I will look into it and get back to you."
+    )
+    params: Json = {"reply_to_id": email_id, "to": [to], "subject": f"Re: {bare}", "body": body}
+    return execute("draft", params, reason="The sender expects an answer.")
+
+
+def _archive(mail: Json) -> Call:
+    return execute("archive", {"email_id": _email_id(mail)}, reason="The user asked for it.")
+
+
+def _reply(mail: Json, *, text: str) -> Call | None:
+    to = as_text(as_object(mail.get("from")).get("address"))
+    if not to:
+        return None
+    call = holding_reply(email_id=_email_id(mail), to=to, subject=as_text(mail.get("title")))
+    params = call.arguments["params"] | ({"body": first_upper(text)} if text else {})
+    return execute("draft", params, reason="The user asked for it.")
+
+
+def _label(transcript: Transcript, match: re.Match[str]) -> Reply:
+    capability = transcript.capability("classify")
+    label_id = capability.target_id(match["label"]) if capability else None
+    if label_id is None:
+        names = [quoted(as_text(t.get("name"))) for t in capability.targets] if capability else []
+        known = f" I may use {listed(names)}." if names else ""
+        return Reply(text=f"There is no label “{quoted(match['label'])}” that I may use.{known}")
+
+    def classify(mail: Json) -> Call:
+        params: Json = {"email_id": _email_id(mail), "label_id": label_id}
+        return execute("classify", params, reason="The user asked for it.")
+
+    return _on_mail(transcript, which=match["which"], action_type="classify", call=classify)
+
+
+def _create_issue(transcript: Transcript, match: re.Match[str]) -> Reply:
+    capability = transcript.capability("create_jira_task")
+    if capability is None:
+        return _not_allowed("create issues")
+    kind = match["type"].lower()
+    first = next((as_text(target.get("id")) for target in capability.targets), "PROJ")
+    summary, _, description = match["summary"].partition("\n")
+    params: Json = {
+        "project_key": (match["project"] or first).upper(),
+        "summary": shortened(one_line(summary), limit=200),
+        "type": kind if kind in ("bug", "story") else "task",
+    }
+    if description.strip():
+        params["description"] = description.strip()
+    call = execute("create_jira_task", params, reason="The user asked for it.")
+    return _carried_out(transcript, (call,))
+
+
+def _send(transcript: Transcript, match: re.Match[str]) -> Reply:
+    if transcript.capability("send_email") is None:
+        return _not_allowed("send mail")
+    to = ADDRESS.findall(match["to"])
+    if not to:
+        return Reply(text="To whom? Please give the whole address, such as name@example.com.")
+    text = match["text"].strip().strip("“”\"'")
+    about = _ABOUT.search(match["what"])
+    subject = about["subject"] if about else text
+    params: Json = {
+        "to": to,
+        "subject": first_upper(shortened(one_line(subject), limit=60)),
+        "body": first_upper(text),
+    }
+    return _carried_out(
+        transcript, (execute("send_email", params, reason="The user asked for it."),)
+    )
+
+
+def _on_mail(transcript: Transcript, *, which: str, action_type: str, call: MailCall) -> Reply:
+    """Search the mail that is meant, then act on it."""
+    if transcript.capability(action_type) is None:
+        return _not_allowed({"classify": "label mail", "draft": "draft mail"}.get(
+            action_type, f"{action_type} mail"
+        ))  # fmt: skip
+    wanted = content_words(which, without=questions.SOURCE_WORDS["gmail"] | {"all", "every"})
+    if not wanted:
+        return Reply(text="Which mail do you mean? Please name its subject or its sender.")
+    found = transcript.results_of("retrieve_context")
+    if not found:
+        arguments: Json = {"query": " ".join(wanted)[:300], "sources": ["gmail"], "limit": 5}
+        return Reply(calls=(Call(name="retrieve_context", arguments=arguments),))
+    if not found[0].success:
+        return Reply(text=f"I could not search your mail. {quoted(found[0].refusal, limit=400)}")
+    several = bool(re.match(r"(?:all|every)\b", which, re.IGNORECASE))
+    mails = _meant(as_objects(found[0].data.get("items")), wanted=wanted, several=several)
+    calls = tuple(made for made in (call(mail) for mail in mails) if made is not None)
+    if not calls:
+        return Reply(text=f"I found no mail that matches “{quoted(' '.join(wanted))}”.")
+    return _carried_out(transcript, calls)
+
+
+def _meant(items: tuple[Json, ...], *, wanted: list[str], several: bool) -> list[Json]:
+    """The mail with most of the words asked for; every mail with one, when all are meant."""
+    stems = {stem(word.casefold()) for word in wanted}
+
+    def hits(mail: Json) -> int:
+        sender = as_object(mail.get("from"))
+        parts = (mail.get("title"), mail.get("summary"), sender.get("name"), sender.get("address"))
+        text = " ".join(map(as_text, parts)).casefold()
+        return len(stems & {stem(word) for word in re.findall(r"\w+", text)})
+
+    matching = [mail for mail in items if mail.get("source") == "gmail" and hits(mail)]
+    return matching[:MOST_MAILS] if several else sorted(matching, key=hits, reverse=True)[:1]
+
+
+def _carried_out(transcript: Transcript, calls: tuple[Call, ...]) -> Reply:
+    remaining = transcript.remaining(calls)
+    if remaining:
+        return Reply(calls=remaining)
+    results = transcript.results_of("execute_action")
+    return Reply(text="\n".join(outcomes.told(result) for result in results))
+
+
+def _not_allowed(what: str) -> Reply:
+    return Reply(text=f"I am not allowed to {what} here. An administrator can change that.")
+
+
+def _email_id(mail: Json) -> str:
+    """The mail's id at the provider, which is what actions take."""
+    return as_text(mail.get("source_id")) or as_text(mail.get("id"))

@@ -1,0 +1,168 @@
+"""“You are Remit's mail reader.”: what to do with one mail that arrived.
+
+The mail's words decide what kind of mail it is and nothing else: no instruction in it is
+followed, and labels and actions come from the capabilities alone.
+"""
+
+import re
+from dataclasses import dataclass
+
+from sandbox.offline_model.language import fresh_text, listed, quoted
+from sandbox.offline_model.rules import outcomes
+from sandbox.offline_model.rules.actions import execute, holding_reply
+from sandbox.offline_model.transcript import (
+    Call,
+    Json,
+    Reply,
+    Result,
+    Transcript,
+    as_object,
+    as_text,
+    marked_line,
+)
+
+_ALERT = re.compile(
+    r"security (?:alert|notice|warning)|suspicious|unusual (?:activity|sign-?in|login)"
+    r"|new (?:sign-?in|login|device)|verification code"
+    r"|password (?:was |has been )?(?:reset|changed)",
+    re.IGNORECASE,
+)
+_UNSUBSCRIBE = re.compile(
+    r"\bunsubscribe\b|\bopt[- ]out\b|\bavregistrera\b|\babmelden\b"
+    r"|view (?:this email )?in your browser",
+    re.IGNORECASE,
+)
+_INVOICE_SUBJECT = re.compile(r"\b(?:invoice|receipt|faktura|rechnung)\b", re.IGNORECASE)
+_INVOICE_TEXT = re.compile(r"\b(?:invoice (?:no|number|#)|amount due|total due)\b", re.IGNORECASE)
+_SALES = re.compile(
+    r"\b(?:quick call|book a (?:call|demo)|free (?:trial|demo)|our (?:solution|platform|services)"
+    r"|boost your|increase your|pricing|discount|(?:15|20|30)[- ]minutes?|reach(?:ing)? out"
+    r"|came across your (?:company|website|profile)|lead generation)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"\?(?:\s|$)|\b(?:could|can|would) you\b|\blet me know\b"
+    r"|\bkönn(?:en|ten|test) (?:sie|du)\b|\bkan du\b",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\bhttps?://\S+")
+_NOTIFIER = re.compile(r"(?:notifications?|notify|alerts?)@", re.IGNORECASE)
+_UNATTENDED = re.compile(r"(?:no|do-?not)[-_]?reply|mailer-daemon|postmaster@", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mail:
+    email_id: str
+    sender: str
+    subject: str
+    text: str
+    on_list: bool
+    first_contact: bool
+    to_me: bool
+    from_me: bool
+
+
+def next_reply(transcript: Transcript) -> Reply:
+    mail = mail_in(transcript.request)
+    if mail is None:
+        return Reply(text="I could not read the mail, so I left it for the person.")
+    if mail.from_me:
+        return Reply(text="This is the person's own mail. There is nothing to do.")
+    if _ALERT.search(mail.subject):
+        return Reply(text="This looks like a security alert, so I left it for the person.")
+    calls = wanted(transcript, mail)
+    if not calls:
+        return Reply(text="I am allowed nothing that fits this mail, so I left it as it is.")
+    remaining = transcript.remaining(calls)
+    if remaining:
+        return Reply(calls=remaining)
+    return Reply(text=_told(transcript))
+
+
+def mail_in(request: str) -> Mail | None:
+    item = as_object(marked_line(request, "item"))
+    email_id = as_text(item.get("email_id"))
+    if not email_id:
+        return None
+    me = as_text(item.get("me")).casefold()
+    to = item.get("to")
+    sender = as_text(as_object(item.get("from")).get("address"))
+    return Mail(
+        email_id=email_id,
+        sender=sender,
+        subject=as_text(item.get("subject")),
+        text=fresh_text(as_text(item.get("text"))),
+        on_list=bool(item.get("list_id")),
+        first_contact=item.get("first_contact") is not False,
+        to_me=bool(me) and isinstance(to, list) and me in (as_text(a).casefold() for a in to),
+        from_me=bool(me) and sender.casefold() == me,
+    )
+
+
+def kind_of(mail: Mail) -> str:
+    """The label that fits. A list is recognised by its header before any word counts; a
+    program that notifies by mail often sets that header too, and is no newsletter."""
+    words = f"{mail.subject}\n{mail.text}"
+    if _NOTIFIER.match(mail.sender):
+        return "FYI"
+    if mail.on_list:
+        return "Newsletter"
+    if _INVOICE_SUBJECT.search(mail.subject) or _INVOICE_TEXT.search(mail.text):
+        return "Invoices"
+    if _UNSUBSCRIBE.search(words):
+        return "Newsletter"
+    if mail.first_contact and _SALES.search(words):
+        return "Cold"
+    asks = bool(_QUESTION.search(_LINK.sub("", words)))
+    if asks and mail.to_me and not mail.first_contact and not _unattended(mail):
+        return "To Reply"
+    return "FYI"
+
+
+def wanted(transcript: Transcript, mail: Mail) -> tuple[Call, ...]:
+    """The calls for this mail, of those that the capabilities name."""
+    kind = kind_of(mail)
+    calls = []
+    classify = transcript.capability("classify")
+    label_id = classify.target_id(kind) if classify else None
+    if label_id is not None:
+        params: Json = {"email_id": mail.email_id, "label_id": label_id}
+        calls.append(execute("classify", params, reason=f"It is {_REASONS[kind]}."))
+    if kind == "Newsletter" and transcript.capability("archive"):
+        params = {"email_id": mail.email_id}
+        calls.append(execute("archive", params, reason="It is a newsletter."))
+    if kind == "To Reply" and transcript.capability("draft"):
+        calls.append(holding_reply(email_id=mail.email_id, to=mail.sender, subject=mail.subject))
+    return tuple(calls)
+
+
+_REASONS = {
+    "Newsletter": "a newsletter",
+    "Invoices": "an invoice or a receipt",
+    "Cold": "a sales mail from somebody new",
+    "To Reply": "a question from somebody known",
+    "FYI": "for information",
+}
+
+
+def _unattended(mail: Mail) -> bool:
+    return "@" not in mail.sender or bool(_UNATTENDED.search(mail.sender))
+
+
+def _told(transcript: Transcript) -> str:
+    """One sentence: what was done, what waits, what was refused and why."""
+    results = transcript.results_of("execute_action")
+    done = [outcomes.in_words(r.call) for r in results if _status(r) in ("executed", "already_so")]
+    waiting = [outcomes.in_words(r.call) for r in results if _status(r) == "pending_confirmation"]
+    refused = [
+        f"{outcomes.in_words(r.call)} ({quoted(r.refusal, limit=300).rstrip('.')})"
+        for r in results
+        if not r.success
+    ]
+    parts = (("Done", done), ("waiting for the person", waiting), ("refused", refused))
+    said = "; ".join(f"{word}: {listed(acts)}" for word, acts in parts if acts)
+    return f"{said[:1].upper()}{said[1:]}." if said else "What came of it is not known."
+
+
+def _status(result: Result) -> str:
+    return as_text(result.data.get("status")) if result.success else "refused"

@@ -1,0 +1,175 @@
+"""“Which …?”, “Find …”: search where the words point to, then quote what was found."""
+
+import re
+from datetime import datetime
+
+from sandbox.offline_model.language import (
+    content_words,
+    counted,
+    listed,
+    quoted,
+    sentences,
+    word_set,
+    words,
+)
+from sandbox.offline_model.transcript import (
+    Call,
+    Json,
+    Reply,
+    Transcript,
+    as_object,
+    as_objects,
+    as_text,
+)
+
+MOST_QUOTED = 3
+SOURCE_WORDS = {
+    "gmail": word_set("mail mails email emails e-mail e-mails inbox message messages"),
+    "gdrive": word_set("document documents doc docs file files drive spreadsheet"),
+    "calendar": word_set("calendar meeting meetings event events appointment agenda"),
+    "jira": word_set("jira issue issues task tasks ticket tickets bug bugs"),
+    "slack": word_set("slack chat chats channel channels"),
+}
+SOURCE_NAMES = {
+    "gmail": "mail",
+    "gdrive": "documents",
+    "calendar": "calendar",
+    "jira": "issues",
+    "slack": "chat",
+}
+# What else holds things of that kind.
+ALIKE = {
+    "gmail": ("gmail", "outlook", "mailbox"),
+    "calendar": ("calendar", "calendar_file"),
+    "jira": ("jira", "github"),
+}
+TIME_FILTERS = (
+    ("today", re.compile(r"\btoday\b", re.IGNORECASE)),
+    ("yesterday", re.compile(r"\byesterday\b", re.IGNORECASE)),
+    ("last_week", re.compile(r"\b(?:last|past|this) (?:week|7 days|seven days)\b", re.IGNORECASE)),
+    ("last_month", re.compile(r"\b(?:last|past|this) (?:month|30 days)\b", re.IGNORECASE)),
+)
+_OPENING = word_set(
+    """which what when where who whose how find show search list look is are was were do does
+    did has have any tell summarise summarize"""
+)
+_ASKING = word_set(
+    """find show search list look tell summarise summarize many much anything something
+    say says said write wrote written mention mentions mentioned send sent get got"""
+)
+_ALL_SOURCE_WORDS = frozenset[str]().union(*SOURCE_WORDS.values())
+_JOINED = re.compile(r"\b(?:and|or)\b|[,&]", re.IGNORECASE)
+
+
+def is_question(request: str) -> bool:
+    first = next(iter(words(request)), "").casefold()
+    return first in _OPENING or request.rstrip().endswith("?")
+
+
+def next_reply(transcript: Transcript) -> Reply:
+    calls = searches(transcript.request)
+    remaining = transcript.remaining(calls)
+    return Reply(calls=remaining) if remaining else Reply(text=_answer(transcript))
+
+
+def searches(request: str) -> tuple[Call, ...]:
+    """One search; one for each source when the question joins several (“mails and issues”)."""
+    arguments: Json = {"query": _query(request)}
+    for time_filter, pattern in TIME_FILTERS:
+        if pattern.search(request):
+            arguments["time_filter"] = time_filter
+    sources, joined = _sources(request)
+    if not sources:
+        groups = [arguments]
+    elif joined:
+        groups = [arguments | {"sources": _alike([source])} for source in sources]
+    else:
+        groups = [arguments | {"sources": _alike(sources)}]
+    return tuple(Call(name="retrieve_context", arguments=group) for group in groups)
+
+
+def _alike(sources: list[str]) -> list[str]:
+    return [other for source in sources for other in ALIKE.get(source, (source,))]
+
+
+def _sources(request: str) -> tuple[list[str], bool]:
+    """The sources named, in order, and whether the question joins two of them."""
+    named: dict[str, int] = {}
+    joined = False
+    for match in re.finditer(r"[\w-]+", request):
+        source = next((s for s, ws in SOURCE_WORDS.items() if match[0].casefold() in ws), None)
+        if source is None:
+            continue
+        if named and source not in named:
+            joined = joined or bool(_JOINED.search(request, max(named.values()), match.start()))
+        named[source] = match.end()
+    return list(named), joined
+
+
+def _query(request: str) -> str:
+    """The words that carry meaning, less those that name a source; where none are left,
+    those as well, and at last the whole request."""
+    text = request
+    for _, pattern in TIME_FILTERS:
+        text = pattern.sub(" ", text)
+    left = (
+        content_words(text, without=_ASKING | _ALL_SOURCE_WORDS)
+        or content_words(text, without=_ASKING)
+        or words(request)
+    )
+    return " ".join(left)[:300] or "everything"
+
+
+def _answer(transcript: Transcript) -> str:
+    results = transcript.results_of("retrieve_context")
+    failures = [
+        f"I could not search{_in_sources(result.call)}. {quoted(result.refusal, limit=400)}"
+        for result in results
+        if not result.success
+    ]
+    # Side by side searches may find one item twice; the best of each come first.
+    found = [as_objects(result.data.get("items")) for result in results]
+    deepest = max((len(items) for items in found), default=0)
+    in_turn = (items[rank] for rank in range(deepest) for items in found if rank < len(items))
+    items = list({as_text(item.get("id")): item for item in in_turn}.values())
+    if items:
+        head = f"I found {counted(len(items), 'item')}."
+        lines = [f"- {_quoted_item(item)}" for item in items[:MOST_QUOTED]]
+        rest = " The first three:" if len(items) > MOST_QUOTED else ""
+        return "\n".join([*failures, head + rest, *lines])
+    if failures:
+        return "\n".join(failures)
+    asked = results[0].call
+    where = listed([SOURCE_NAMES.get(s, s) for s in _sources(transcript.request)[0]])
+    query = quoted(as_text(asked.arguments.get("query")))
+    return f"I found nothing about “{query}”" + (f" in your {where}." if where else ".")
+
+
+def _in_sources(call: Call) -> str:
+    sources = call.arguments.get("sources")
+    given = [as_text(source) for source in sources] if isinstance(sources, list) else []
+    named = [SOURCE_NAMES[source] for source in given if source in SOURCE_NAMES]
+    return f" your {listed(named)}" if named else ""
+
+
+def _quoted_item(item: Json) -> str:
+    sender = quoted(as_text(as_object(item.get("from")).get("name")))
+    by = f" from {sender}" if sender else ""
+    day = _day(as_text(item.get("date")))
+    on = f", {day}" if day else ""
+    first = next(iter(sentences(as_text(item.get("summary")))), "")
+    said = f": {quoted(first, limit=160)}" if first else ""
+    number = item.get("n")
+    citation = f" [{number}]" if isinstance(number, int) else ""
+    return f"“{quoted(as_text(item.get('title')), limit=120)}”{by}{on}{said}{citation}"
+
+
+def _day(date: str) -> str:
+    """“20 Nov 2026 09:30 UTC+01:00”; nothing when it is no date with a zone."""
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        return ""
+    if moment.tzinfo is None:
+        return ""
+    return f"{moment.day} {moment:%b %Y %H:%M} {moment.tzname()}"

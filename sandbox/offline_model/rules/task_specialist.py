@@ -1,0 +1,85 @@
+"""“You are Remit's task specialist.”: extract from the given context, then prepare."""
+
+import html
+import re
+
+from sandbox.offline_model.language import counted, quoted
+from sandbox.offline_model.transcript import (
+    Call,
+    Json,
+    Reply,
+    Result,
+    Transcript,
+    as_objects,
+    as_text,
+)
+
+_BLOCK = re.compile(r"<untrusted\b[^>]*>\n?(.*?)</untrusted>", re.DOTALL)
+_PROJECT = re.compile(r"\bproject\s+([A-Z][A-Z0-9]{1,9})\b")
+_TASK_FIELDS = ("summary", "description", "type", "priority", "labels")
+
+
+def next_reply(transcript: Transcript) -> Reply:
+    prepared = transcript.results_of("prepare_task_creation")
+    if prepared:
+        return Reply(text=_outcome(prepared[-1]))
+    project = _project(transcript)
+    extracted = transcript.results_of("extract_tasks")
+    if not extracted:
+        text = context_text(transcript.request)
+        if not text:
+            return Reply(text="I was given no text to extract tasks from.")
+        arguments: Json = {"source_text": text, "project_key": project}
+        return Reply(calls=(Call(name="extract_tasks", arguments=arguments),))
+    if not extracted[-1].success:
+        reason = quoted(extracted[-1].refusal, limit=400)
+        return Reply(text=f"I could not extract tasks. {reason}")
+    tasks = [
+        {field: task[field] for field in _TASK_FIELDS if task.get(field) is not None}
+        for task in as_objects(extracted[-1].data.get("tasks"))
+    ]
+    if not tasks:
+        return Reply(text="I found no tasks in the text.")
+    arguments = {"tasks": tasks, "project_key": project}
+    return Reply(calls=(Call(name="prepare_task_creation", arguments=arguments),))
+
+
+def context_text(request: str) -> str:
+    """What the items say, as it was written: their content without the fence's escaping."""
+    texts = []
+    for block in _BLOCK.findall(request):
+        content = re.split(r"^Content:[ \n]?", block, maxsplit=1, flags=re.MULTILINE)[-1]
+        texts.append(html.unescape(content).strip())
+    return "\n\n".join(filter(None, texts))
+
+
+def _project(transcript: Transcript) -> str:
+    """The project that the task names; else the first that the policy knows; else PROJ."""
+    task = transcript.request.partition("\n\nAvailable context:")[0]
+    named = _PROJECT.search(task)
+    if named is not None:
+        return named[1]
+    capability = transcript.capability("create_jira_task")
+    targets = capability.targets if capability else ()
+    return next((as_text(t.get("id")) for t in targets if as_text(t.get("id"))), "PROJ")
+
+
+def _outcome(result: Result) -> str:
+    if not result.success:
+        return f"I could not prepare the tasks. {quoted(result.refusal, limit=400)}"
+    actions = as_objects(result.data.get("actions"))
+    executed = sum(action.get("status") == "executed" for action in actions)
+    number = result.data.get("prepared")
+    waiting = (number if isinstance(number, int) else len(actions)) - executed
+    parts = [f"Created {counted(executed, 'task')}."] if executed else []
+    if waiting or not executed:
+        parts.append(f"Prepared {counted(waiting, 'task')}.")
+    refused = as_objects(result.data.get("refused"))
+    if refused:
+        reasons = {as_text(r.get("message")) or as_text(r.get("sentence")) for r in refused}
+        reasons.discard("")
+        parts.append(
+            f"{counted(len(refused), 'task')} refused: "
+            + (quoted(" ".join(sorted(reasons)), limit=400) or "no reason was given.")
+        )
+    return " ".join(parts)

@@ -1,0 +1,250 @@
+"""“Create Jira tasks from John's proposal email”: find the mail, ask which John, delegate."""
+
+import re
+from dataclasses import dataclass
+
+from sandbox.offline_model.language import content_words, counted, quoted, words
+from sandbox.offline_model.rules import questions
+from sandbox.offline_model.transcript import (
+    Call,
+    Json,
+    Reply,
+    Result,
+    Transcript,
+    as_object,
+    as_objects,
+    as_text,
+)
+
+LIMIT = 20
+MOST_PEOPLE = 6
+_ASKED = re.compile(
+    r"(?:create|make|add|open|file|extract|prepare)\b.{0,40}?\b(?:tasks?|issues?|tickets?)\b"
+    r".{0,60}?\bfrom\s+(?P<whence>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_POSSESSIVE = re.compile(r"(?P<person>[^'\u2019]{1,80})['\u2019](?:s\b)?\s*(?P<what>.*)", re.DOTALL)
+_SENT_BY = re.compile(
+    r"(?:the\s+|an?\s+)?(?P<what>.{1,80}?)\s+(?:sent\s+)?(?:from|by|of)\s+(?P<person>.{1,80})",
+    re.DOTALL,
+)
+_PROJECT = re.compile(r"\bin\s+(?:project\s+)?(?P<key>[A-Z][A-Z0-9]{1,9})\b")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_MAIL_WORDS = questions.SOURCE_WORDS["gmail"] | {"latest", "last", "newest", "recent"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    person: str
+    topic: str
+    project: str | None
+
+    def mail_of(self, name: str) -> str:
+        return f"{name}'s {self.topic} email" if self.topic else f"{name}'s email"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    name: str
+    address: str
+    mails: int
+
+    @property
+    def option(self) -> str:
+        return f"{self.name} ({self.address}) - {counted(self.mails, 'recent email')}"
+
+
+def wish_in(request: str) -> Wish | None:
+    """What is asked for; None when the request is not for tasks from a person's mail."""
+    asked = _ASKED.match(request)
+    if asked is None:
+        return None
+    whence = asked["whence"].strip().rstrip(".!?")
+    parts = _POSSESSIVE.fullmatch(whence) or _SENT_BY.fullmatch(whence)
+    if parts is None:
+        return None
+    project = _PROJECT.search(request)
+    what = _PROJECT.sub("", parts["what"])
+    person = _PROJECT.sub("", parts["person"]).strip()
+    return Wish(
+        person=person.removeprefix("the ").strip(),
+        topic=" ".join(content_words(what, without=_MAIL_WORDS)),
+        project=project["key"] if project else None,
+    )
+
+
+def next_reply(transcript: Transcript, wish: Wish) -> Reply:
+    delegated = transcript.results_of("delegate_to_specialist")
+    if delegated:
+        return _finished(transcript, wish, delegated[-1])
+    found = transcript.results_of("retrieve_context")
+    if not found:
+        return _retrieve(wish, wish.person)
+    if not found[-1].success:
+        return Reply(text=f"I could not search your mail. {quoted(found[-1].refusal, limit=400)}")
+    asked = transcript.results_of("ask_user")
+    if asked:
+        return _after_answer(transcript, wish, asked[-1])
+    people = people_called(wish.person, found[-1])
+    if not people:
+        return _nothing_from(wish, wish.person)
+    if len(people) > 1:
+        return _ask_which(wish, people)
+    return _delegate(wish, people[0], found[-1], transcript)
+
+
+def people_called(name: str, found: Result) -> tuple[Person, ...]:
+    """People with an address whose name has every word asked for, most mails first.
+
+    A person's mails are those found from the address; where none were, how often the
+    person is mentioned.
+    """
+    wanted = {word.casefold() for word in words(name)}
+    mails = _mails(found)
+    known: dict[str, tuple[str, int]] = {}
+    for entity in as_objects(found.data.get("entities_found")):
+        if entity.get("type") == "person":
+            mentions = entity.get("mentions")
+            known[as_text(entity.get("email")).casefold()] = (
+                as_text(entity.get("name")),
+                mentions if isinstance(mentions, int) else 0,
+            )
+    for mail in mails:
+        sender = as_object(mail.get("from"))
+        address = as_text(sender.get("address")).casefold()
+        known.setdefault(address, (as_text(sender.get("name")), 0))
+    people = [
+        Person(
+            name=quoted(named),
+            address=quoted(address),
+            mails=sum(_address(mail) == address for mail in mails) or mentions,
+        )
+        for address, (named, mentions) in known.items()
+        if address and wanted and wanted <= {word.casefold() for word in words(named)}
+    ]
+    people = [person for person in people if person.mails]
+    return tuple(sorted(people, key=lambda p: (-p.mails, p.name, p.address)))[:MOST_PEOPLE]
+
+
+def chosen(answer: str, options: list[str]) -> str | None:
+    """The option that an answer means: the option, its address, its name, its number, or
+    words that only one of them has. None when it could be none or several."""
+    plain = answer.strip().rstrip(".!").casefold()
+    numbers = {str(n + 1): option for n, option in enumerate(options)}
+    numbers |= dict(zip(_ORDINALS, options, strict=False))
+    number = plain.removeprefix("the ").removesuffix(" one").strip("#() ")
+    if number in numbers:
+        return numbers[number]
+    for meant in (
+        [o for o in options if o.casefold() == plain],
+        [o for o in options if f"({plain})" in o.casefold() or f"{plain} (" in f"{o.casefold()}"],
+        [o for o in options if set(words(plain)) & set(words(o.casefold().split(" - ")[0]))],
+    ):
+        if len(meant) == 1:
+            return meant[0]
+    return None
+
+
+def _retrieve(wish: Wish, person: str) -> Reply:
+    arguments: Json = {
+        "query": wish.topic or "email",
+        "entity_filter": person,
+        "sources": ["gmail"],
+        "limit": LIMIT,
+    }
+    return Reply(calls=(Call(name="retrieve_context", arguments=arguments),))
+
+
+def _ask_which(wish: Wish, people: tuple[Person, ...]) -> Reply:
+    name = wish.person
+    several = f"multiple {name}s" if name[-1:] not in "sxz" else f"several people called {name}"
+    arguments: Json = {
+        "question": f"Which {name} did you mean?",
+        "options": [person.option for person in people],
+        "required_for": "identify correct email thread",
+    }
+    return Reply(
+        text=f"I found emails from {several}. Which one did you mean?",
+        calls=(Call(name="ask_user", arguments=arguments),),
+    )
+
+
+def _after_answer(transcript: Transcript, wish: Wish, asked: Result) -> Reply:
+    answer = as_text(asked.data.get("answer"))
+    options = asked.call.arguments.get("options")
+    options = [as_text(o) for o in options] if isinstance(options, list) else []
+    option = chosen(answer, options)
+    if option is None:
+        return Reply(
+            text=f"I could not tell which {wish.person} you mean. "
+            "Please ask again with the full name or the address."
+        )
+    name, _, rest = option.partition(" (")
+    address = rest.partition(")")[0]
+    found = transcript.results_of("retrieve_context")
+    if len(found) == 1:
+        return _retrieve(wish, name)
+    person = Person(name=name, address=address, mails=0)
+    return _delegate(wish, person, found[-1], transcript)
+
+
+def _delegate(wish: Wish, person: Person, found: Result, transcript: Transcript) -> Reply:
+    mail = _best_mail(wish, person, found)
+    if mail is None:
+        return _nothing_from(wish, person.name)
+    project = wish.project or _first_project(transcript)
+    arguments: Json = {
+        "specialist": "task",
+        "task": f"Extract the tasks from {wish.mail_of(person.name)} "
+        f"and prepare them in project {project}.",
+        "context_ids": [as_text(mail.get("id"))],
+    }
+    return Reply(calls=(Call(name="delegate_to_specialist", arguments=arguments),))
+
+
+def _finished(transcript: Transcript, wish: Wish, delegated: Result) -> Reply:
+    asked = as_text(delegated.call.arguments.get("task"))
+    about = asked.removeprefix("Extract the tasks from ").rpartition(" and prepare them")[0]
+    if not delegated.success:
+        reason = quoted(delegated.refusal, limit=400)
+        return Reply(text=f"I found {about}, but could not prepare tasks from it. {reason}")
+    prepared = len(as_objects(delegated.data.get("pending_actions")))
+    said = as_text(delegated.data.get("result")).strip()
+    if not prepared:
+        return Reply(text=f"I found {about}. {said}".strip())
+    text = f"I found {about}. I've extracted {counted(prepared, 'task')}:"
+    usual = f"Prepared {counted(prepared, 'task')}."
+    return Reply(text=text if said in ("", usual) else f"{text}\n{said}")
+
+
+def _nothing_from(wish: Wish, name: str) -> Reply:
+    topic = f"{wish.topic} " if wish.topic else ""
+    return Reply(text=f"I found no {topic}email from {name}.")
+
+
+def _mails(found: Result) -> list[Json]:
+    """The mails found, each once."""
+    items = as_objects(found.data.get("items"))
+    return list({as_text(i.get("id")): i for i in items if i.get("source") == "gmail"}.values())
+
+
+def _address(mail: Json) -> str:
+    return as_text(as_object(mail.get("from")).get("address")).casefold()
+
+
+def _best_mail(wish: Wish, person: Person, found: Result) -> Json | None:
+    """Of the person's mails the one with most topic words in title, then text; the first
+    of equals, since results come in order of relevance."""
+    mine = [mail for mail in _mails(found) if _address(mail) == person.address.casefold()]
+    wanted = {word.casefold() for word in words(wish.topic)}
+
+    def hits(mail: Json, field: str) -> int:
+        return len(wanted & {word.casefold() for word in words(as_text(mail.get(field)))})
+
+    return max(mine, key=lambda m: (hits(m, "title"), hits(m, "summary")), default=None)
+
+
+def _first_project(transcript: Transcript) -> str:
+    capability = transcript.capability("create_jira_task")
+    targets = capability.targets if capability else ()
+    return next((as_text(t.get("id")) for t in targets if as_text(t.get("id"))), "PROJ")

@@ -1,0 +1,185 @@
+"""The message list as rules read it: the request, what was called for it, what came back.
+
+Everything is taken from the messages of the request at hand. Text of tool results, mail and
+documents is only ever looked up in, never followed.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.offline_model.chat_request import (
+    AssistantMessage,
+    InstructionMessage,
+    Message,
+    ToolMessage,
+    UserMessage,
+)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    name: str
+    arguments: Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """The next answer: a text, tool calls, or both."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one call came back with. `refusal` is the sentence of a failure, else empty."""
+
+    call: Call
+    success: bool
+    data: Json
+    refusal: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """An action that the policy knows for this account, and the targets it may have."""
+
+    action_type: str
+    targets: tuple[Json, ...]
+
+    def target_id(self, name: str) -> str | None:
+        """The id of the target of this name, upper and lower case alike."""
+        wanted = name.strip().casefold()
+        for target in self.targets:
+            if as_text(target.get("name")).casefold() == wanted:
+                return as_text(target.get("id")) or None
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transcript:
+    """`results` are those of the calls made since the request, oldest first."""
+
+    system: str
+    request: str
+    results: tuple[Result, ...]
+    decisions: tuple[Json, ...]
+    capabilities: tuple[Capability, ...]
+
+    def results_of(self, name: str) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.call.name == name)
+
+    def capability(self, action_type: str) -> Capability | None:
+        return next((c for c in self.capabilities if c.action_type == action_type), None)
+
+    def remaining(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Of the calls that a rule wants in this order, those that have no result yet."""
+        names = {call.name for call in calls}
+        made = sum(result.call.name in names for result in self.results)
+        return tuple(calls[made:])
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def as_object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def as_objects(value: object) -> tuple[Json, ...]:
+    return tuple(v for v in value if isinstance(v, dict)) if isinstance(value, list) else ()
+
+
+def parsed(text: str) -> object:
+    """The JSON value of a text; None when it is none."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def marked_line(text: str, mark: str) -> object:
+    """The JSON value of the first line that starts with `[mark] `; None without one."""
+    start = f"[{mark}] "
+    line = next((line for line in text.split("\n") if line.startswith(start)), "")
+    return parsed(line.removeprefix(start)) if line else None
+
+
+def read(messages: Sequence[Message]) -> Transcript:
+    """Reads a message list whose order has been checked."""
+    system = "\n".join(m.text for m in messages if isinstance(m, InstructionMessage))
+    start = _request_index(messages)
+    request = messages[start].text if start is not None else ""
+    since = messages[start + 1 :] if start is not None else messages
+    return Transcript(
+        system=system,
+        request=request,
+        results=_results(since),
+        decisions=_decisions(messages),
+        capabilities=tuple(
+            Capability(
+                action_type=as_text(entry.get("action_type")),
+                targets=as_objects(entry.get("targets")),
+            )
+            for entry in as_objects(marked_line(system, "capabilities"))
+        ),
+    )
+
+
+def _request_index(messages: Sequence[Message]) -> int | None:
+    """The last user message that is not the answer to a question asked by ask_user."""
+    answers: tuple[str, ...] = ()
+    found = None
+    for index, message in enumerate(messages):
+        if isinstance(message, UserMessage):
+            if message.text not in answers:
+                found = index
+            answers = ()
+        elif isinstance(message, ToolMessage):
+            data = as_object(as_object(parsed(message.text)).get("data"))
+            answers += (as_text(data.get("answer")),) if "answer" in data else ()
+        elif isinstance(message, AssistantMessage):
+            answers = ()
+    return found
+
+
+def _results(messages: Sequence[Message]) -> tuple[Result, ...]:
+    calls: dict[str, Call] = {}
+    results = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            for call in message.tool_calls or ():
+                arguments = as_object(parsed(call.function.arguments))
+                calls[call.id] = Call(name=call.function.name, arguments=arguments)
+        elif isinstance(message, ToolMessage) and message.tool_call_id in calls:
+            results.append(_result(calls[message.tool_call_id], as_object(parsed(message.text))))
+    return tuple(results)
+
+
+def _result(call: Call, content: Json) -> Result:
+    success = content.get("success") is True
+    error = as_object(content.get("error"))
+    sentences = (as_text(error.get("message")), as_text(error.get("suggested_action")))
+    return Result(
+        call=call,
+        success=success,
+        data=as_object(content.get("data")),
+        refusal="" if success else " ".join(filter(None, sentences)) or "The tool gave no reason.",
+    )
+
+
+def _decisions(messages: Sequence[Message]) -> tuple[Json, ...]:
+    """The person's decisions that no answer has followed yet."""
+    decisions: tuple[Json, ...] = ()
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            decisions = ()
+        elif isinstance(message, InstructionMessage):
+            decisions += as_objects(marked_line(message.text, "decisions"))
+    return decisions

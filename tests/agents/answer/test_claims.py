@@ -1,0 +1,121 @@
+"""Claims of an answer against the records: nothing that was not done passes as done."""
+
+from typing import Any
+
+import pytest
+
+from agents.answer import claims
+
+
+def action(type: str, status: str, sentence: str = "", description: str = "") -> dict[str, Any]:
+    return {
+        "type": type,
+        "status": status,
+        "sentence": sentence,
+        "description": description or type,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I sent the mail to Anna.",
+        "I've sent “The budget” to Anna [1].",
+        "I have just sent it, as you asked",
+        "Your mail has been sent to Anna.",
+        "Sent the mail to Anna.",
+        "Done. Sent it.",
+        "I could not archive it, but I sent the mail.",
+        "Ich habe die Mail an Anna gesendet.",
+        "J\u2019ai envoyé le courriel à Anna.",
+        "He enviado el correo.",
+        "Ho inviato il messaggio.",
+        "Ik heb de mail aan Anna gestuurd.",
+        "Die Mail wurde an Anna verschickt.",
+    ],
+)
+def test_a_claim_without_its_action_is_found(text: str) -> None:
+    assert claims.unsupported(text, ())
+    assert claims.unsupported(text, {"archive"})
+    assert not claims.unsupported(text, {"send_email"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have not sent the mail.",
+        "I will send it once you confirm.",
+        "The mail is ready: it waits to be sent.",
+        "Anna sent you the budget.",
+        "The report was sent by John on Monday.",
+        "The invoice has been sent on 3 May [1].",
+        "She wrote “I sent the mail”.",
+        "Ich habe die Mail nicht gesendet.",
+        "Nothing was sent.",
+        "Changed:\n- Single sign-on: it waits for your confirmation as you changed it.",
+        "",
+    ],
+)
+def test_what_is_denied_awaited_or_told_of_others_is_no_claim(text: str) -> None:
+    assert not claims.unsupported(text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("I archived it.", "archive"),
+        ("I labelled it as Invoices.", "classify"),
+        ("Created 3 tasks in Jira:", "create_jira_task"),
+        ("I scheduled the meeting.", "create_calendar_event"),
+        ("I've cancelled the meeting.", "cancel_calendar_event"),
+        ("I shared the document with Anna.", "share_document"),
+        ("I drafted a reply.", "draft"),
+        ("I updated the issue.", "update_jira_task"),
+    ],
+)
+def test_each_kind_of_action_has_its_words(text: str, type: str) -> None:
+    assert claims.unsupported(text, ())
+    assert not claims.unsupported(text, {type})
+
+
+def test_what_a_tool_of_an_mcp_server_did_may_be_told_in_any_word() -> None:
+    assert not claims.unsupported("I created the ticket and sent it.", {"call_mcp_tool"})
+    assert claims.unsupported("I created the ticket.", {"archive"})
+
+
+def test_every_action_type_supports_some_claim() -> None:
+    from guardrails.actions.registry import BY_NAME
+
+    assert set(BY_NAME) <= {type for kind in claims.KINDS for type in kind.types}
+
+
+def test_refusals_and_failures_must_be_told_in_the_words_of_the_record() -> None:
+    done, refused = action("archive", "succeeded"), action("draft", "refused", "No such receiver.")
+
+    assert claims.untold("All is well.", [done, refused])
+    assert claims.untold("Alles erledigt.", [done, refused])
+    assert not claims.untold("Refused: draft. No such *receiver*.", [done, refused])
+    assert claims.untold("All is well.", [action("draft", "failed")])
+    assert not claims.untold("All is well.", [done, action("draft", "pending", "Waits.")])
+
+
+def test_the_records_are_told_item_by_item() -> None:
+    actions = [
+        action("archive", "succeeded", description="Archive “A”"),
+        action("draft", "refused", "No such\nreceiver.", "Draft a reply"),
+        action("send_email", "pending", "Confirm?", "Send “B”"),
+    ]
+
+    assert claims.correction(actions, contradicts=True) == (
+        "Correction from the records:\n"
+        "- Archive “A”: done.\n"
+        "- Draft a reply: refused, not done. No such receiver.\n"
+        "- Send “B”: waits for a confirmation, not done."
+    )
+    assert claims.correction([], contradicts=True) == (
+        "Correction from the records: nothing was sent, created or changed in this turn."
+    )
+    many = claims.correction([action("archive", "failed")] * 25, contradicts=False)
+    assert many.endswith("- and 5 more")
+    assert claims.record(actions) == "Actions: 1 done, 1 waiting for a decision, 1 refused."
+    assert claims.record([]) == "No action was carried out."

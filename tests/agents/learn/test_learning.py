@@ -1,0 +1,87 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from agents.learn import learning
+from audit.contracts import Recorded
+from knowledge.contracts import StoredMail
+
+AT = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+MAIL = StoredMail(
+    source_id="m0",
+    thread_id="t",
+    sender="billing@cloudnest.example",
+    subject="Invoice 17",
+    list_id="",
+    authenticated=True,
+    labels=(),
+    occurred_at=AT,
+)
+FILED = (("archive", "{}"), ("classify", '{"label_id":"label_1"}'))
+
+
+def recorded(action_type: str, arguments: dict[str, Any], **changes: Any) -> Recorded:
+    values: dict[str, Any] = dict.fromkeys(Recorded.__dataclass_fields__, "")
+    values |= {
+        "action_id": UUID(int=1),
+        "action_type": action_type,
+        "status": "succeeded",
+        "trigger": "chat",
+        "payload": {"arguments": arguments},
+    }
+    return Recorded(**(values | changes))
+
+
+def heads(number: int, **changes: Any) -> dict[str, StoredMail]:
+    return {f"m{n}": replace(MAIL, source_id=f"m{n}", **changes) for n in range(number)}
+
+
+def test_only_what_people_decided_and_patterns_can_do_counts() -> None:
+    assert learning.decisions(
+        [
+            recorded("classify", {"email_id": "m1", "label_id": "label_2"}),
+            recorded("classify", {"email_id": "m1", "label_id": "label_1"}),
+            recorded("archive", {"email_id": "m1"}, trigger="webhook", approved_by="user:maya"),
+            recorded("archive", {"email_id": "m2"}, trigger="webhook"),
+            recorded("archive", {"email_id": "m3"}, trigger="pattern"),
+            recorded("archive", {"email_id": "m4"}, status="failed"),
+            recorded("archive", {"email_id": "m5"}, payload={}),
+            recorded("send_email", {"to": ["a@b.example"]}),
+            recorded("forward", {"email_id": "m6", "to": ["a@b.example"]}),
+        ]
+    ) == {"m1": (("archive", "{}"), ("classify", '{"label_id":"label_2"}'))}
+
+
+@pytest.mark.parametrize(("number", "found"), [(4, 0), (5, 1), (50, 1)])
+def test_five_mails_of_one_sender_make_a_pattern(number: int, found: int) -> None:
+    decided = dict.fromkeys(heads(number), FILED)
+    patterns = [pattern for pattern, _ in learning.repeated(decided, heads(number))]
+
+    assert len(patterns) == found
+    for pattern in patterns:
+        assert (pattern.sender_address, pattern.list_id, pattern.subject) == (MAIL.sender, "", "")
+        assert pattern.actions == (("archive", {}), ("classify", {"label_id": "label_1"}))
+
+
+def test_a_list_is_named_by_its_id() -> None:
+    found = heads(5, list_id="<weekly.example>", authenticated=False)
+    [(pattern, _)] = learning.repeated(dict.fromkeys(found, FILED), found)
+    assert (pattern.sender_address, pattern.list_id) == ("", "<weekly.example>")
+
+
+@pytest.mark.parametrize("changes", [{"sender": ""}, {"authenticated": False}])
+def test_nobody_and_an_unproved_sender_make_none(changes: dict[str, Any]) -> None:
+    found = heads(5, **changes)
+    assert list(learning.repeated(dict.fromkeys(found, FILED), found)) == []
+
+
+def test_mail_that_is_not_stored_counts_for_nothing() -> None:
+    assert list(learning.repeated(dict.fromkeys(heads(5), FILED), heads(4))) == []
+
+
+def test_different_decisions_are_not_added_up() -> None:
+    decided = {f"m{n}": FILED if n % 2 else FILED[:1] for n in range(8)}
+    assert list(learning.repeated(decided, heads(8))) == []

@@ -1,0 +1,119 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from agents.learn import precedents
+from audit.contracts import Recorded
+from guardrails.contracts import Pattern
+from knowledge.contracts import StoredMail
+
+AT = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+PATTERN = Pattern(
+    id=UUID(int=0),
+    name="Weekly",
+    sender_address="news@weekly.example",
+    sender_domain="",
+    list_id="",
+    subject="",
+    content_type="email",
+    actions=(("classify", {"label_id": "label_news"}), ("archive", {})),
+)
+MAIL = StoredMail(
+    source_id="m1",
+    thread_id="t1",
+    sender="news@weekly.example",
+    subject="Issue 42",
+    list_id="",
+    authenticated=True,
+    labels=("label_news",),
+    occurred_at=AT,
+)
+
+
+def recorded(action_type: str = "archive", **changes: Any) -> Recorded:
+    values: dict[str, Any] = dict.fromkeys(Recorded.__dataclass_fields__, "")
+    values |= {
+        "action_id": UUID(int=1),
+        "action_type": action_type,
+        "status": "succeeded",
+        "trigger": "chat",
+        "payload": {"arguments": {"email_id": "m1"}},
+    }
+    return Recorded(**(values | changes))
+
+
+def weighed(mail: StoredMail, *rows: Recorded) -> tuple[str, bool, str]:
+    [found] = precedents.weigh(PATTERN, [mail], done=precedents.by_mail(rows))
+    return found.side, found.by_person, found.told
+
+
+def test_mail_that_was_treated_so_in_the_mailbox_supports() -> None:
+    assert weighed(MAIL) == (
+        "supporting",
+        True,
+        "Label a mail: yes, in the mailbox; Archive a mail: yes, in the mailbox.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "by_person", "told"),
+    [
+        ({"trigger": "chat"}, True, "asked by a person"),
+        ({"trigger": "webhook"}, False, "asked by nobody"),
+        ({"trigger": "pattern"}, False, "asked by nobody"),
+        (
+            {"trigger": "webhook", "approved_by": "operator:olga"},
+            True,
+            "confirmed by operator:olga",
+        ),
+    ],
+)
+def test_what_the_agent_did_is_told_apart(
+    changes: dict[str, str], by_person: bool, told: str
+) -> None:
+    side, person, words = weighed(MAIL, recorded(**changes))
+    assert (side, person) == ("supporting", by_person)
+    assert words.endswith(f"Archive a mail: yes, by the agent, {told}.")
+
+
+@pytest.mark.parametrize(
+    ("labels", "side"),
+    [
+        (("INBOX", "UNREAD"), "undecided"),
+        (("INBOX",), "contradicting"),  # read, and left where it was
+        (("INBOX", "UNREAD", "label_news"), "contradicting"),
+        ((), "contradicting"),
+        (("INBOX", "UNREAD", "Work"), "undecided"),
+    ],
+)
+def test_mail_that_was_treated_otherwise(labels: tuple[str, ...], side: str) -> None:
+    assert weighed(replace(MAIL, labels=labels))[0] == side
+
+
+def test_a_rejection_contradicts_whatever_the_mail_looks_like() -> None:
+    side, _, told = weighed(MAIL, recorded(status="denied"))
+    assert side == "contradicting"
+    assert "a person rejected it" in told
+
+
+def test_only_mail_that_the_pattern_fits_counts() -> None:
+    others = [
+        replace(MAIL, sender="news@weekly.example.evil.com"),
+        replace(MAIL, sender=""),
+        replace(MAIL, authenticated=False),
+    ]
+    assert precedents.weigh(PATTERN, others, done={}) == ()
+
+
+def test_a_moved_mail_is_where_the_pattern_would_put_it() -> None:
+    moving = replace(PATTERN, actions=(("move_email", {"folder_id": "folder_1"}),))
+    there = replace(MAIL, labels=("folder_1", "Work"))
+    found = precedents.weigh(moving, [there, replace(MAIL, labels=("Work",))], done={})
+    assert [one.side for one in found] == ["supporting", "contradicting"]
+
+
+def test_rows_whose_payload_was_erased_are_left_out() -> None:
+    assert precedents.by_mail([recorded(payload={})]) == {}

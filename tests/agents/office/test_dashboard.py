@@ -1,0 +1,213 @@
+"""The admin's first page: figures, plot and sidebar."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from agents.office import dashboard, sidebar
+from integrations.models import Delivery, Organisation
+from tests.agents.pages import SCRIPT, delivery, mailbox, superuser, turn
+from tests.audit.entries import append_action
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
+NOON = datetime(2026, 3, 10, 12, 20, tzinfo=UTC)
+
+
+@pytest.fixture
+def operator() -> Client:
+    return superuser()
+
+
+def shown(client: Client, **query: str) -> Any:
+    answer = client.get(reverse("admin:index"), query)
+    assert answer.status_code == 200
+    return answer
+
+
+def numbers(answer: Any) -> dict[str, int]:
+    return {row["label"]: row["number"] for row in answer.context["deliveries"]}
+
+
+def test_deliveries_of_the_last_day_are_counted_by_state(operator: Client) -> None:
+    account, other = mailbox(), mailbox(slug="elsewhere")
+    states = ["processed", "processed", "skipped", "dead", "queued"]
+    for number, state in enumerate(states):
+        delivery(account, number, state=state)
+    delivery(other, 90, state="processed")
+    old = delivery(account, 91, state="processed")
+    Delivery.objects.filter(id=old.id).update(received_at=timezone.now() - timedelta(hours=25))
+
+    here, there = shown(operator), shown(operator, organisation="elsewhere")
+
+    assert numbers(here) == {
+        "Queued": 1,
+        "Running": 0,
+        "Processed": 2,
+        "Skipped": 1,
+        "Dead letter": 1,
+    }
+    assert here.context["received"] == 5
+    assert there.context["received"] == 1
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_actions_are_counted_by_how_they_stand_now(operator: Client) -> None:
+    organisation = mailbox().organisation
+    for status in ("succeeded", "succeeded", "failed"):
+        append_action(tenant_id=organisation.id, status=status)
+
+    rows = shown(operator).context["actions"]
+
+    assert {row["status"]: row["number"] for row in rows} == {"succeeded": 2, "failed": 1}
+
+
+def test_what_is_open_leads_to_where_it_is(operator: Client) -> None:
+    account = mailbox()
+    turn(account, state="failed", ending="error")
+    turn(account, state="queued", lease_expires_at=timezone.now())
+    turn(account, state="running", lease_expires_at=timezone.now() + timedelta(minutes=1))
+
+    tiles = {tile["label"]: tile for tile in shown(operator).context["open_things"]}
+
+    assert {label: tile["number"] for label, tile in tiles.items()} == {
+        "Open approvals": "0",
+        "Handed to a person": "0",
+        "Failed turns": "1",
+        "Turns that wait for a process": "1",
+        "Syncs in progress": "0",
+        "Tasks in the queue": "0",
+    }
+    for tile in tiles.values():
+        assert operator.get(tile["link"]).status_code == 200
+
+
+def test_the_plot_stacks_the_hours() -> None:
+    hour = NOON.replace(minute=0)
+    hourly = Counter(
+        {
+            (hour, "processed"): 6,
+            (hour, "dead"): 2,
+            (hour - timedelta(hours=24), "queued"): 4,
+        }
+    )
+
+    drawn = dashboard.plot(hourly, now=NOON)
+
+    assert drawn["summary"] == "12 deliveries, at most 8 in the hour from 12:00 UTC."
+    assert (drawn["first"], drawn["last"]) == ("Mon 12:00 UTC", "Tue 12:00 UTC")
+    assert drawn["bars"] == [
+        {"x": 0, "y": "50.00", "height": "50.00", "state": "queued"},
+        {"x": 576, "y": "25.00", "height": "75.00", "state": "processed"},
+        {"x": 576, "y": "0.00", "height": "25.00", "state": "dead"},
+    ]
+
+
+def test_an_empty_plot_says_so() -> None:
+    drawn = dashboard.plot(Counter(), now=NOON)
+
+    assert (drawn["bars"], drawn["summary"]) == ([], "No deliveries.")
+
+
+@pytest.mark.parametrize("offline", [True, False])
+def test_the_offline_stand_in_is_named(operator: Client, settings: Any, offline: bool) -> None:
+    settings.MODEL_IS_OFFLINE = offline
+
+    assert ("It is not a language model." in shown(operator).content.decode()) is offline
+
+
+def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
+    assert "There is no organisation yet." in shown(operator).content.decode()
+
+
+def test_a_paused_organisation_is_named(operator: Client) -> None:
+    Organisation.objects.create(slug="default", name=SCRIPT, paused=True)
+
+    page = shown(operator).content.decode()
+
+    assert "is paused: every action is refused." in page
+    assert SCRIPT not in page
+
+
+def test_it_asks_as_often_with_much_as_with_little(operator: Client) -> None:
+    shown(operator)  # what is asked once a process
+
+    def queries(numbers: range) -> int:
+        for number in numbers:
+            account = mailbox(f"user-{number}")
+            turn(account, delivery=delivery(account, number, state="dead"), state="failed")
+        with CaptureQueriesContext(connection) as captured:
+            shown(operator)
+        return len(captured)
+
+    assert queries(range(5)) == queries(range(5, 150))
+
+
+def test_it_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
+    mailbox()
+
+    assert "Nothing is sealed yet." in shown(operator).content.decode()
+
+
+def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> None:
+    delivery(mailbox())
+    clerk = User.objects.create(username="clerk", is_staff=True)
+    clerk.user_permissions.add(Permission.objects.get(codename="view_turn"))
+    client = Client()
+    client.force_login(clerk)
+
+    answer = shown(client)
+
+    assert "received" not in answer.context
+    titles = [
+        item["title"] for group in answer.context["sidebar_navigation"] for item in group["items"]
+    ]
+    assert titles == ["Dashboard", "Turns"]
+
+
+@pytest.mark.parametrize(
+    ("view", "title"),
+    [
+        ("admin:index", "Dashboard"),
+        ("admin:guardrails_allowedaction_changelist", "Allowed actions"),
+        ("admin:guardrails_policy_explain", "What may it do?"),
+        ("admin:guardrails_ledger_reconciliation", "Reconciliation"),
+        ("admin:guardrails_ledger_health", "Health report"),
+        ("admin:guardrails_ledger_erasure", "Keeping and erasing"),
+        ("admin:guardrails_ledger_legal_holds", "Keeping and erasing"),
+        ("admin:guardrails_ledger_end", "Keeping and erasing"),
+        ("admin:knowledge_accounting", "Accounting"),
+        ("admin:audit_ledgerpolicy_changelist", None),
+    ],
+)
+def test_a_page_shows_the_one_entry_that_it_belongs_to_and_the_products_name(
+    operator: Client, view: str, title: str | None
+) -> None:
+    answer = operator.get(reverse(view))
+    items = [item for group in answer.context["sidebar_navigation"] for item in group["items"]]
+    assert [item["title"] for item in items if item["active"]] == [title] * bool(title)
+    assert "unfold/helpers/site_branding.html" in {part.name for part in answer.templates}
+
+
+def test_every_registered_model_but_four_has_its_place_in_the_sidebar(operator: Client) -> None:
+    placed = {(page.app, page.model) for _, pages in sidebar.SIDEBAR for page in pages}
+    registered = {
+        (model._meta.app_label, model._meta.model_name or "") for model in admin.site._registry
+    }
+
+    assert placed - registered == set()
+    # Reached from what they belong to; the queue keeps no successes.
+    assert registered - placed == {
+        ("agents", "message"),
+        ("django_q", "success"),
+        ("audit", "ledgerpolicy"),
+        ("knowledge", "syncsource"),
+    }

@@ -1,0 +1,224 @@
+"""The ledger lies in months, and a month has every guard that the whole has."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from django.core.checks import run_checks
+from django.core.management import call_command
+from django.db import ProgrammingError, connections, transaction
+from django.utils import timezone
+
+from audit.contracts import Entry
+from audit.database import guards
+from audit.ledger import ids, ledger, months, selectors, vault
+from audit.ledger.months import Month
+from audit.models import SUPPLIED, Leaf
+from tests.audit import sealed
+from tests.audit.databases import fresh_database, manage
+from tests.audit.entries import DRAFT, append_action, append_by, entry
+from tests.audit.tampering import Undo
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+PARTS = ("audit_action", "audit_payload", "audit_artifact")
+
+
+def at(month: Month) -> UUID:
+    first = month.first
+    return ids.assemble(ids.floor(datetime(first.year, first.month, 1, tzinfo=UTC)).int >> 80, 7)
+
+
+def test_a_month_follows_the_one_before_also_over_the_turn_of_the_year() -> None:
+    assert Month.of(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)).following == Month(date(2027, 1, 1))
+    assert Month(date(2027, 1, 1)).preceding == Month(date(2026, 12, 1))
+    assert str(Month(date(2027, 1, 1))) == "2027-01"
+
+
+def test_a_month_reaches_from_its_first_moment_to_that_of_the_next() -> None:
+    assert Month.parse("2026-12").bounds == (
+        datetime(2026, 12, 1, tzinfo=UTC),
+        datetime(2027, 1, 1, tzinfo=UTC),
+    )
+
+
+def test_this_month_and_the_next_three_are_there_from_the_start() -> None:
+    this = Month.of(timezone.now())
+    ahead = this.following.following.following
+    assert {this, this.following, this.following.following, ahead} <= set(months.made())
+    assert months.make_ahead() == []
+
+
+def test_all_phases_and_parts_of_an_action_lie_in_the_month_of_its_id() -> None:
+    next_month = Month.of(timezone.now()).following
+    attempt = entry(action_id=at(next_month), tenant_id=uuid4())
+    ledger.append(attempt)
+    ledger.append(replace(attempt, phase="outcome", status="succeeded", artifacts=(DRAFT,)))
+    for part, rows in (("action", 2), ("payload", 2), ("artifact", 1)):
+        with connections["ledger"].cursor() as cursor:
+            cursor.execute(
+                f"SELECT count(*) FROM audit_{part}_{next_month.suffix} WHERE tenant_id = %s",
+                [attempt.tenant_id],
+            )
+            assert cursor.fetchone() == (rows,)
+    with pytest.raises(ledger.AlreadyRecorded):
+        ledger.append(attempt)
+
+
+def test_the_first_and_the_last_millisecond_of_a_month_are_in_it() -> None:
+    month = Month.of(timezone.now()).following
+    first, following = at(month).int >> 80, at(month.following).int >> 80
+    for milliseconds, part in ((first, month), (following - 1, month)):
+        row = entry(
+            phase="control", status="recorded", action_id=ids.assemble(milliseconds, 2**74 - 1)
+        )
+        ledger.append(row)
+        with connections["ledger"].cursor() as cursor:
+            cursor.execute(
+                f"SELECT count(*) FROM audit_action_{part.suffix} WHERE action_id = %s",
+                [row.action_id],
+            )
+            assert cursor.fetchone() == (1,)
+
+
+@pytest.mark.parametrize("year", [2001, 2099])
+def test_an_action_of_a_month_that_was_not_made_is_refused(year: int) -> None:
+    wanted = entry(action_id=at(Month(date(year, 1, 1))))
+    with pytest.raises(ledger.NoMonth, match=f"January {year}.*make_ledger_months"):
+        ledger.append(wanted)
+    assert selectors.recorded(wanted.action_id) == ()
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {month} SET tenant_id = gen_random_uuid()",
+        "DELETE FROM {month}",
+        "TRUNCATE {month}",
+        "SET session_replication_role = replica; DELETE FROM {month}",
+        "SET session_replication_role = replica; TRUNCATE {month}",
+    ],
+)
+def test_a_month_refuses_changes_by_sql(statement: str, part: str) -> None:
+    append_action(tenant_id=uuid4())
+    month = f"{part}_{Month.of(timezone.now()).suffix}"
+    with connections["ledger"].cursor() as cursor:
+        try:
+            with pytest.raises(ProgrammingError, match="The ledger only inserts"):
+                cursor.execute(statement.format(month=month))
+        finally:
+            cursor.execute("RESET session_replication_role")
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", guards.KINDS)
+def test_a_weakened_guard_of_one_month_is_found(name: str, part: str) -> None:
+    month = f"{part}_{Month.of(timezone.now()).following.suffix}"
+    wanted = f"The trigger {part}_{name} on {month} is not ENABLE ALWAYS: it can be switched off."
+    try:
+        with transaction.atomic(using="ledger"):
+            with connections["ledger"].cursor() as cursor:
+                cursor.execute(f"ALTER TABLE {month} DISABLE TRIGGER {part}_{name}")
+            found = guards.problems()
+            raise Undo
+    except Undo:
+        pass
+    assert found == [wanted]
+
+
+def test_a_missing_month_is_made_with_all_its_guards_and_the_check_says_so_until_then() -> None:
+    this = Month.of(timezone.now())
+    last = months.made()[-1]
+    try:
+        with transaction.atomic(using="ledger"):
+            with connections["ledger"].cursor() as cursor:
+                for part in PARTS:
+                    cursor.execute(f"DROP TABLE {part}_{this.following.suffix}")
+            said = [one for one in run_checks(databases=["default"]) if one.id == "audit.W002"]
+            made = months.make_ahead()
+            left = guards.problems(), months.problems(months.made(), now=timezone.now())
+            raise Undo
+    except Undo:
+        pass
+    assert [one.msg for one in said] == [
+        f"The ledger has no month {this.following}: what is asked for then is refused."
+    ]
+    assert made == [this.following]
+    assert left == ([], [])
+    assert months.made()[-1] == last
+
+
+def test_the_command_says_what_there_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call_command("make_ledger_months")
+    assert capsys.readouterr().out.startswith("Made none. The ledger's last month is 20")
+
+
+def unencrypted(wanted: Entry, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What an append gave the database before payloads were encrypted."""
+    with monkeypatch.context() as patched:
+        patched.setattr(vault, "is_plain", lambda **_: True)
+        values = ledger.parameters(wanted)
+    _, salt, body, _, *artifacts = values[len(SUPPLIED) :]
+    return [*values[: len(SUPPLIED)], salt, body, *artifacts]
+
+
+def appending(wanted: Entry) -> str:
+    """The statement that appended it before there were months and encrypted payloads."""
+    now = ledger.APPEND_WITH_ARTIFACTS if wanted.artifacts else ledger.APPEND
+    return now.replace(
+        "(row_id, action_id, tenant_id, salt, body, box)\n    SELECT id, action_id, tenant_id, %s",
+        "(row_id, tenant_id, salt, body)\n    SELECT id, tenant_id",
+    ).replace("WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS", "--")
+
+
+@pytest.mark.slow
+def test_rows_from_before_the_months_are_kept_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A ledger of the version before is migrated: same rows, same ids, same proofs."""
+    wanted = [
+        entry(tenant_id=uuid4(), action_id=at(Month(date(2026, month, 1)))) for month in (3, 9)
+    ]
+    outcome = replace(wanted[1], phase="outcome", status="succeeded", artifacts=(DRAFT,))
+    everything = (
+        "SELECT id, action_id, phase, xact::text, recorded_at, envelope_mac "
+        "FROM audit_action ORDER BY id"
+    )
+    with fresh_database() as database:
+        assert manage("migrate", "audit", "0003", database=database).returncode == 0
+        with psycopg.connect(database, autocommit=True) as session:
+            for one in (*wanted, outcome):
+                session.execute(appending(one), unencrypted(one, monkeypatch))
+            before = session.execute(everything).fetchall()
+            session.execute(
+                "INSERT INTO audit_leaf (row_id, tenant_id, leaf_index, xact, hash) "
+                "SELECT id, tenant_id, row_number() OVER (PARTITION BY tenant_id) - 1, xact, "
+                "sha256('') FROM audit_action"
+            )
+            migrated = manage("migrate", "audit", database=database)
+            assert migrated.returncode == 0, migrated.stdout
+            assert session.execute(everything).fetchall() == before
+            assert session.execute("SELECT count(*) FROM audit_action_2026_03").fetchone() == (1,)
+            assert session.execute("SELECT count(*) FROM audit_action_2026_09").fetchone() == (2,)
+            leaves = "SELECT count(*) FROM audit_leaf JOIN audit_action a USING (action_id)"
+            assert session.execute(f"{leaves} WHERE a.id = row_id").fetchone() == (3,)
+            append_by(session, entry())
+            assert session.execute("SELECT max(id) FROM audit_action").fetchone() == (4,)
+        said = manage("verify_ledger", database=database).stdout
+        assert "Its columns are not what was appended" not in said
+        assert "payload" not in said
+        assert "artifact" not in said
+
+
+def test_a_leaf_knows_the_month_of_its_row() -> None:
+    tenant_id = uuid4()
+    action_id = append_action(tenant_id=tenant_id)
+    sealed.seal(tenant_id)
+    assert set(Leaf.objects.filter(tenant_id=tenant_id).values_list("action_id", flat=True)) == {
+        action_id
+    }

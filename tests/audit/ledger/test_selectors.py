@@ -1,0 +1,142 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connections
+from django.test.utils import CaptureQueriesContext
+
+from audit.contracts import Entry, Filters
+from audit.ledger import ids, ledger, selectors
+from tests.audit.entries import append_action, entry
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def append_all(first: Entry, *changes: dict[str, str]) -> UUID:
+    for change in changes:
+        ledger.append(replace(first, **change))  # type: ignore[arg-type]
+    return first.action_id
+
+
+def state(tenant_id: UUID) -> list[str]:
+    page = selectors.actions(filters=Filters(tenant_id=tenant_id))
+    return [f"{row.phase} {row.status}" for row in page.rows]
+
+
+@pytest.mark.parametrize(
+    ("phases", "stands"),
+    [
+        (["attempt pending"], "attempt pending"),
+        (["attempt pending", "outcome succeeded"], "outcome succeeded"),
+        (["control waiting", "control denied"], "control denied"),
+        (["control waiting", "attempt pending", "outcome failed"], "outcome failed"),
+        (["control waiting", "blocked blocked"], "blocked blocked"),
+        (["attempt pending", "outcome succeeded", "control recorded"], "outcome succeeded"),
+        (["attempt pending", "outcome unknown", "control succeeded"], "control succeeded"),
+        (["outcome succeeded", "redaction recorded"], "outcome succeeded"),
+        (["control recorded"], "control recorded"),
+        (["control recorded", "control recorded"], "control recorded"),
+        (["control recorded", "control waiting"], "control waiting"),
+    ],
+)
+def test_an_action_stands_as_its_latest_telling_phase_says(phases: list[str], stands: str) -> None:
+    first = entry()
+    append_all(first, *(dict(zip(("phase", "status"), p.split(), strict=True)) for p in phases))
+    assert state(first.tenant_id) == [stands]
+
+
+def test_actions_are_paged_newest_first_and_stay_in_place_when_phases_follow() -> None:
+    tenant_id = uuid4()
+    made = [append_action(tenant_id=tenant_id, status="pending") for _ in range(5)]
+    filters = Filters(tenant_id=tenant_id)
+    first = selectors.actions(filters=filters, limit=2)
+    assert [row.action_id for row in first.rows] == [made[4], made[3]]
+    ledger.append(
+        entry(tenant_id=tenant_id, action_id=made[0], phase="outcome", status="succeeded")
+    )
+    second = selectors.actions(filters=filters, limit=2, before=first.before)
+    last = selectors.actions(filters=filters, limit=2, before=second.before)
+    assert [row.action_id for row in second.rows + last.rows] == [made[2], made[1], made[0]]
+    assert last.before is None
+
+
+def test_filters_choose_actions_of_one_tenant_only() -> None:
+    tenant_id, account_id = uuid4(), uuid4()
+    wanted = append_action(
+        tenant_id=tenant_id, account_id=account_id, run_id="turn-1", on_behalf_of="maya"
+    )
+    other = append_action(
+        tenant_id=tenant_id, status="failed", action_type="draft", on_behalf_of="omar"
+    )
+    append_action(tenant_id=uuid4(), account_id=account_id, run_id="turn-1", on_behalf_of="maya")
+
+    def found(**chosen: object) -> set[UUID]:
+        filters = Filters(tenant_id=tenant_id, **chosen)  # type: ignore[arg-type]
+        return {row.action_id for row in selectors.actions(filters=filters).rows}
+
+    assert found() == {wanted, other}
+    assert found(account_id=account_id) == {wanted}
+    assert found(action_type="draft") == {other}
+    assert found(status="failed") == {other}
+    assert found(status="pending") == set()
+    assert found(run_id="turn-1") == {wanted}
+    assert found(on_behalf_of=frozenset({"omar"})) == {other}
+    assert found(on_behalf_of=frozenset({"omar", "maya"})) == {wanted, other}
+    runs = selectors.actions_of_run(tenant_id=tenant_id, run_id="turn-1")
+    assert [row.action_id for row in runs] == [wanted]
+
+
+def test_times_choose_by_when_the_action_was_asked_for() -> None:
+    tenant_id = uuid4()
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("SELECT audit_make_month('2026-05-01')")
+    noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    for at in (noon - timedelta(milliseconds=1), noon, noon + timedelta(hours=1)):
+        ledger.append(
+            entry(tenant_id=tenant_id, action_id=ids.assemble(ids.floor(at).int >> 80, 7))
+        )
+    filters = Filters(tenant_id=tenant_id, since=noon, until=noon + timedelta(hours=1))
+    (row,) = selectors.actions(filters=filters).rows
+    assert ids.moment(row.action_id) == noon
+    assert selectors.counts_by_status(tenant_id=tenant_id, since=noon) == {"pending": 2}
+
+
+def test_counts_are_of_actions_not_of_rows() -> None:
+    tenant_id = uuid4()
+    for status in ("succeeded", "succeeded", "failed", "pending"):
+        append_action(tenant_id=tenant_id, status=status)
+    since = datetime.now(UTC) - timedelta(hours=1)
+    assert selectors.counts_by_status(tenant_id=tenant_id, since=since) == {
+        "failed": 1,
+        "pending": 1,
+        "succeeded": 2,
+    }
+
+
+def test_open_attempts_are_those_without_an_outcome_of_the_same_number() -> None:
+    tenant_id = uuid4()
+    began = datetime.now(UTC) - timedelta(seconds=1)
+    closed = append_action(tenant_id=tenant_id)
+    left_open = append_action(tenant_id=tenant_id, status="pending")
+    ledger.append(entry(tenant_id=tenant_id, action_id=closed, attempt_no=2))
+    soon = datetime.now(UTC) + timedelta(minutes=1)
+    found = [
+        (row.action_id, row.attempt_no)
+        for row in selectors.open_attempts(older_than=soon, newer_than=began, limit=1000)
+        if row.tenant_id == tenant_id
+    ]
+    assert found == [(closed, 2), (left_open, 1)]
+    assert selectors.open_attempts(older_than=began, newer_than=began) == ()
+    assert len(selectors.open_attempts(older_than=soon, newer_than=began, limit=1)) == 1
+
+
+def test_a_page_of_actions_takes_one_query_whatever_its_size() -> None:
+    tenant_id = uuid4()
+    for _ in range(12):
+        append_action(tenant_id=tenant_id)
+    for limit in (2, 10):
+        with CaptureQueriesContext(connections["ledger"]) as queries:
+            page = selectors.actions(filters=Filters(tenant_id=tenant_id), limit=limit)
+        assert len(page.rows) == limit
+        assert len(queries) == 1

@@ -1,0 +1,327 @@
+"""The inbox in the admin: several at once, changes, delegation, who decides how fast."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from guardrails.approve import decision_time
+from guardrails.execute.executor import execute
+from guardrails.models import Approval
+from integrations.models import Account
+from tests.guardrails.office import Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+@pytest.fixture
+def client() -> Client:
+    found = Client()
+    found.force_login(User.objects.create_superuser("olga", password="x"))
+    return found
+
+
+@pytest.fixture
+def waiting(office: Office) -> Approval:
+    office.permit("create_jira_task", "ask")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    return ask(office, "User Auth")
+
+
+def ask(office: Office, summary: str) -> Approval:
+    wish = {"project_key": "PROJ", "summary": summary, "type": "task", "labels": ["a", "b"]}
+    office.tracker.options.get_or_create(
+        action_type="create_jira_task", source="jira", kind="label", external_id="a", name="a"
+    )
+    office.tracker.options.get_or_create(
+        action_type="create_jira_task", source="jira", kind="label", external_id="b", name="b"
+    )
+    result = execute(office.request("create_jira_task", wish))
+    assert result.status == "pending", result.sentence
+    return Approval.objects.get(action_id=result.action_id)
+
+
+def text(response: Any) -> str:
+    assert response.status_code == 200
+    found: str = response.content.decode()
+    return found
+
+
+def at(name: str, *args: Any) -> str:
+    return reverse(f"admin:guardrails_approval_{name}", args=args)
+
+
+def test_the_selection_becomes_a_page_of_cards(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    other = ask(office, "Payment <b>Integration</b>")
+    selected = {"action": "decide_selected", "_selected_action": [waiting.pk, other.pk]}
+
+    shown = text(client.post(at("changelist"), selected, follow=True))
+
+    assert "1. Create: User Auth" in shown
+    assert "2. Create: Payment &lt;b&gt;Integration&lt;/b&gt;" in shown
+    assert shown.count("Whom and what it reaches") == 2
+    assert (waiting.digest in shown, other.digest in shown) == (True, True)
+    assert Approval.objects.filter(shown_at=None).count() == 0
+
+
+def test_the_inbox_says_how_many_wait(client: Client, waiting: Approval) -> None:
+    assert "1 waits for a person" in text(client.get(at("changelist")))
+    Approval.objects.update(state="rejected", decided_at=timezone.now())
+    assert "Nothing waits for a person" in text(client.get(at("changelist")))
+
+
+def test_receivers_of_one_kind_stand_under_one_label(office: Office, client: Client) -> None:
+    office.permit("send_email", "ask")
+    for name in ("bob@client.com", "eve@client.com"):
+        office.list_target("send_email", "recipient", name, name)
+    wish = {"to": ["bob@client.com", "eve@client.com"], "cc": [], "subject": "Hi", "body": "שלום."}
+    row = Approval.objects.get(action_id=execute(office.request("send_email", wish)).action_id)
+    shown = text(client.get(at("change", row.pk)))
+    assert shown.count(">to (2)</dt>") == 1
+    assert shown.count("bob@client.com</span>") == 1
+    assert 'dir="auto">שלום.</dd>' in shown
+
+
+def test_one_bad_item_does_not_spoil_the_others(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    stale, left = ask(office, "Stale"), ask(office, "Left")
+    body = {
+        "ids": f"{waiting.pk},{stale.pk},{left.pk}",
+        "ticked": [waiting.pk, stale.pk],
+        f"digest-{waiting.pk}": waiting.digest,
+        f"digest-{stale.pk}": "0" * 64,
+        f"digest-{left.pk}": left.digest,
+        "word": "confirm",
+    }
+
+    told = text(client.post(at("batch"), body, follow=True))
+
+    assert "Create: User Auth: Done." in told
+    assert "Create: Stale: This is not what was shown." in told
+    states = {one.description: one.state for one in Approval.objects.all()}
+    assert states == {
+        "Create: User Auth": "executed",
+        "Create: Stale": "pending",
+        "Create: Left": "pending",
+    }
+    assert len(office.calls()) == 1
+
+
+@pytest.mark.parametrize("changes", [{"word": "maybe"}, {"ticked": []}])
+def test_an_unclear_batch_decides_nothing(
+    office: Office, client: Client, waiting: Approval, changes: dict[str, Any]
+) -> None:
+    body = {"ids": str(waiting.pk), "ticked": [waiting.pk], "word": "confirm"}
+    body |= {f"digest-{waiting.pk}": waiting.digest}
+
+    told = text(client.post(at("batch"), body | changes, follow=True))
+
+    assert "Nothing was decided" in told
+    assert office.calls() == []
+
+
+def test_an_operator_changes_an_action_in_a_form(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    form = text(client.get(at("edit", waiting.pk)))
+    assert 'value="User Auth"' in form
+    given = {
+        "digest": waiting.digest,
+        "argument-project_key": "PROJ",
+        "argument-summary": "Single sign-on",
+        "argument-type": "task",
+        "argument-labels": "a",
+    }
+
+    shown = text(client.post(at("edit", waiting.pk), given, follow=True))
+
+    revision = Approval.objects.get(revises=waiting)
+    assert revision.arguments == waiting.arguments | {
+        "summary": "Single sign-on",
+        "labels": ["a"],
+    }
+    assert "Changed. Look at it and decide." in shown
+    assert "What the agent had proposed instead" in shown
+    assert "<del>User Auth</del>" in shown
+    old = text(client.get(at("change", waiting.pk)))
+    assert "Changed by operator olga at" in old
+    assert str(revision.pk) in old
+    assert office.calls() == []
+
+
+def test_what_was_proposed_for_a_tool_is_told_field_by_field(
+    client: Client, waiting: Approval
+) -> None:
+    proposed = {"tool": "tracker:create", "arguments": {"title": "Old\u200b", "labels": ["a"]}}
+    Approval.objects.filter(pk=waiting.pk).update(
+        action_type="call_mcp_tool",
+        arguments={"tool": "tracker:create", "arguments": {"title": "Mine"}},
+        origin=waiting.origin | {"proposed": proposed},
+    )
+    shown = text(client.get(at("change", waiting.pk)))
+    assert "<del>Old⟨U+200B⟩</del>" in shown
+    assert "arguments.labels[0]</dt>" in shown
+    assert "typed by the person who changed what the agent proposed" in shown
+    assert "{&#x27;" not in shown
+
+
+def test_a_change_that_cannot_be_says_why_beside_the_form(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    given = {"digest": waiting.digest, "argument-summary": "X", "argument-type": "task"}
+    refused = text(client.post(at("edit", waiting.pk), given | {"argument-project_key": "OPS"}))
+    stale = client.post(
+        at("edit", waiting.pk),
+        given | {"argument-project_key": "PROJ", "digest": "0"},
+        follow=True,
+    )
+
+    assert "A target is not among those an operator listed." in refused
+    assert "This is not what was shown." in text(stale)
+    assert Approval.objects.get().state == "pending"
+
+
+def test_an_operator_hands_on_and_escalates(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    Account.objects.create(
+        organisation=office.organisation, external_user_id="omar", source="gmail"
+    )
+    body = {"kind": "user", "name": "omar"}
+
+    handed = text(client.post(at("delegate", waiting.pk), body, follow=True))
+    nobody = text(client.post(at("delegate", waiting.pk), body | {"name": "x"}, follow=True))
+    escalated = text(client.post(at("escalate", waiting.pk), follow=True))
+
+    assert "Now omar decides, or an operator." in handed
+    assert "There is nobody of that name who could decide this." in nobody
+    assert "Escalated to the operators." in escalated
+    assert "Delegated to omar by operator olga at" in escalated
+    assert "Waiting, escalated" in text(client.get(at("changelist")))
+
+
+def test_the_inbox_is_filtered_by_attention_and_by_hands(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    mine, of_group, marked = ask(office, "Mine"), ask(office, "Desk"), ask(office, "Marked")
+    user = User.objects.get(username="olga")
+    user.groups.add(Group.objects.create(name="Desk"))
+    Approval.objects.filter(pk=mine.pk).update(delegated_to="operator:olga")
+    Approval.objects.filter(pk=of_group.pk).update(delegated_to="group:Desk")
+    Approval.objects.filter(pk=marked.pk).update(
+        escalated_at=timezone.now(), delegated_to="user:omar"
+    )
+
+    def listed(**query: str) -> set[str]:
+        page = text(client.get(at("changelist"), query))
+        names = ("User Auth", "Mine", "Desk", "Marked")
+        return {name for name in names if f"Create: {name}" in page}
+
+    assert listed() == {"User Auth", "Mine", "Desk", "Marked"}
+    assert listed(delegated="me") == {"Mine", "Desk"}
+    assert listed(delegated="any") == {"Mine", "Desk", "Marked"}
+    assert listed(escalated="yes") == {"Marked"}
+
+
+def test_who_may_only_look_can_do_nothing(office: Office, waiting: Approval) -> None:
+    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
+    onlooker.user_permissions.add(Permission.objects.get(codename="view_approval"))
+    client = Client()
+    client.force_login(onlooker)
+
+    for name in ("edit", "delegate", "escalate", "decide"):
+        assert client.post(at(name, waiting.pk), {"word": "confirm"}).status_code == 403
+    assert client.post(at("batch"), {"ids": str(waiting.pk)}).status_code == 403
+    assert client.get(at("deciders")).status_code == 403
+    page = text(client.get(at("change", waiting.pk)))
+    assert "Change it first" not in page
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.shown_at) == ("pending", None)
+
+
+def test_looking_starts_the_clock_and_deciding_stops_it(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    client.get(at("change", waiting.pk))
+    waiting.refresh_from_db()
+    assert waiting.shown_at is not None
+    Approval.objects.filter(pk=waiting.pk).update(shown_at=waiting.shown_at - timedelta(seconds=90))
+    client.post(at("decide", waiting.pk), {"word": "confirm", "digest": waiting.digest})
+
+    waiting.refresh_from_db()
+    assert 90 <= waiting.seconds_to_decide < 120
+
+
+def test_rubber_stamping_is_seen(office: Office, client: Client, waiting: Approval) -> None:
+    now = timezone.now()
+    values = {
+        field.attname: getattr(waiting, field.attname)
+        for field in Approval._meta.fields
+        if field.attname not in ("id", "action_id", "created_at")
+    }
+
+    def decided(by: str, user: str, seconds: float, state: str = "executed") -> None:
+        row = Approval.objects.create(
+            **values
+            | {
+                "action_id": uuid4(),
+                "state": state,
+                "decided_at": now,
+                "decided_by": by,
+                "decided_as": user,
+                "shown_at": now - timedelta(seconds=seconds),
+            }
+        )
+        assert row.seconds_to_decide == seconds
+
+    for seconds in [1.0] * 9 + [60.0] * 2:
+        decided("token:a", "maya", seconds)
+    decided("operator:olga", "", 40.0)
+    decided("operator:olga", "", 20.0, "rejected")
+    decided("expiry", "", 1.0, "expired")
+
+    found = decision_time.deciders(
+        since=now - timedelta(days=1), organisation_id=office.organisation.id
+    )
+
+    told = [
+        (one.name, one.decisions, one.confirmed, one.seconds, one.quick, one.is_rubber_stamping)
+        for one in found
+    ]
+    assert told == [
+        ("maya", 11, 11, 1.0, 9, True),
+        ("operator olga", 2, 1, 30.0, 0, False),
+    ]
+    page = text(client.get(at("deciders"), {"organisation": office.organisation.slug}))
+    assert "rubber-stamping?" in page
+    assert decision_time.deciders(since=now + timedelta(days=1)) == ()
+
+
+def test_a_long_inbox_takes_as_many_queries_as_a_short_one(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    values = {
+        field.attname: getattr(waiting, field.attname)
+        for field in Approval._meta.fields
+        if field.attname not in ("id", "action_id", "created_at")
+    }
+    Approval.objects.bulk_create(Approval(**values, action_id=uuid4()) for _ in range(500))
+    client.get(at("changelist"))
+    with CaptureQueriesContext(connection) as many:
+        page = text(client.get(at("changelist")))
+    Approval.objects.exclude(pk=waiting.pk).delete()
+    with CaptureQueriesContext(connection) as few:
+        client.get(at("changelist"))
+
+    assert page.count("Create: User Auth") == 50  # a page of it
+    assert len(many) == len(few)

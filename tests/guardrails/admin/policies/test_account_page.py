@@ -1,0 +1,301 @@
+"""The policy page of an account: presets for an empty one, and why something was refused."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from audit.contracts import Filters
+from audit.ledger.selectors import actions
+from guardrails.contracts import Origin
+from guardrails.execute.executor import execute
+from guardrails.facts import reasons
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.models import AllowedAction
+from guardrails.policies import files as policy_files, text as policy_text
+from guardrails.policies.findings import findings
+from guardrails.policies.remedies import REMEDIES
+from integrations.models import Account
+from tests.guardrails.office import Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def client() -> Client:
+    found = Client()
+    found.force_login(User.objects.create_superuser("olga", password="x"))
+    return found
+
+
+def page(client: Client, name: str, *args: Any, **query: Any) -> str:
+    response = client.get(reverse(f"admin:guardrails_policy_{name}", args=args), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_an_account_without_permissions_is_offered_presets(office: Office, client: Client) -> None:
+    text = page(client, "explain", account=office.mailbox.pk)
+
+    assert "Nothing is permitted." in text
+    assert "preset=careful-mailbox" in text
+    assert "preset=jira-desk" not in text
+    office.permit("archive")
+    assert "Nothing is permitted." not in page(client, "explain", account=office.mailbox.pk)
+
+
+def test_it_says_what_is_to_be_mended_in_the_policy(office: Office, client: Client) -> None:
+    assert "To mend in this policy" not in page(client, "explain", account=office.mailbox.pk)
+    office.permit("classify")
+    text = page(client, "explain", account=office.mailbox.pk)
+    found = findings(policy_snapshot(office.ref(office.mailbox)), "gmail")
+    assert [one.severity for one in found] == ["error"]
+    assert "To mend in this policy" in text
+    assert "Grants nothing" in text
+    assert escape(found[0].about) in text
+    assert escape(found[0].sentence) in text
+
+
+def test_a_new_account_leads_to_its_policy(office: Office, client: Client) -> None:
+    form = {
+        "organisation": office.organisation.pk,
+        "external_user_id": f"new-{uuid4()}",
+        "source": "gmail",
+        "address": "new@company.com",
+        "display_name": "New",
+        "time_zone": "Europe/Stockholm",
+        "_save": "Save",
+    }
+
+    response = client.post(reverse("admin:integrations_account_add"), form, follow=True)
+
+    made = Account.objects.get(external_user_id=form["external_user_id"])
+    assert response.redirect_chain[-1][0].endswith(f"explain/?account={made.pk}")
+    assert "Nothing is permitted." in response.content.decode()
+
+
+def test_each_permission_and_target_is_one_step_away(office: Office, client: Client) -> None:
+    rule = office.permit("classify")
+    target = office.list_target("classify", "label", "label_fyi", "FYI")
+
+    text = page(client, "explain", account=office.mailbox.pk)
+
+    assert reverse("admin:guardrails_allowedaction_change", args=[rule.pk]) in text
+    assert reverse("admin:guardrails_allowedactionoption_change", args=[target.pk]) in text
+    query = f"?account={office.mailbox.pk}&action_type=archive"
+    form = client.get(reverse("admin:guardrails_allowedaction_add") + query).content.decode()
+    assert '<option value="archive" selected' in form
+    assert f'<option value="{office.mailbox.pk}" selected' in form
+
+
+def test_a_refusal_is_explained(office: Office, client: Client) -> None:
+    office.permit("send_email")
+    wish = {"to": ["eve@evil.example"], "subject": HOSTILE, "body": "Hello"}
+    result = execute(office.request("send_email", wish))
+
+    listed = page(client, "explain", account=office.mailbox.pk)
+    text = page(client, "why", result.action_id)
+
+    assert reverse("admin:guardrails_policy_why", args=[result.action_id]) in listed
+    assert "A target is not among those an operator listed." in text
+    assert "The target would have to be listed for this action." in text
+    assert "The target is listed: to[0] — “eve@evil.example” (to[0])" in text
+    assert "✓ passed: A permission exists, is switched on and does not say never" in text
+    rule = AllowedAction.objects.get()
+    assert reverse("admin:guardrails_allowedaction_change", args=[rule.pk]) in text
+    assert HOSTILE not in text
+    assert office.calls() == []
+
+
+def test_what_nobody_permitted_offers_to_permit_it(office: Office, client: Client) -> None:
+    origin = Origin(trigger="chat", user_words="archive it")
+    result = execute(office.request("archive", {"email_id": "mail-1"}, origin=origin))
+
+    text = page(client, "why", result.action_id)
+
+    assert f"?account={office.mailbox.pk}&amp;action_type=archive" in text
+    assert "Permission: none counted." in text
+
+
+def test_where_each_value_came_from_is_told(office: Office, client: Client) -> None:
+    office.permit("send_email", "ask")
+    office.list_target("send_email", "recipient", "ada@client.com")
+    wish = {"to": ["ada@client.com"], "subject": "Hi", "body": "Hello"}
+    result = execute(office.request("send_email", wish))
+
+    text = page(client, "why", result.action_id)
+
+    assert "listed by an operator" in text
+    assert "written by the agent or found in content" in text
+    assert "What would have to change" not in text
+
+
+def test_who_may_be_reached_by_the_directory_is_told_in_words(
+    office: Office, client: Client
+) -> None:
+    directory = {"kind": "recipient", "relation": ["directory", "listed"]}
+    office.permit("send_email", conditions=[directory])
+
+    text = page(client, "explain", account=office.mailbox.pk)
+
+    assert "every receiver is a colleague whose account is connected here or listed" in text
+
+
+def test_an_unknown_action_is_not_found(office: Office, client: Client) -> None:
+    address = reverse("admin:guardrails_policy_why", args=[uuid4()])
+    assert client.get(address).status_code == 404
+
+
+def test_remedies_are_for_known_reasons() -> None:
+    assert set(REMEDIES) <= set(reasons.SENTENCES)
+
+
+# --- presets and files ----------------------------------------------------------------
+
+
+def history(office: Office) -> list[tuple[str, str, str]]:
+    filters = Filters(tenant_id=office.organisation.id, action_type="policy.change")
+    return sorted(
+        (row.payload["kind"], row.payload["door"], row.actor_id)
+        for row in actions(filters=filters).rows
+    )
+
+
+def shown(text: str) -> str:
+    return text.split('name="shown" value="')[1].split('"')[0]
+
+
+def test_a_preset_is_shown_in_words_and_then_applied(office: Office, client: Client) -> None:
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+
+    text = client.get(address + "&preset=newsletter-triage").content.decode()
+
+    assert "2 entries would change" in text
+    assert "Permission “Archive a mail”" in text
+    assert "done without asking, only if the mail provably comes from" in text
+    assert not AllowedAction.objects.exists()
+    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
+    answer = client.post(address, body, follow=True).content.decode()
+    assert "2 entries changed." in answer
+    assert set(AllowedAction.objects.values_list("action_type", flat=True)) == {
+        "archive",
+        "classify",
+    }
+    assert history(office) == [("allowedaction", "admin", "operator:olga")] * 2
+
+
+def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -> None:
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    text = client.get(address + "&preset=newsletter-triage").content.decode()
+    office.permit("archive")
+
+    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
+    answer = client.post(address, body).content.decode()
+
+    assert "The policy changed meanwhile." in answer
+    assert AllowedAction.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "one of them"),
+        ("version: 2", "This is no policy file."),
+        ("[", "neither YAML nor JSON"),
+        ("version: 1\npermissions: [{action: <b>, mode: auto}]", "is not a valid choice"),
+        ("version: 1\npermissions: [{action: create_jira_task, mode: auto}]", "works on a jira"),
+        (
+            "version: 1\npermissions: [{action: archive, mode: auto, conditions: [{kind: x}]}]",
+            "“x” is no condition",
+        ),
+        (
+            "version: 1\ntargets: [{action: classify, kind: label, id: a, name: a, group: g}]",
+            "There is no group “g”",
+        ),
+    ],
+)
+def test_a_bad_file_is_explained(office: Office, client: Client, text: str, sentence: str) -> None:
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+
+    answer = client.post(address, {"text": text}).content.decode()
+
+    assert sentence in answer
+    assert "<b>" not in answer
+    assert 'name="shown"' not in answer
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_what_is_downloaded_is_what_can_be_put_back(
+    office: Office, client: Client, form: str
+) -> None:
+    office.permit("archive", conditions=[{"kind": "sender_authenticated"}])
+    office.list_target("classify", "label", "label_fyi", "FYI")
+    query = {"account": str(office.mailbox.pk), "format": form}
+
+    response = client.get(reverse("admin:guardrails_policy_export"), query)
+
+    assert f".{form}" in response["Content-Disposition"]
+    text = response.content.decode()
+    assert policy_text.read(text) == policy_files.exported(office.mailbox)
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    assert "Nothing would change" in client.post(address, {"text": text}).content.decode()
+
+
+def test_a_file_is_tried_on_the_past_before_it_is_applied(office: Office, client: Client) -> None:
+    office.permit("archive")
+    mail = office.receive()
+    assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
+    calls = office.calls()
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    body = {"text": "version: 1\npermissions: []"}
+    body |= {"shown": shown(client.post(address, body).content.decode())}
+
+    tried = client.post(address, body | {"_try": "1", "_last": "500", "_of": "decisions"})
+
+    assert "0 newly allowed, 0 newly asked about, 1 newly refused" in tried.content.decode()
+    assert AllowedAction.objects.exists()
+    assert office.calls() == calls
+    back = client.post(address, body | {"_back": "1"}).content.decode()
+    assert "1 entry would change" in back
+    assert AllowedAction.objects.exists()
+    client.post(address, body | {"_save": "1"})
+    assert not AllowedAction.objects.exists()
+
+
+def test_what_a_file_would_get_wrong_is_said_before_it_is_applied(
+    office: Office, client: Client
+) -> None:
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    text = """
+    version: 1
+    permissions:
+      - action: archive
+        mode: auto
+        conditions: [{kind: sender, domains: [a.com]}, {kind: sender, domains: [b.com]}]
+    """
+
+    answer = client.post(address, {"text": text}).content.decode()
+
+    assert "To mend in the policy as it would be: 1" in answer
+    assert "exclude each other, so it refuses everything." in answer
+
+
+def test_applying_needs_the_rights(office: Office, client: Client) -> None:
+    address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
+    text = client.get(address + "&preset=newsletter-triage").content.decode()
+    rita = User.objects.create_user("rita", password="x", is_staff=True)
+    rita.user_permissions.add(Permission.objects.get(codename="view_allowedaction"))
+    watching = Client()
+    watching.force_login(rita)
+
+    seen = watching.get(address + "&preset=newsletter-triage").content.decode()
+    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
+
+    assert "You may look, but not apply it." in seen
+    assert watching.post(address, body).status_code == 403
+    assert not AllowedAction.objects.exists()

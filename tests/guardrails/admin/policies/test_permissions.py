@@ -1,0 +1,374 @@
+"""What operators see and do in the admin, without a browser."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.ledger.selectors import recorded
+from guardrails.execute.executor import execute
+from guardrails.learn import skills
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    Approval,
+    LearnedPattern,
+    PatternAction,
+    Skill,
+    TargetGroup,
+)
+from guardrails.policies.changes import Author
+from tests.guardrails.office import CHAT, Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def client() -> Client:
+    found = Client()
+    found.force_login(User.objects.create_superuser("olga", password="x"))
+    return found
+
+
+def page(client: Client, name: str, *args: object, **query: Any) -> str:
+    response = client.get(reverse(f"admin:guardrails_{name}", args=args), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def post(client: Client, address: str, /, *args: object, **data: Any) -> Any:
+    return client.post(reverse(f"admin:guardrails_{address}", args=args), data, follow=True)
+
+
+def rule_form(office: Office, **changes: Any) -> dict[str, Any]:
+    values = {
+        "account": office.mailbox.pk,
+        "action_type": "archive",
+        "resource_type": "",
+        "enabled": "on",
+        "approval_mode": "ask",
+        "hold_seconds": "0",
+    }
+    return values | changes
+
+
+# --- permissions and targets -----------------------------------------------------------
+
+
+def test_a_permission_is_added(office: Office, client: Client) -> None:
+    given = {
+        "conditions": "0",
+        "conditions-0-kind": "sender",
+        "conditions-0-domains": "company.com",
+    }
+    response = post(client, "allowedaction_add", **rule_form(office, **given))
+
+    assert response.status_code == 200
+    assert AllowedAction.objects.get().conditions == [
+        {"kind": "sender", "domains": ["company.com"]}
+    ]
+    listed = page(client, "allowedaction_changelist", account__id__exact=office.mailbox.pk)
+    assert "Archive a mail" in listed
+    assert "sender" in listed
+
+
+def test_a_target_is_added_and_a_loose_one_explained(office: Office, client: Client) -> None:
+    form = {
+        "account": office.mailbox.pk,
+        "action_type": "send_email",
+        "resource_type": "",
+        "source": "gmail",
+        "kind": "recipient",
+        "external_id": "Ada <ada@client.com>",
+        "name": "Ada",
+        "group": "",
+    }
+    refused = post(client, "allowedactionoption_add", **form)
+    assert "is not one plain address" in refused.content.decode()
+    post(client, "allowedactionoption_add", **(form | {"external_id": "ada@CLIENT.com"}))
+    assert AllowedActionOption.objects.get().external_id == "ada@client.com"
+    assert "ada@client.com" in page(client, "allowedactionoption_changelist")
+
+
+def test_names_are_taken_over_from_the_provider(office: Office, client: Client) -> None:
+    renamed = office.list_target("classify", "label", "label_fyi", "Old name")
+    gone = office.list_target("classify", "label", "label_nowhere", "Gone")
+
+    response = post(
+        client,
+        "allowedactionoption_changelist",
+        action="refresh_names",
+        _selected_action=[renamed.pk, gone.pk],
+    )
+
+    text = response.content.decode()
+    assert "“Old name” is now called “FYI”." in text
+    assert "“Gone” is gone" in text
+    renamed.refresh_from_db()
+    assert renamed.name == "FYI"
+
+
+def test_groups_are_listed(office: Office, client: Client) -> None:
+    TargetGroup.objects.create(account=office.mailbox, name="Thread status", cardinality="single")
+    assert "One at a time" in page(client, "targetgroup_changelist")
+
+
+# --- patterns --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pattern(office: Office) -> LearnedPattern:
+    found = LearnedPattern.objects.create(
+        account=office.mailbox, name="Weekly", list_id="weekly", reason=HOSTILE
+    )
+    PatternAction.objects.create(pattern=found, action_type="archive")
+    return found
+
+
+def choose(client: Client, pattern: LearnedPattern, action: str) -> None:
+    post(client, "learnedpattern_changelist", action=action, _selected_action=[pattern.pk])
+    pattern.refresh_from_db()
+
+
+def test_an_operator_approves_and_suspends(client: Client, pattern: LearnedPattern) -> None:
+    choose(client, pattern, "approve")
+    assert (pattern.state, pattern.approved_by) == ("approved", "operator:olga")
+    choose(client, pattern, "suspend")
+    assert pattern.state == "suspended"
+
+
+def test_a_changed_pattern_waits_for_approval_again(
+    office: Office, client: Client, pattern: LearnedPattern
+) -> None:
+    choose(client, pattern, "approve")
+    (only,) = pattern.actions.all()
+    form = {
+        "account": office.mailbox.pk,
+        "name": "Weekly",
+        "sender_address": "",
+        "sender_domain": "",
+        "list_id": "another",
+        "subject": "",
+        "content_type": "email",
+        "reason": HOSTILE,
+        "actions-TOTAL_FORMS": 1,
+        "actions-INITIAL_FORMS": 1,
+        "actions-0-id": only.pk,
+        "actions-0-pattern": pattern.pk,
+        "actions-0-order": 0,
+        "actions-0-action_type": "archive",
+    }
+    post(client, "learnedpattern_change", pattern.pk, **form)
+    pattern.refresh_from_db()
+    assert (pattern.list_id, pattern.state, pattern.approved_by) == ("another", "proposed", "")
+
+
+def test_a_pattern_page_shows_hostile_text_as_text(client: Client, pattern: LearnedPattern) -> None:
+    text = page(client, "learnedpattern_change", pattern.pk)
+    assert HOSTILE not in text
+    assert "&lt;script&gt;" in text
+
+
+# --- skills ----------------------------------------------------------------------------
+
+
+def test_an_edited_skill_is_a_new_version(office: Office, client: Client) -> None:
+    form = {
+        "organisation": office.organisation.pk,
+        "account": "",
+        "name": "invoices",
+        "description": "Invoices.",
+        "content": "One.",
+        "enabled": "on",
+    }
+    post(client, "skill_add", **form)
+    first = Skill.objects.get()
+    edited = {"description": "Invoices.", "content": "Two.", "enabled": "on"}
+    post(client, "skill_change", first.pk, **edited)
+    versions = Skill.objects.order_by("version").values_list("version", "content")
+    assert list(versions) == [(1, "One."), (2, "Two.")]
+    post(client, "skill_change", first.pk, description="Invoices.", content="One.")
+    first.refresh_from_db()
+    assert (first.enabled, Skill.objects.count()) == (False, 2)
+    assert "invoices" in page(client, "skill_changelist")
+
+
+def test_a_skill_version_cannot_be_deleted(office: Office, client: Client) -> None:
+    skill = skills.publish(
+        organisation_id=office.organisation.id,
+        account_id=None,
+        name="x",
+        description="d",
+        content="c",
+        author=Author(name="test", door="command"),
+    )
+    address = reverse("admin:guardrails_skill_delete", args=[skill.pk])
+    assert client.post(address, {"post": "yes"}).status_code == 403
+
+
+# --- approvals -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def waiting(office: Office) -> Approval:
+    office.permit("create_jira_task", "ask")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    wish = {
+        "project_key": "PROJ",
+        "summary": "Setup CI/CD",
+        "type": "task",
+        "description": f"{HOSTILE} zero\u200bwidth",
+    }
+    origin = CHAT.__class__(**(vars(CHAT) | {"reason": "I am <b>sure</b>."}))
+    result = execute(office.request("create_jira_task", wish, origin=origin))
+    return Approval.objects.get(action_id=result.action_id)
+
+
+def test_the_card_shows_targets_first_and_everything_in_full(
+    client: Client, waiting: Approval
+) -> None:
+    text = page(client, "approval_change", waiting.pk)
+
+    assert "Create: Setup CI/CD" in text
+    assert text.index("Whom and what it reaches") < text.index("In full")
+    assert "listed by an operator" in text
+    assert HOSTILE not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; zero⟨U+200B⟩width" in text
+    assert "I am &lt;b&gt;sure&lt;/b&gt;." in text
+    assert "(no evidence)" in text
+
+
+def decide(client: Client, approval: Approval, **data: Any) -> Any:
+    return post(client, "approval_decide", approval.pk, **({"digest": approval.digest} | data))
+
+
+def test_an_operator_confirms(office: Office, client: Client, waiting: Approval) -> None:
+    response = decide(client, waiting, word="confirm")
+
+    assert "Create: Setup CI/CD: Done." in response.content.decode()
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.decided_by) == ("executed", "operator:olga")
+    assert len(office.calls()) == 1
+    assert 'value="confirm"' not in page(client, "approval_change", waiting.pk)
+
+
+def test_an_operator_rejects(office: Office, client: Client, waiting: Approval) -> None:
+    decide(client, waiting, word="reject", reason="Not now.")
+
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.decision_reason) == ("rejected", "Not now.")
+    assert recorded(waiting.action_id)[-1].actor_type == "admin"
+    assert (
+        "rejected by operator olga at" in decide(client, waiting, word="confirm").content.decode()
+    )
+    assert office.calls() == []
+
+
+def test_who_may_only_look_reads_conditions_in_words(office: Office) -> None:
+    pattern = LearnedPattern.objects.create(
+        account=office.mailbox, name="News", sender_domain="news.example"
+    )
+    PatternAction.objects.create(
+        pattern=pattern, action_type="classify", arguments={"label_id": "label_fyi"}
+    )
+    conditions = [{"kind": "sender", "domains": ["company.com"]}]
+    row = office.permit("archive", conditions=conditions)
+    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
+    for name in ("view_allowedaction", "view_learnedpattern", "view_patternaction"):
+        onlooker.user_permissions.add(Permission.objects.get(codename=name))
+    watching = Client()
+    watching.force_login(onlooker)
+
+    text = page(watching, "allowedaction_change", row.pk)
+    assert "The mail is from somebody at company.com." in text
+    assert "&quot;kind&quot;" not in text
+    text = page(watching, "learnedpattern_change", pattern.pk)
+    assert "label_fyi" in text
+    assert "&quot;label_id&quot;" not in text
+
+
+@pytest.mark.parametrize("data", [{"word": "maybe"}, {}, {"word": "confirm", "digest": ""}])
+def test_an_unclear_word_decides_nothing(
+    client: Client, waiting: Approval, data: dict[str, Any]
+) -> None:
+    decide(client, waiting, **data)
+    waiting.refresh_from_db()
+    assert waiting.state == "pending"
+
+
+def test_deciding_takes_a_post_with_a_token_by_somebody_who_may(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    address = reverse("admin:guardrails_approval_decide", args=[waiting.pk])
+    assert client.get(address).status_code == 405
+    user = User.objects.get(username="olga")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(user)
+    body = {"word": "confirm", "digest": waiting.digest}
+    assert strict.post(address, body).status_code == 403
+    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
+    onlooker.user_permissions.add(Permission.objects.get(codename="view_approval"))
+    watching = Client()
+    watching.force_login(onlooker)
+    assert watching.post(address, body).status_code == 403
+    assert 'value="confirm"' not in page(watching, "approval_change", waiting.pk)
+    assert Client().post(address, body).status_code == 302
+    waiting.refresh_from_db()
+    assert (waiting.state, office.calls()) == ("pending", [])
+
+
+def test_nothing_of_an_approval_can_be_edited(client: Client, waiting: Approval) -> None:
+    address = reverse("admin:guardrails_approval_change", args=[waiting.pk])
+    assert client.post(address, {"state": "approved"}).status_code == 403
+    assert client.get(reverse("admin:guardrails_approval_add")).status_code == 403
+
+
+def test_what_waits_comes_first(office: Office, client: Client, waiting: Approval) -> None:
+    later = Approval.objects.get(pk=waiting.pk)
+    later.pk, later.action_id = uuid4(), uuid4()
+    later.state, later.decided_at = "rejected", timezone.now()
+    later.description = "A later one"
+    later.save(force_insert=True)
+
+    text = page(client, "approval_changelist")
+
+    assert text.index("Create: Setup CI/CD") < text.index("A later one")
+    filtered = page(client, "approval_changelist", state__exact="pending")
+    assert "A later one" not in filtered
+
+
+@pytest.mark.parametrize(
+    "name", ["allowedaction", "allowedactionoption", "targetgroup", "learnedpattern", "skill"]
+)
+def test_every_form_has_help_for_every_field(office: Office, client: Client, name: str) -> None:
+    text = page(client, f"{name}_add")
+    form = {
+        "allowedaction": AllowedAction,
+        "allowedactionoption": AllowedActionOption,
+        "targetgroup": TargetGroup,
+        "learnedpattern": LearnedPattern,
+        "skill": Skill,
+    }[name]
+    for field in form._meta.get_fields():
+        if re.search(rf'name="{field.name}"', text) and field.name != "id":
+            assert getattr(field, "help_text", ""), field.name
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_lists_take_the_same_queries_whatever_their_length(
+    office: Office, client: Client, django_assert_max_num_queries: Any, number: int
+) -> None:
+    for index in range(number):
+        office.list_target("classify", "label", f"label_{index}")
+        LearnedPattern.objects.create(
+            account=office.mailbox, name=f"P{index}", list_id=f"list-{index}"
+        )
+    for name in ("allowedactionoption", "learnedpattern", "approval", "skill", "allowedaction"):
+        with django_assert_max_num_queries(9):
+            page(client, f"{name}_changelist")

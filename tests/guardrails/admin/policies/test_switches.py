@@ -1,0 +1,123 @@
+"""The page of switches, without a browser."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from guardrails.execute.executor import execute
+from guardrails.models import KillSwitch
+from tests.guardrails.office import Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def client() -> Client:
+    found = Client()
+    found.force_login(User.objects.create_superuser("olga", password="x"))
+    return found
+
+
+def page(client: Client, office: Office, **query: str) -> str:
+    given = {"organisation": office.organisation.slug} | query
+    response = client.get(reverse("admin:guardrails_killswitch_changelist"), given)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def flip(client: Client, office: Office, **fields: Any) -> Any:
+    given = {"organisation": office.organisation.pk, "turn": "off", "why": "A wave"} | fields
+    return client.post(reverse("admin:guardrails_killswitch_flip"), given, follow=True)
+
+
+def test_one_button_stops_and_one_lets_run(office: Office, client: Client) -> None:
+    office.permit("archive")
+    stopped = flip(client, office, account=office.mailbox.pk).content.decode()
+    refused = execute(office.request("archive", {"email_id": office.receive()}))
+    running = flip(client, office, account=office.mailbox.pk, turn="on").content.decode()
+
+    assert "Nothing is under way any more" in stopped
+    assert "Stopped by operator:olga at " in stopped
+    assert refused.reason == "switched_off"
+    assert "runs again" in running
+    assert KillSwitch.objects.get().lifted_by == "operator:olga"
+
+
+def test_every_switch_has_a_button_with_a_name(office: Office, client: Client) -> None:
+    text = page(client, office)
+    names = re.findall(r'<button[^>]+aria-label="Stop: ([^"]+)"', text)
+    assert names[:2] == ["Everything", "All of Company"]
+    assert {"Send a mail", "Maya Lindqvist · Gmail", "Jira"} <= set(names)
+    assert text.count("csrfmiddlewaretoken") >= len(names)
+
+
+def test_a_reason_is_needed(office: Office, client: Client) -> None:
+    assert "Say why" in flip(client, office, why="  ").content.decode()
+    assert not KillSwitch.objects.exists()
+
+
+def test_reasons_are_plain_text(office: Office, client: Client) -> None:
+    flip(client, office, why=HOSTILE)
+    assert HOSTILE not in page(client, office)
+    assert "&lt;script&gt;" in page(client, office)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"organisation": "x"}, {"action_type": "invented"}, {"organisation": "", "source": "gmail"}],
+)
+def test_what_is_no_switch_is_said_in_words(
+    office: Office, client: Client, fields: dict[str, str]
+) -> None:
+    assert "There is no such switch." in flip(client, office, **fields).content.decode()
+    assert not KillSwitch.objects.exists()
+
+
+def test_flipping_needs_the_right_a_post_and_a_csrf_token(office: Office, client: Client) -> None:
+    reader = User.objects.create_user("rita", password="x", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_killswitch"))
+    looking = Client(enforce_csrf_checks=True)
+    looking.force_login(reader)
+    careless = Client(enforce_csrf_checks=True)
+    careless.force_login(User.objects.get(username="olga"))
+
+    assert (
+        "<button"
+        not in page(looking, office).partition("Organisation</h2>")[2].partition("Accounts</h2>")[0]
+    )
+    assert client.get(reverse("admin:guardrails_killswitch_flip")).status_code == 405
+    assert flip(careless, office).status_code == 403
+    client.force_login(reader)
+    assert flip(client, office).status_code == 403
+    assert not KillSwitch.objects.exists()
+
+
+def test_an_account_is_found_by_name_user_or_address(office: Office, client: Client) -> None:
+    for query in ("Lindq", office.user_id, office.mailbox.address):
+        assert "Stop: Maya Lindqvist · Gmail" in page(client, office, q=query)
+    assert "Stop: Maya Lindqvist" not in page(client, office, q="nobody\0")
+
+
+def test_the_page_of_an_account_leads_to_its_switches(office: Office, client: Client) -> None:
+    response = client.get(
+        reverse("admin:integrations_account_change", args=[office.mailbox.pk])
+    ).content.decode()
+    assert f"{reverse('admin:guardrails_killswitch_changelist')}?organisation=" in response
+
+
+def test_a_switch_is_tried_on_the_past_and_not_thrown(office: Office, client: Client) -> None:
+    office.permit("archive")
+    execute(office.request("archive", {"email_id": office.receive()}))
+
+    text = flip(client, office, action_type="archive", _try="1", why="").content.decode()
+
+    assert "0 newly allowed, 0 newly asked about, 1 newly refused" in text
+    assert not KillSwitch.objects.exists()
+    rita = Client()
+    rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
+    assert flip(rita, office, _try="1").status_code == 403

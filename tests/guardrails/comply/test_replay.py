@@ -1,0 +1,288 @@
+"""Every decision of a bundle follows from what the bundle holds, and a false one is named."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from guardrails.approve import approvals
+from guardrails.comply.replay import Replay
+from guardrails.contracts import Origin
+from guardrails.execute.executor import execute
+from guardrails.models import Approval
+from tests.audit import sealed
+from tests.audit.bundle import files as bundles
+from tests.audit.bundle.files import Files
+from tests.guardrails.office import Office, webhook
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def live(office: Office) -> bytes:
+    """A morning of an agent: allowed, refused, asked and confirmed; as a bundle."""
+    office.permit("archive")
+    office.permit("draft", "ask", conditions=[{"kind": "sender", "domains": ["client.com"]}])
+    mail = office.receive()
+    thread = office.email(mail)["thread_id"]
+    draft = {"to": ["ada@client.com"], "reply_to_id": mail, "subject": "Re", "body": "Yes."}
+    assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
+    assert execute(office.request("archive", {"email_id": mail})).status == "noop"
+    assert execute(office.request("archive", {"email_id": "unknown"})).status == "refused"
+    assert execute(office.request("archive", {"email_id": mail, "x": 1})).status == "refused"
+    assert execute(office.request("mark_read", {"email_id": mail})).status == "refused"
+    by_mail = office.request("archive", {"email_id": mail}, origin=webhook(mail, thread))
+    assert execute(by_mail).status == "noop"
+    assert execute(office.request("draft", draft)).status == "pending"
+    approval = Approval.objects.get(organisation=office.organisation)
+    done = approvals.confirm(
+        organisation_id=office.organisation.id, approval_id=approval.id, decided_by="user:maya"
+    )
+    assert done.status == "succeeded"
+    sealed.seal(office.organisation.id)
+    return bundles.make(office.organisation.id)
+
+
+def replayed(data: bytes) -> tuple[list[str], Replay]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        replay = Replay(archive)
+        return [one.sentence for one in replay], replay
+
+
+def test_every_decision_of_a_bundle_is_made_again_offline(
+    office: Office, tmp_path: Path, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    data = live(office)
+    assert bundles.check(tmp_path, data, sealed.key(office.organisation.id)) == 0
+    with (
+        django_assert_num_queries(0),
+        django_assert_num_queries(0, using="ledger"),
+    ):
+        told, replay = replayed(data)
+    # Three attempts, three refusals, one that waited and its attempt.
+    assert (told, replay.agreed, replay.erased) == ([], 8, 0)
+
+
+def test_an_action_that_was_held_follows_from_its_policy(office: Office) -> None:
+    office.permit("send_email", hold_seconds=300)
+    office.list_target("send_email", "recipient", "ann@company.com")
+    typed = Origin(trigger="chat", turn_id="turn-1", user_words="Write to ann@company.com")
+    mail = {"to": ["ann@company.com"], "subject": "Lunch", "body": "At noon?"}
+    assert execute(office.request("send_email", mail, origin=typed)).status == "held"
+    sealed.seal(office.organisation.id)
+
+    told, replay = replayed(bundles.make(office.organisation.id))
+
+    assert (told, replay.agreed) == ([], 1)
+    assert office.calls() == []
+
+
+def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:
+    office.permit("archive", "ask")
+    mail = office.receive(labels=["unread"])
+    assert execute(office.request("archive", {"email_id": mail})).status == "noop"
+    sealed.seal(office.organisation.id)
+
+    told, replay = replayed(bundles.make(office.organisation.id))
+
+    assert (told, replay.agreed) == ([], 1)
+    assert office.calls() == []
+
+
+def test_refusals_of_what_was_too_long_to_keep_are_counted_apart(
+    office: Office, tmp_path: Path
+) -> None:
+    office.permit("archive")
+    for arguments in ({"email_id": "x" * 5000, "y": 1}, {"email_id": "x", "y": 1}):
+        assert execute(office.request("archive", arguments)).status == "refused"
+    sealed.seal(office.organisation.id)
+    data = bundles.make(office.organisation.id)
+
+    told, replay = replayed(data)
+
+    assert (told, replay.agreed, replay.unkept) == ([], 1, 1)
+    (tmp_path / "bundle.zip").write_bytes(data)
+    said = StringIO()
+    call_command("replay_bundle", str(tmp_path / "bundle.zip"), stdout=said)
+    assert (
+        "1 refusals cannot be made again: the arguments were none, or too long" in said.getvalue()
+    )
+    assert office.calls() == []
+
+
+def test_an_attempt_without_its_arguments_does_not_follow(office: Office) -> None:
+    office.permit("archive")
+    mail = office.receive()
+    assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
+    sealed.seal(office.organisation.id)
+    files = bundles.unpack(bundles.make(office.organisation.id))
+
+    def cut(row: dict[str, Any], payload: dict[str, Any]) -> None:
+        payload["proposed"] = '{"email_id": "mai'
+
+    change(files, "allowed", cut)
+    told, replay = replayed(bundles.pack(files))
+    assert told == ["It keeps no evidence that it could be decided on again."]
+    assert replay.unkept == 0
+
+
+def test_an_approval_that_nobody_gave_is_named(office: Office) -> None:
+    files = bundles.unpack(live(office))
+    rows = bundles.lines(files, "ledger")
+    word = next(row for row in rows if row["decision_reason"] == "approved")
+    attempt = next(row for row in rows if row["decision"] == "approved" and row != word)
+    sentence = f"Nobody is recorded to have given the approval {attempt['approval_id']}."
+
+    def keep(rows: list[dict[str, Any]]) -> None:
+        kept = {row["id"] for row in rows}
+        bundles.put(files, "ledger", rows)
+        given = bundles.lines(files, "payloads")
+        bundles.put(files, "payloads", [one for one in given if one["row_id"] in kept])
+
+    keep([row for row in rows if row != word])
+    assert replayed(bundles.pack(files))[0] == [sentence]
+    manifest = json.loads(files["manifest.json"])
+    files["manifest.json"] = json.dumps(manifest | {"first": 1}).encode()
+    assert replayed(bundles.pack(files))[0] == [sentence]  # it was asked for in this period
+
+    keep([row for row in rows if row != word and row["status"] != "waiting"])
+    assert replayed(bundles.pack(files))[0] == []  # both may stand before the period's first row
+    files["manifest.json"] = json.dumps(manifest).encode()
+    assert replayed(bundles.pack(files))[0] == [sentence]
+
+
+def change(
+    files: Files, reason: str, edit: Callable[[dict[str, Any], dict[str, Any]], None]
+) -> int:
+    """Edits the line with this reason and its payload, as who owns database and keys could."""
+    rows = {row["id"]: row for row in bundles.lines(files, "ledger")}
+    given = bundles.lines(files, "payloads")
+    row = next(row for row in rows.values() if row["decision_reason"] == reason)
+    payload = next(one for one in given if one["row_id"] == row["id"])
+    body = payload["body"]
+    edit(row, body["payload"])
+    bundles.put(files, "ledger", list(rows.values()))
+    bundles.put(files, "payloads", given)
+    return int(row["id"])
+
+
+@pytest.mark.parametrize(
+    ("reason", "edit", "sentence"),
+    [
+        (
+            "object_unknown",
+            lambda row, payload: row.update(phase="attempt"),
+            "It was carried on as “blocked”, but the verdict is “refuse”.",
+        ),
+        (
+            "allowed",
+            lambda row, payload: payload["decided_on"].update(verdict="refuse", reason="paused"),
+            "It was decided “refuse” (paused) and is “allow” (allowed) by its evidence.",
+        ),
+        (
+            "allowed",
+            lambda row, payload: payload["decided_on"].update(paused=True),
+            "It was decided “allow” (allowed) and is “refuse” (paused) by its evidence.",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: payload.pop("decided_on"),
+            "It keeps no evidence that it could be decided on again.",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(policy_digest="0" * 64),
+            "The policy that decided it is missing or altered.",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision_reason="paused"),
+            "It says “blocked” (paused), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision_reason="too_many_asks"),
+            "It says “blocked” (too_many_asks), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision_reason="guard_failed"),
+            "It says “blocked” (guard_failed), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(decision_reason="held"),
+            "It says “allowed” (held), but the verdict is “allow” (allowed).",
+        ),
+        (
+            "not_permitted",
+            lambda row, payload: row.update(decision="allowed"),
+            "It says “allowed” (not_permitted), but the verdict is “refuse” (not_permitted).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(decision_reason="guard_failed"),
+            "It says “allowed” (guard_failed), but the verdict is “allow” (allowed).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(decision="blocked"),
+            "It says “blocked” (allowed), but the verdict is “allow” (allowed).",
+        ),
+        (
+            "allowed",
+            lambda row, payload: row.update(phase="blocked", decision="blocked"),
+            "It was carried on as “blocked”, but the verdict is “allow”.",
+        ),
+        (
+            "needs_approval",
+            lambda row, payload: row.update(decision_reason="paused"),
+            "It says “none” (paused), but the verdict is “ask” (needs_approval).",
+        ),
+        (
+            "needs_approval",
+            lambda row, payload: row.update(phase="attempt", decision="allowed", approval_id=""),
+            "It was carried out without a person's word, but the verdict is “ask”.",
+        ),
+    ],
+)
+def test_a_decision_that_does_not_follow_is_named(
+    office: Office, tmp_path: Path, reason: str, edit: Any, sentence: str
+) -> None:
+    files = bundles.unpack(live(office))
+    row_id = change(files, reason, edit)
+    (tmp_path / "bundle.zip").write_bytes(bundles.pack(files))
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"1 decisions do not follow\. 7 decisions follow"):
+        call_command("replay_bundle", str(tmp_path / "bundle.zip"), stdout=out)
+    assert out.getvalue() == f"row {row_id}: {sentence}\n"
+
+
+def test_a_wider_policy_in_the_bundle_is_not_believed(office: Office) -> None:
+    files = bundles.unpack(live(office))
+    kept = bundles.lines(files, "policies")
+    for policy in kept:
+        policy["body"] = policy["body"].replace('"mode":"ask"', '"mode":"auto"')
+    bundles.put(files, "policies", kept)
+    told, replay = replayed(bundles.pack(files))
+    assert set(told) == {"The policy that decided it is missing or altered."}
+    assert len(told) + replay.agreed == 8
+
+
+def test_decisions_whose_evidence_was_erased_are_counted(office: Office) -> None:
+    files = bundles.unpack(live(office))
+    kept = bundles.lines(files, "payloads")
+    bundles.put(files, "payloads", kept[1:])  # the first attempt's
+    told, replay = replayed(bundles.pack(files))
+    assert (told, replay.agreed, replay.erased) == ([], 7, 1)
+
+
+def test_what_is_no_bundle_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "other.zip").write_bytes(b"no zip")
+    with pytest.raises(CommandError, match="The bundle cannot be read"):
+        call_command("replay_bundle", str(tmp_path / "other.zip"))

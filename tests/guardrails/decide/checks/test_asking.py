@@ -1,0 +1,145 @@
+"""When a person is asked, and for which reason."""
+
+from typing import Any
+
+import pytest
+
+from guardrails.approve import approvals
+from guardrails.contracts import Decision, Origin
+from guardrails.decide.policy import decide
+from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.execute.executor import execute
+from guardrails.facts.facts import Facts
+from integrations.contracts import Mailbox
+from tests.guardrails.office import AGENT_TEXT, CHAT, Office, phases
+from tests.guardrails.values import (
+    ADA,
+    ME,
+    NOW,
+    account,
+    chat,
+    facts,
+    inbound,
+    option,
+    policy_of,
+    request,
+    rule,
+)
+
+database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+LISTED_ADA = option("send_email", "recipient", ADA)
+MAIL = {"to": [ADA], "subject": "Hello", "body": "See you at noon."}
+OWN_TEXT = {"kind": "text", "written_by": "user"}
+WORDS = f"Write to {ADA}: subject Hello, text “See you at noon.” Thanks!"
+
+
+def send(
+    *raw: dict[str, Any],
+    origin: Origin | None = None,
+    ceiling: tuple[Limit, ...] = (),
+    found: Facts | None = None,
+) -> Decision:
+    policy = policy_of(rule("send_email", "auto", *raw, agent_text=False), LISTED_ADA)
+    return decide(
+        request=request("send_email", MAIL, origin),
+        policy=PolicySnapshot(**(vars(policy) | {"ceiling": ceiling})),
+        facts=found or facts(),
+        now=NOW,
+    )
+
+
+def test_text_of_the_agents_own_that_reaches_others_is_asked_about() -> None:
+    decision = send()
+    assert (decision.verdict, decision.reason) == ("ask", "needs_approval")
+    assert decision.sentence == (
+        "A person must confirm this first. The text was written by the agent (subject, body)."
+    )
+
+
+def test_the_users_own_words_go_out_unasked_if_all_of_them_are() -> None:
+    assert send(origin=chat(WORDS)).verdict == "allow"
+    partly = send(origin=chat(f"Write to {ADA}: Hello"))
+    assert partly.sentence.endswith("The text was written by the agent (body).")
+    # A part of what the user typed is the user's; more than they typed is not.
+    assert send(origin=chat(WORDS.replace("noon", "one"))).verdict == "ask"
+
+
+def test_an_operator_may_let_text_of_the_agents_own_go() -> None:
+    assert send(AGENT_TEXT).verdict == "allow"
+
+
+def test_an_operator_may_refuse_text_of_the_agents_own() -> None:
+    decision = send(OWN_TEXT)
+    assert (decision.verdict, decision.reason) == ("refuse", "condition_failed")
+    assert decision.sentence.endswith("The user did not type this: subject, body.")
+    assert send(OWN_TEXT, origin=chat(WORDS)).verdict == "allow"
+
+
+def test_the_ceiling_lifts_nothing_and_can_refuse() -> None:
+    limit = rule("send_email", "auto", AGENT_TEXT, agent_text=False).conditions
+    above = Limit(id="1", action_type="", mode="auto", conditions=limit)
+    assert send(ceiling=(above,)).verdict == "ask"
+    own = rule("send_email", "auto", OWN_TEXT, agent_text=False).conditions
+    strict = Limit(id="1", action_type="", mode="auto", conditions=own)
+    decision = send(AGENT_TEXT, ceiling=(strict,))
+    assert (decision.verdict, decision.reason) == ("refuse", "above_ceiling")
+
+
+def test_what_nobody_else_sees_may_be_written_by_the_agent() -> None:
+    wish = request("draft", {"reply_to_id": "mail-1", **MAIL})
+    policy = policy_of(rule("draft", agent_text=False), option("draft", "recipient", ADA))
+    assert decide(request=wish, policy=policy, facts=facts(), now=NOW).verdict == "allow"
+    shared = facts(mailbox=Mailbox(address=ME, shared_with=(ADA,)))
+    decision = decide(request=wish, policy=policy, facts=shared, now=NOW)
+    assert (decision.verdict, decision.reason) == ("ask", "needs_approval")
+
+
+def test_a_mail_never_sends_text_of_the_agents_own_unasked() -> None:
+    wish = request("send_email", {**MAIL, "reply_to_id": "mail-1"}, inbound(user_words=WORDS))
+    policy = policy_of(rule("send_email", agent_text=False), LISTED_ADA)
+    assert decide(request=wish, policy=policy, facts=facts(), now=NOW).verdict == "ask"
+
+
+def test_times_are_asked_about_where_others_get_them() -> None:
+    event = {
+        "title": "Lunch",
+        "start": "2026-03-02T10:00:00+01:00",
+        "end": "2026-03-02T11:00:00+01:00",
+    }
+
+    def invite(words: str, **more: Any) -> Decision:
+        wish = request("create_calendar_event", event | more, chat(words))
+        ours = account(source="calendar")
+        rows: tuple[Rule | Option, ...] = (
+            rule("create_calendar_event", agent_text=False),
+            option("create_calendar_event", "recipient", ADA, source="calendar"),
+        )
+        return decide(
+            request=type(wish)(**(vars(wish) | {"account": ours})),
+            policy=policy_of(*rows),
+            facts=facts(),
+            now=NOW,
+        )
+
+    assert invite("Lunch").verdict == "allow"
+    decision = invite("Lunch", attendees=[ADA])
+    assert decision.sentence.endswith("The time was chosen by the agent (start, end).")
+    exact = f"Lunch from {event['start']} to {event['end']}"
+    assert invite(exact, attendees=[ADA]).verdict == "allow"
+
+
+@database
+def test_an_ask_for_text_is_carried_out_after_a_persons_word(office: Office) -> None:
+    office.permit("send_email", agent_text=False)
+    office.list_target("send_email", "recipient", ADA)
+
+    result = execute(office.request("send_email", MAIL, origin=CHAT))
+
+    assert (result.status, office.calls()) == ("pending", [])
+    assert phases(result) == [("control", "waiting", "needs_approval")]
+    assert result.approval_id is not None
+    done = approvals.confirm(
+        organisation_id=office.organisation.id, approval_id=result.approval_id, decided_by="maya"
+    )
+    assert done.status == "succeeded"
+    assert [call["body"]["body"] for call in office.calls()] == [MAIL["body"]]

@@ -1,0 +1,194 @@
+"""Any decision of the past is decided again from the ledger, and gives the same answer."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError, connections
+from hypothesis import given, strategies as st
+
+from audit.contracts import Recorded
+from audit.ledger.chain import canonical_bytes, storable
+from audit.ledger.selectors import recorded
+from audit.models import LedgerPolicy
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.decide import evidence, snapshot
+from guardrails.decide.policy import decide, needs
+from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.execute import policy_versions
+from guardrails.execute.entries import blocked
+from guardrails.execute.executor import execute
+from guardrails.facts.facts import Facts
+from guardrails.gather.judgement import Judgement
+from tests.guardrails.decide.test_policy_ceiling import limits
+from tests.guardrails.decide.test_policy_properties import (
+    ARGUMENTS,
+    action_types,
+    origins,
+    policies,
+)
+from tests.guardrails.office import Office, webhook
+from tests.guardrails.values import ADA, NOW, email, facts, policy_of, request, rule
+
+database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def as_recorded(wish: ActionRequest, policy: PolicySnapshot, read: Facts | None) -> Recorded:
+    """The row that the executor would write, as it comes back from the ledger."""
+    decision = decide(request=wish, policy=policy, facts=read, now=NOW)
+    grounds = evidence.kept(request=wish, policy=policy, facts=read, now=NOW, decision=decision)
+    judgement = Judgement(decision=decision, grounds=grounds, policy=policy, facts=read)
+    entry = blocked(wish, judgement, attempt_no=1, now=NOW)
+    names = Recorded.__dataclass_fields__.keys() & entry.__dataclass_fields__.keys()
+    values: dict[str, Any] = {name: getattr(entry, name) for name in names}
+    return Recorded(**(values | {"payload": dict(storable(entry.payload))}), id=1, recorded_at=NOW)
+
+
+@given(
+    action_types,
+    policies(),
+    st.lists(limits, max_size=2, unique_by=lambda one: one.id),
+    origins,
+    st.sampled_from(
+        [
+            None,
+            facts(),
+            facts(corresponded={ADA: 2}, created=("mail-1",)),
+            facts(corresponded={}),
+            facts(directory=(ADA,)),
+        ]
+    ),
+    st.sampled_from([{}, {"extra": 1}, {"email_id": "\u200b"}]),
+)
+def test_the_same_policy_gives_the_same_answer(
+    action_type: str,
+    policy: PolicySnapshot,
+    some: list[Any],
+    origin: Origin,
+    read: Facts | None,
+    odd: dict[str, Any],
+) -> None:
+    policy = replace(policy, ceiling=tuple(some))
+    wish = request(action_type, ARGUMENTS[action_type] | odd, origin)
+    row = as_recorded(wish, policy, read)
+    past = evidence.past(row)
+    assert past is not None
+
+    again = evidence.decide_again(past, snapshot.read(policy.content()))
+
+    assert again is not None
+    assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
+
+
+@given(policies(), st.lists(limits, max_size=2, unique_by=lambda one: one.id))
+def test_a_policy_is_read_back_as_it_was(policy: PolicySnapshot, some: list[Any]) -> None:
+    policy = replace(policy, ceiling=tuple(some), switches=(snapshot.Switch(id="1", why="x"),))
+    again = snapshot.read(policy.content())
+    assert again.digest == policy.digest
+    assert again.content() == policy.content()
+
+
+def test_no_body_of_a_mail_is_kept() -> None:
+    secret = email(body_text="the secret", body_html="the secret", snippet="the secret")
+    wish, policy = request("archive", ARGUMENTS["archive"]), policy_of(rule("archive"))
+    row = as_recorded(wish, policy, facts(secret))
+    assert "the secret" not in str(row.payload)
+
+
+def test_of_the_providers_lists_only_what_is_named_is_kept() -> None:
+    wish, policy = request("classify", ARGUMENTS["classify"]), policy_of(rule("classify"))
+    row = as_recorded(wish, policy, facts())
+    assert row.payload["decided_on"]["facts"]["labels"] == {"label_fyi": "FYI"}
+
+
+def test_evidence_from_before_a_fact_was_known_is_decided_without_it() -> None:
+    wish, policy = request("draft", ARGUMENTS["draft"]), policy_of(rule("draft"))
+    row = as_recorded(wish, policy, facts())
+    decided_on = row.payload["decided_on"]
+    kept = {k: v for k, v in decided_on["facts"].items() if k not in ("corresponded", "created")}
+    old = replace(row, payload={**row.payload, "decided_on": {**decided_on, "facts": kept}})
+
+    past = evidence.past(old)
+
+    assert past is not None
+    again = evidence.decide_again(past, policy)
+    assert again is not None
+    assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
+
+
+def test_facts_that_were_not_read_are_not_guessed() -> None:
+    policy = policy_of(rule("archive"))
+    past = evidence.past(as_recorded(request("archive", ARGUMENTS["archive"]), policy, facts()))
+    assert past is not None
+    wider = policy_of(rule("archive", "auto", {"kind": "thread"}))
+    assert not needs(past.request, wider) <= past.needs
+    assert evidence.decide_again(past, wider) is None
+
+
+def test_a_directory_that_was_not_read_is_not_guessed() -> None:
+    wish = request("send_email", {"to": [ADA], "subject": "Hello", "body": "Text."})
+    known = {"kind": "recipient", "relation": ["typed", "directory"]}
+    without = policy_of(rule("send_email", "auto", {**known, "relation": ["typed"]}))
+    named = policy_of(rule("send_email", "auto", known))
+    unread = evidence.past(as_recorded(wish, without, facts()))
+    read = evidence.past(as_recorded(wish, named, facts(directory=(ADA,))))
+    assert unread is not None
+    assert read is not None
+    assert evidence.decide_again(unread, named) is None
+    again = evidence.decide_again(read, named)
+    assert again is not None
+    assert (again.verdict, again.reason) == ("allow", "allowed")
+
+
+def test_a_row_without_evidence_is_not_decided_again() -> None:
+    row = as_recorded(request("archive", {}), policy_of(), None)
+    assert evidence.past(replace(row, payload={})) is None
+    assert evidence.past(replace(row, payload=dict(row.payload) | {"proposed": '{"a'})) is None
+
+
+@database
+@pytest.mark.parametrize("verdict", ["allow", "ask", "refuse", "nothing permitted", "from mail"])
+def test_what_the_executor_decided_is_decided_again_from_the_ledger(
+    office: Office, verdict: str
+) -> None:
+    email_id = office.receive(body_text="Body")
+    origin: dict[str, Any] = {}
+    if verdict in ("allow", "ask"):
+        office.permit("draft", {"allow": "auto"}.get(verdict, verdict))
+    elif verdict == "refuse":
+        office.permit("draft", conditions=[{"kind": "sender", "domains": ["company.com"]}])
+    elif verdict == "from mail":
+        office.permit("draft", conditions=[{"kind": "first_contact"}, {"kind": "thread"}])
+        thread = office.email(email_id)["thread_id"]
+        origin = {"origin": webhook(email_id, thread)}
+    arguments = {"to": [ADA], "reply_to_id": email_id, "subject": "Re", "body": "Yes."}
+
+    result = execute(office.request("draft", arguments, **origin))
+
+    row = recorded(result.action_id)[0]
+    past, policy = (
+        evidence.past(row),
+        policy_versions.policy(row.policy_digest, tenant_id=row.tenant_id),
+    )
+    assert past is not None
+    assert policy is not None
+    again = evidence.decide_again(past, policy)
+    assert again is not None
+    assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
+
+
+@database
+def test_a_policy_is_kept_once_and_only_as_it_was(office: Office) -> None:
+    policy, tenant_id = policy_of(rule("archive")), office.organisation.id
+    policy_versions.keep(policy, tenant_id=tenant_id)
+    policy_versions.keep(policy, tenant_id=tenant_id)
+    assert LedgerPolicy.objects.filter(tenant_id=tenant_id).count() == 1
+    assert policy_versions.policy(policy.digest, tenant_id=tenant_id) == policy
+    assert policy_versions.policy("0" * 64, tenant_id=tenant_id) is None
+    assert policy_versions.policy(policy.digest, tenant_id=uuid4()) is None
+    with pytest.raises(IntegrityError), connections["ledger"].cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_policy (tenant_id, digest, body) VALUES (%s, %s, '{}')",
+            [tenant_id, "0" * 64],
+        )

@@ -1,0 +1,269 @@
+"""Held actions when their time has come: decided again, carried out once."""
+
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from audit.ledger.selectors import recorded
+from guardrails.contracts import ActionResult, Origin
+from guardrails.execute import executor, settling
+from guardrails.execute.executor import execute
+from guardrails.execute.held_sends import TooLate, recall
+from guardrails.execute.releases import finish_released, release, release_due
+from guardrails.models import AllowedAction, AllowedActionOption, Approval, Hold
+from integrations.exceptions import Unavailable
+from integrations.models import Account
+from integrations.writes import DataServiceWriter
+from tests.guardrails.office import Office, in_threads, phases
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+BOB = "bob@company.com"
+MAIL = {"to": [BOB], "subject": "Hello", "body": "Hello."}
+TYPED = Origin(trigger="chat", turn_id="turn-1", user_words=BOB)
+
+
+@pytest.fixture
+def held(office: Office) -> ActionResult:
+    office.permit("send_email", hold_seconds=300)
+    office.list_target("send_email", "recipient_domain", "company.com", "Us")
+    result = execute(office.request("send_email", MAIL, origin=TYPED))
+    assert result.status == "held"
+    return result
+
+
+def due() -> int:
+    Hold.objects.update(until=timezone.now())
+    return release_due(now=timezone.now())
+
+
+def test_what_is_due_is_carried_out_once(office: Office, held: ActionResult) -> None:
+    assert release_due(now=timezone.now()) == 0
+    assert office.calls() == []
+
+    assert (due(), due()) == (1, 0)
+
+    hold = Hold.objects.get()
+    assert (hold.state, hold.decided_by, hold.outcome) == ("released", "clock", "Done.")
+    assert hold.finished_at is not None
+    assert phases(held) == [
+        ("control", "waiting", "held"),
+        ("attempt", "pending", "allowed"),
+        ("outcome", "succeeded", "performed"),
+    ]
+    assert [call["idempotency_key"] for call in office.calls()] == [f"remit-{held.action_id}"]
+    assert release(hold.id) is None
+
+
+@pytest.mark.parametrize("change", ["rule", "target", "pause", "condition"])
+def test_the_policy_at_that_time_decides(office: Office, held: ActionResult, change: str) -> None:
+    rule = AllowedAction.objects.get()
+    if change == "rule":
+        rule.enabled = False
+        rule.save()
+    elif change == "target":
+        AllowedActionOption.objects.all().delete()
+    elif change == "pause":
+        Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
+    else:
+        rule.conditions = [{"kind": "recipient_domain", "domains": ["other.com"]}]
+        rule.save()
+
+    due()
+
+    hold = Hold.objects.get()
+    assert hold.state == "refused"
+    assert phases(held)[-1][:2] == ("blocked", "blocked")
+    assert hold.outcome == recorded(held.action_id)[-1].payload["sentence"]
+    assert office.calls() == []
+
+
+def test_a_permission_that_asks_by_then_asks_and_holds_no_second_time(
+    office: Office, held: ActionResult
+) -> None:
+    rule = AllowedAction.objects.get()
+    rule.approval_mode = "ask"
+    rule.save()
+    due()
+    assert office.calls() == []
+    approval = Approval.objects.get()
+
+    from guardrails.approve import approvals
+
+    result = approvals.confirm(
+        organisation_id=office.organisation.id, approval_id=approval.id, decided_by="operator:olga"
+    )
+    assert result.status == "succeeded"
+    assert Hold.objects.count() == 1
+    assert len(office.calls()) == 1
+
+
+def test_a_release_with_an_unknown_outcome_is_settled_when_the_provider_is_back(
+    office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*given: Any, **named: Any) -> None:
+        raise Unavailable("timed out")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DataServiceWriter, "send_email", down)
+        patched.setattr("integrations.reads.DataServiceReader.operation", down)
+        due()
+    assert phases(held)[-1] == ("attempt", "pending", "allowed")
+    assert Hold.objects.get().finished_at is None
+
+    assert finish_released(older_than=timezone.now()) == 1
+
+    assert Hold.objects.get().outcome == "Done."
+    assert phases(held)[-1] == ("outcome", "succeeded", "performed")
+    assert [call["performed"] for call in office.calls()] == [True]
+
+
+def test_a_provider_that_is_away_is_tried_again_until_it_is_back(
+    office: Office, held: ActionResult
+) -> None:
+    office.faults(error_rate=1.0)
+    for _ in range(2):
+        assert due() == 1
+    hold = Hold.objects.get()
+    assert (hold.state, hold.decided_at, hold.finished_at) == ("held", None, None)
+    assert hold.outcome == "The provider could not be asked. Try again later."
+    assert phases(held) == [("control", "waiting", "held")]
+    office.faults()
+    assert office.calls() == []
+
+    due()
+
+    assert Hold.objects.get().outcome == "Done."
+    assert phases(held)[-1] == ("outcome", "succeeded", "performed")
+    assert [call["performed"] for call in office.calls()] == [True]
+
+
+def test_while_its_provider_is_away_it_can_be_recalled(office: Office, held: ActionResult) -> None:
+    office.faults(error_rate=1.0)
+    due()
+    hold = Hold.objects.get()
+    recall(organisation_id=office.organisation.id, hold_id=hold.id, by="operator:olga")
+    office.faults()
+
+    assert (release_due(now=timezone.now()), release(hold.id)) == (0, None)
+    assert Hold.objects.get().state == "recalled"
+    assert phases(held)[-1] == ("control", "denied", "recalled")
+    assert office.calls() == []
+
+
+def test_a_provider_that_stays_away_for_a_day_refuses(office: Office, held: ActionResult) -> None:
+    office.faults(error_rate=1.0)
+    Hold.objects.update(until=timezone.now() - timedelta(days=1, seconds=1))
+    release_due(now=timezone.now())
+    office.faults()
+    assert Hold.objects.get().state == "refused"
+    assert phases(held)[-1] == ("blocked", "blocked", "facts_unavailable")
+    assert office.calls() == []
+
+
+def test_a_pause_refuses_although_the_provider_is_away(office: Office, held: ActionResult) -> None:
+    office.faults(error_rate=1.0)
+    Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
+    due()
+    office.faults()
+    assert Hold.objects.get().state == "refused"
+    assert phases(held)[-1] == ("blocked", "blocked", "paused")
+    assert office.calls() == []
+
+
+def test_who_lost_a_release_to_another_process_does_not_hold_it_again(
+    office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one may be calling the provider: a recall must not be promised."""
+
+    def overtaken(*given: Any, **named: Any) -> ActionResult:
+        Hold.objects.update(decided_at=timezone.now())
+        return held
+
+    with monkeypatch.context() as patched:
+        patched.setattr("guardrails.execute.releases.execute", overtaken)
+        due()
+
+    assert Hold.objects.get().state == "released"
+    with pytest.raises(TooLate):
+        recall(
+            organisation_id=office.organisation.id, hold_id=Hold.objects.get().id, by="operator:o"
+        )
+
+
+@pytest.mark.parametrize("after_effect", [True, False])
+def test_a_release_killed_in_the_call_is_finished_once(
+    office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch, after_effect: bool
+) -> None:
+    send = DataServiceWriter.send_email
+
+    def killed(self: DataServiceWriter, *given: Any, **named: Any) -> None:
+        if after_effect:
+            send(self, *given, **named)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DataServiceWriter, "send_email", killed)
+        with pytest.raises(KeyboardInterrupt):
+            due()
+    assert Hold.objects.get().state == "released"
+
+    assert finish_released(older_than=timezone.now()) == 1
+    assert finish_released(older_than=timezone.now()) == 0
+    assert phases(held)[-1] == ("outcome", "succeeded", "performed")
+    assert [call["performed"] for call in office.calls()] == [True]
+
+
+@pytest.mark.parametrize(
+    ("module", "point"), [(executor, "judge"), (executor, "_begin"), (settling, "close")]
+)
+def test_a_release_killed_elsewhere_is_finished_once(
+    office: Office,
+    held: ActionResult,
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    point: str,
+) -> None:
+    def killed(*given: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, point, killed)
+        with pytest.raises(KeyboardInterrupt):
+            due()
+
+    assert finish_released(older_than=timezone.now()) == 1
+    assert phases(held)[-1] == ("outcome", "succeeded", "performed")
+    assert [call["performed"] for call in office.calls()] == [True]
+    assert Hold.objects.get().outcome == "Done."
+
+
+def test_sixteen_workers_release_once(office: Office, held: ActionResult) -> None:
+    Hold.objects.update(until=timezone.now())
+    key = Hold.objects.get().id
+    in_threads(16, lambda: release(key))
+    finish_released(older_than=timezone.now())
+    assert [call["performed"] for call in office.calls()] == [True]
+    assert phases(held)[-1] == ("outcome", "succeeded", "performed")
+    assert [phase for phase, _, _ in phases(held)].count("attempt") == 1
+
+
+def test_one_that_breaks_does_not_keep_the_others(
+    office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute(office.request("send_email", MAIL, origin=TYPED))
+    Hold.objects.update(until=timezone.now())
+    first = Hold.objects.order_by("until", "held_at").first()
+    original = release
+
+    def breaking(hold_id: Any) -> Any:
+        if first is not None and hold_id == first.id:
+            raise ZeroDivisionError
+        return original(hold_id)
+
+    monkeypatch.setattr("guardrails.execute.releases.release", breaking)
+    assert release_due(now=timezone.now()) == 1
+    assert len(office.calls()) == 1

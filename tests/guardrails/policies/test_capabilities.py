@@ -1,0 +1,114 @@
+"""Reads of policy: right, and in a fixed number of queries."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from guardrails.decide import conditions
+from guardrails.gather import stops
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
+from guardrails.policies.capabilities import find_capabilities
+from integrations.contracts import AccountRef
+from integrations.models import Account, Organisation
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def organisation() -> Organisation:
+    return Organisation.objects.create(slug="company", name="Company")
+
+
+def account(organisation: Organisation, user: str = "maya", source: str = "gmail") -> AccountRef:
+    return Account.objects.create(
+        organisation=organisation, external_user_id=user, source=source
+    ).ref()
+
+
+def fill(account: AccountRef, options: int) -> None:
+    AllowedAction.objects.create(account_id=account.id, action_type="classify")
+    group = TargetGroup.objects.create(account_id=account.id, name="Topics", cardinality="single")
+    AllowedActionOption.objects.bulk_create(
+        AllowedActionOption(
+            account_id=account.id,
+            action_type="classify",
+            source="gmail",
+            kind="label",
+            external_id=f"label_{number}",
+            name=f"Label {number}",
+            group=group,
+        )
+        for number in range(options)
+    )
+
+
+@pytest.mark.parametrize("options", [1, 30])
+def test_a_snapshot_takes_one_query(
+    organisation: Organisation, django_assert_num_queries: Any, options: int
+) -> None:
+    mine = account(organisation)
+    fill(mine, options)
+    with django_assert_num_queries(1):
+        snapshot = policy_snapshot(mine)
+    assert len(snapshot.options) == options
+    assert all(option.single and option.group_id for option in snapshot.options)
+
+
+def test_a_snapshot_holds_nothing_of_others(organisation: Organisation) -> None:
+    mine, theirs = account(organisation), account(organisation, "omar")
+    fill(theirs, 3)
+    snapshot = policy_snapshot(mine)
+    assert (snapshot.rules, snapshot.options) == ((), ())
+
+
+def test_a_stored_condition_nobody_understands_never_holds(organisation: Organisation) -> None:
+    mine = account(organisation)
+    row = AllowedAction.objects.create(account_id=mine.id, action_type="archive")
+    stored = '[{"kind": "from_an_older_version"}]'
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE guardrails_allowedaction SET conditions = %s WHERE id = %s", [stored, row.id]
+        )
+    (rule,) = policy_snapshot(mine).rules
+    assert isinstance(rule.conditions[0], conditions.Unreadable)
+
+
+def test_pausing_is_read_live(organisation: Organisation) -> None:
+    mine = account(organisation)
+    row = AllowedAction.objects.create(account_id=mine.id, action_type="archive")
+    permitted: dict[str, Any] = {"account_id": mine.id, "rule_id": str(row.id)}
+    assert stops.still_permitted(**permitted)
+    assert not policy_snapshot(mine).paused
+    Account.objects.filter(id=mine.id).update(paused=True)
+    assert policy_snapshot(mine).paused
+    assert not stops.still_permitted(**permitted)
+
+
+def test_capabilities_say_what_may_be_tried(
+    organisation: Organisation, django_assert_num_queries: Any
+) -> None:
+    mailbox, tracker = account(organisation), account(organisation, source="jira")
+    fill(mailbox, 2)
+    AllowedAction.objects.create(account_id=mailbox.id, action_type="archive", approval_mode="auto")
+    AllowedAction.objects.create(account_id=mailbox.id, action_type="draft", enabled=False)
+    AllowedAction.objects.create(account_id=mailbox.id, action_type="send_email")
+    AllowedAction.objects.create(account_id=tracker.id, action_type="create_jira_task")
+
+    with django_assert_num_queries(1):
+        found = find_capabilities([mailbox, tracker])
+
+    told = [(one.action_type, one.mode) for one in found[mailbox.id]]
+    assert told == [("archive", "auto"), ("classify", "ask")]
+    assert found[tracker.id] == ()
+    classify = found[mailbox.id][1]
+    assert [target.id for target in classify.targets] == ["label_0", "label_1"]
+    assert classify.schema["additionalProperties"] is False
+
+
+def test_a_paused_account_can_do_nothing(organisation: Organisation) -> None:
+    mine = account(organisation)
+    AllowedAction.objects.create(account_id=mine.id, action_type="archive")
+    Organisation.objects.update(paused=True)
+    assert find_capabilities([mine]) == {mine.id: ()}

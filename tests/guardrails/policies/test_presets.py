@@ -1,0 +1,122 @@
+"""The policy that a new account starts from, at the real sandbox."""
+
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from guardrails.actions.registry import ACTIONS
+from guardrails.contracts import ActionResult
+from guardrails.execute.executor import execute
+from guardrails.policies import presets
+from integrations.models import Account
+from tests.guardrails.office import CHAT, Office, minutes_ago, webhook
+from tests.guardrails.values import ADA, STRANGER
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+TEXT = {"subject": "Hello", "body": "Text."}
+TIMES = {"start": "2026-03-02T10:00:00+01:00", "end": "2026-03-02T11:00:00+01:00"}
+
+
+def start(account: Account) -> str:
+    """Puts the default policy in place, as an operator does; what the command says."""
+    said = StringIO()
+    whose = ["--organisation", account.organisation.slug, "--user", account.external_user_id]
+    what = ["--source", account.source, "import", "--preset", presets.DEFAULT, "--apply"]
+    call_command("policy", *whose, *what, stdout=said)
+    return said.getvalue()
+
+
+def outcome(office: Office, action: str, arguments: Any, words: str = "") -> tuple[str, str]:
+    result = did(office, action, arguments, words)
+    return result.status, result.reason
+
+
+def did(office: Office, action: str, arguments: Any, words: str = "") -> ActionResult:
+    origin = replace(CHAT, user_words=words)
+    return execute(office.request(action, arguments, origin=origin))
+
+
+def test_every_source_that_actions_work_on_has_a_default_policy(office: Office) -> None:
+    accounts = {one.source: one for one in office.organisation.accounts.all()}
+    assert accounts.keys() == {action.source for action in ACTIONS}
+    for account in accounts.values():
+        assert "entries changed" in start(account)
+        assert "Nothing differs." in start(account)
+
+
+def test_what_is_private_is_done_at_once(office: Office) -> None:
+    start(office.mailbox)
+    start(office.diary)
+    email_id = office.receive()
+    done = ("succeeded", "performed")
+    assert outcome(office, "mark_read", {"email_id": email_id}) == done
+    assert outcome(office, "archive", {"email_id": email_id}) == done
+    assert outcome(office, "draft", {"reply_to_id": email_id, "to": [ADA], **TEXT}) == done
+    assert outcome(office, "create_calendar_event", {"title": "Focus", **TIMES}) == done
+    assert len(office.calls()) == 4
+
+
+def test_known_receivers_are_asked_about_and_novel_ones_refused(office: Office) -> None:
+    start(office.mailbox)
+    sent = {"from": office.mailbox.address, "to": [ADA], "labels": ["SENT"]}
+    office.receive(**sent, date=minutes_ago(60))
+    email_id = office.receive(**{"from": STRANGER})
+    asked, novel = ("pending", "needs_approval"), ("refused", "receiver_novel")
+    assert outcome(office, "send_email", {"to": [ADA], **TEXT}) == asked
+    typed = f"write to {STRANGER}"
+    assert outcome(office, "send_email", {"to": [STRANGER], **TEXT}, typed) == asked
+    assert outcome(office, "send_email", {"to": [STRANGER], **TEXT}) == novel
+    assert outcome(office, "send_email", {"to": [ADA, "ada@cliemt.com"], **TEXT}) == novel
+    assert outcome(office, "forward_email", {"to": [STRANGER], "email_id": email_id}) == novel
+    hidden = {"to": [ADA], "bcc": [STRANGER], **TEXT}
+    assert outcome(office, "send_email", hidden, typed) == ("refused", "target_not_listed")
+    assert office.calls() == []
+
+
+def test_a_mail_sends_nothing_and_drafts_only_to_its_sender(office: Office) -> None:
+    start(office.mailbox)
+    email_id = office.receive(cc=[STRANGER])
+    origin = webhook(email_id, office.email(email_id)["thread_id"])
+
+    def from_mail(action: str, to: str) -> tuple[str, str]:
+        wish = {"to": [to], "reply_to_id": email_id, **TEXT}
+        result = execute(office.request(action, wish, origin=origin))
+        return result.status, result.reason
+
+    assert from_mail("send_email", ADA) == ("refused", "condition_failed")
+    assert from_mail("draft", STRANGER) == ("refused", "receiver_novel")
+    assert office.calls() == []
+    assert from_mail("draft", ADA) == ("succeeded", "performed")
+
+
+def test_guests_are_known_and_their_time_is_confirmed(office: Office) -> None:
+    start(office.diary)
+    event = {"title": "Lunch", "attendees": [ADA], **TIMES}
+    novel, asked = ("refused", "receiver_novel"), ("pending", "needs_approval")
+    assert outcome(office, "create_calendar_event", event) == novel
+    assert outcome(office, "create_calendar_event", event, f"Lunch with {ADA}") == asked
+    assert office.calls() == []
+
+
+def test_documents_that_others_read_are_confirmed(office: Office) -> None:
+    start(office.drive)
+    document = {
+        "id": "doc-1",
+        "name": "Plan",
+        "content_text": "One.",
+        "folder_id": "drive_meetings",
+        "created_at": "2026-01-05T09:00:00+00:00",
+        "modified_at": "2026-01-05T09:00:00+00:00",
+        "owner": office.drive.address,
+    }
+    office.put("documents", **document)
+    more = {"document_id": "doc-1", "content": "Two."}
+    assert outcome(office, "append_document", more) == ("succeeded", "performed")
+    office.share(drive_meetings=[ADA])
+    assert outcome(office, "append_document", more) == ("refused", "receiver_novel")
+    office.list_target("append_document", "recipient", ADA)
+    assert outcome(office, "append_document", more) == ("pending", "needs_approval")
+    assert len(office.calls()) == 1

@@ -1,0 +1,150 @@
+"""Spans of a turn over real HTTP: their names, their tree, and what is not in them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from agents.turns import opening, turns
+from audit.models import ExecutedAgentAction
+from integrations.llm import telemetry
+from tests.agents.pages import mailbox
+from tests.model_server import Failure, Reply, calls, scripted_model
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+ORCHESTRATOR = "You are Remit's orchestrator."
+WORK: Sequence[Reply] = (
+    calls(("retrieve_context", {"query": "the-secret-plan"}), ("nonsense", {})),
+    "Nothing there.",
+)
+
+
+@pytest.fixture
+def spans(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
+    settings.TELEMETRY = True
+    kept = InMemorySpanExporter()
+    monkeypatch.setattr(telemetry, "_processor", lambda: SimpleSpanProcessor(kept))
+    telemetry._tracer.cache_clear()
+    yield kept
+    telemetry._tracer.cache_clear()
+
+
+def work(settings: Any, *replies: Reply) -> str:
+    turn_id = opening.start_turn(
+        organisation_id=mailbox().organisation_id,
+        external_user_id="maya",
+        conversation_id=None,
+        message="Find the-secret-plan",
+        decisions=[],
+        principal="test",
+    )
+    with scripted_model(settings, {ORCHESTRATOR: replies}):
+        turns.run_turn(turn_id)
+    return str(turn_id)
+
+
+def told(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+def test_a_run_is_a_tree_of_agent_chat_and_tools(
+    settings: Any, spans: InMemorySpanExporter
+) -> None:
+    turn_id = work(settings, *WORK)
+
+    found = {span.name: span for span in spans.get_finished_spans()}
+    assert sorted(span.name for span in spans.get_finished_spans()) == [
+        "chat offline-rules",
+        "chat offline-rules",
+        f"embeddings {settings.EMBEDDING_MODEL}",
+        "execute_tool nonsense",
+        "execute_tool retrieve_context",
+        "invoke_agent orchestrator",
+    ]
+    root = found["invoke_agent orchestrator"]
+    below = {name for name, span in found.items() if span.parent == root.context}
+    assert below == {
+        "chat offline-rules",
+        "execute_tool nonsense",
+        "execute_tool retrieve_context",
+    }
+    assert told(root) == {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "orchestrator",
+        "remit.turn.id": turn_id,
+        "remit.ending": "reply",
+    }
+    chat = told(found["chat offline-rules"])
+    assert chat | {"gen_ai.response.finish_reasons": ()} == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "offline-rules",
+        "gen_ai.response.model": "offline-rules",
+        "gen_ai.response.finish_reasons": (),
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.cache_read.input_tokens": 0,
+        "gen_ai.usage.output_tokens": 5,
+        "remit.purpose": "orchestrator",
+        "remit.turn.id": turn_id,
+    }
+    assert told(found["execute_tool nonsense"])["error.type"] == "NOT_FOUND"
+    assert not found["execute_tool nonsense"].status.is_ok
+    (refused,) = ExecutedAgentAction.objects.filter(run_id=turn_id)
+    assert root.context is not None
+    assert refused.trace_id == format(root.context.trace_id, "032x")
+
+
+def test_what_was_said_is_in_no_span_unless_that_is_wanted(
+    settings: Any, spans: InMemorySpanExporter
+) -> None:
+    work(settings, *WORK)
+    assert "the-secret-plan" not in "".join(s.to_json() for s in spans.get_finished_spans())
+
+    settings.TELEMETRY_CONTENT = True
+    work(settings, *WORK)
+    tool = next(
+        told(span)
+        for span in reversed(spans.get_finished_spans())
+        if span.name == "execute_tool retrieve_context"
+    )
+    assert json.loads(json.loads(tool["gen_ai.tool.call.arguments"])) == {
+        "query": "the-secret-plan"
+    }
+
+
+def test_an_error_is_its_code_and_never_its_text(
+    settings: Any, spans: InMemorySpanExporter
+) -> None:
+    work(settings, Failure(400))
+
+    (chat, agent) = spans.get_finished_spans()
+    assert told(chat)["error.type"] == "status_400"
+    assert told(agent)["error.type"] == "status_400"
+    assert (chat.events, agent.events) == ((), ())
+    assert chat.status.description is None
+
+
+def test_nothing_is_imported_where_it_is_off(settings: Any) -> None:
+    code = (
+        "import django; django.setup()\n"
+        "from integrations import telemetry\n"
+        "with telemetry.span('chat', 'm', model='m') as note: note(error='x')\n"
+        "assert telemetry.carried(len) is len\n"
+        "import sys\n"
+        "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "SECRET_KEY": settings.SECRET_KEY, "LEDGER_KEY": settings.LEDGER_KEY},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

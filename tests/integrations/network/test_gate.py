@@ -1,0 +1,175 @@
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from integrations.exceptions import (
+    CircuitOpen,
+    NotFound,
+    NotPermitted,
+    ProviderError,
+    RateLimited,
+    Unavailable,
+)
+from integrations.models import Upstream
+from integrations.network import gate
+from integrations.network.gate import CIRCUIT_FAILURES, Gate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long callers were made to wait, instead of waiting."""
+    waited: list[float] = []
+    monkeypatch.setattr(gate, "sleep", waited.append)
+    return waited
+
+
+def send(error: ProviderError | None = None) -> None:
+    with Gate("acme").turn():
+        if error is not None:
+            raise error
+
+
+def fail(count: int, error: Callable[[], ProviderError] = Unavailable) -> None:
+    for _ in range(count):
+        with pytest.raises(ProviderError):
+            send(error())
+
+
+def row() -> Upstream:
+    return Upstream.objects.get(name="acme")
+
+
+def closed_again() -> None:
+    """As if the time of the open circuit had passed."""
+    Upstream.objects.update(opened_until=row().next_at)
+
+
+def test_a_burst_goes_through_and_then_requests_are_spaced(
+    settings: Any, waits: list[float]
+) -> None:
+    settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 0.5, 3
+
+    for _ in range(5):
+        send()
+
+    assert [round(wait) for wait in waits] == [2, 4]
+
+
+def test_who_would_wait_too_long_is_told_when_to_come_back_and_nothing_is_sent(
+    settings: Any, waits: list[float]
+) -> None:
+    settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 0.01, 1
+    send()
+    sent: list[str] = []
+
+    with pytest.raises(RateLimited) as caught, Gate("acme").turn():
+        sent.append("request")
+
+    assert sent == []
+    assert caught.value.retryable is True
+    assert caught.value.outcome_unknown is False
+    assert caught.value.retry_after is not None
+    assert 90 < caught.value.retry_after <= 100
+
+
+def test_one_service_does_not_slow_another(settings: Any, waits: list[float]) -> None:
+    settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 0.01, 1
+    for name in ("acme", "other"):
+        with Gate(name).turn():
+            pass
+
+    assert waits == []
+
+
+def test_when_it_asks_to_be_left_alone_everybody_leaves_it_alone(waits: list[float]) -> None:
+    fail(1, lambda: RateLimited("429", retry_after=7))
+    send()
+
+    [wait] = waits
+    assert 6 < wait <= 7
+    assert row().last_error == "rate_limited"
+
+
+def test_a_long_rest_is_kept_to_the_end(waits: list[float]) -> None:
+    fail(1, lambda: RateLimited("429", retry_after=600))
+
+    with pytest.raises(RateLimited) as caught:
+        send()
+
+    assert waits == []
+    assert 590 < (caught.value.retry_after or 0) <= 600
+
+
+def test_the_circuit_opens_after_failures_in_a_row_and_nothing_is_sent() -> None:
+    fail(CIRCUIT_FAILURES)
+    sent: list[str] = []
+
+    with pytest.raises(CircuitOpen) as caught, Gate("acme").turn():
+        sent.append("request")
+
+    assert sent == []
+    assert (caught.value.retryable, caught.value.outcome_unknown) == (True, False)
+    assert 0 < (caught.value.retry_after or 0) <= gate.OPEN_SECONDS
+    assert row().failures == CIRCUIT_FAILURES
+
+
+@pytest.mark.parametrize("between", [None, NotFound("404"), NotPermitted("403")])
+def test_an_answer_in_between_keeps_the_circuit_closed(between: ProviderError | None) -> None:
+    fail(CIRCUIT_FAILURES - 1)
+    if between is None:
+        send()
+    else:
+        fail(1, lambda: between)
+    fail(CIRCUIT_FAILURES - 1)
+
+    send()
+    assert row().failures == 0
+
+
+def test_after_a_while_one_request_tries_and_its_answer_closes_the_circuit() -> None:
+    fail(CIRCUIT_FAILURES)
+    closed_again()
+
+    with Gate("acme").turn(), pytest.raises(CircuitOpen):
+        send()  # another one, while the first is under way
+
+    send()
+    assert (row().failures, row().opened_until) == (0, None)
+
+
+def test_a_try_that_fails_opens_the_circuit_again_for_longer() -> None:
+    fail(CIRCUIT_FAILURES)
+    for _ in range(20):
+        closed_again()
+        fail(1)
+
+    with pytest.raises(CircuitOpen) as caught:
+        send()
+
+    assert gate.OPEN_SECONDS < (caught.value.retry_after or 0) <= gate.MAX_OPEN_SECONDS
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_pace_is_one_for_many_connections(settings: Any, waits: list[float]) -> None:
+    settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 1, 1
+    begin = threading.Barrier(8)
+
+    def caller() -> None:
+        try:
+            begin.wait()
+            send()
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=caller) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(round(wait) for wait in waits) == [1, 2, 3, 4, 5, 6, 7]

@@ -1,0 +1,173 @@
+"""The data service client against the real sandbox, with its faults switched on."""
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from integrations import exceptions
+from integrations.contracts import AccountRef
+from integrations.network import http
+from integrations.reads import reader
+from integrations.writes import writer
+from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
+
+pytestmark = pytest.mark.django_db  # where the pace of every data service is kept
+
+
+@pytest.fixture
+def sandbox(settings: Any) -> Iterator[RunningSandbox]:
+    with running_sandbox() as running:
+        settings.DATA_SERVICES = {"default": running.url}
+        settings.DATA_SERVICE_KEYS = {"default": KEY}
+        yield running
+
+
+def account(user: str = "maya") -> AccountRef:
+    return AccountRef(
+        id=uuid.uuid4(),
+        organisation_id=uuid.uuid4(),
+        organisation_slug="default",
+        external_user_id=user,
+        source="gmail",
+        address="maya@company.com",
+        display_name="Maya",
+        time_zone="UTC",
+        paused=False,
+    )
+
+
+def faults(sandbox: RunningSandbox, **values: Any) -> None:
+    httpx.put(f"{sandbox.control}/faults", json=values, headers=sandbox.headers).raise_for_status()
+
+
+def calls(sandbox: RunningSandbox) -> list[dict[str, Any]]:
+    answer = httpx.get(f"{sandbox.control}/calls", headers=sandbox.headers).json()
+    return list(answer["items"])
+
+
+def test_every_mail_is_read_once_over_all_pages(sandbox: RunningSandbox) -> None:
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = reader(account()).emails(since=None, cursor=cursor, limit=7)
+        seen += [mail.id for mail in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert len(seen) == len(set(seen)) >= 60
+
+
+def test_a_read_survives_passing_faults(sandbox: RunningSandbox) -> None:
+    faults(sandbox, error_rate=0.2, rate_limit_rate=0.03, seed=1)
+
+    for _ in range(10):
+        assert len(reader(account()).labels()) >= 8
+
+
+def test_an_unknown_id_is_not_found_and_is_not_retried(sandbox: RunningSandbox) -> None:
+    with pytest.raises(exceptions.NotFound):
+        reader(account()).email("nothing")
+
+
+@pytest.mark.parametrize("id", ["..", ".", "", "a/../../omar/emails/x", "a?b=c", "a#b", "%2e%2e"])
+def test_an_id_never_leaves_its_path(sandbox: RunningSandbox, id: str) -> None:
+    with pytest.raises(exceptions.NotFound):
+        reader(account()).email(id)
+
+
+def test_a_wrong_key_needs_an_operator(sandbox: RunningSandbox, settings: Any) -> None:
+    settings.DATA_SERVICE_KEYS = {"default": "wrong"}
+
+    with pytest.raises(exceptions.NotPermitted) as caught:
+        reader(account()).labels()
+
+    assert caught.value.retryable is False
+
+
+def test_an_organisation_without_a_data_service_is_not_permitted(settings: Any) -> None:
+    settings.DATA_SERVICES = {}
+
+    with pytest.raises(exceptions.NotPermitted):
+        reader(account()).labels()
+
+
+def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
+    sandbox: RunningSandbox, settings: Any
+) -> None:
+    settings.DATA_SERVICE_ATTEMPTS = 12
+    faults(sandbox, fail_after_perform_rate=0.6, seed=3)
+
+    issue = writer(account()).create_issue(
+        project_key="PROJ",
+        type="task",
+        summary="Once",
+        description="",
+        priority=None,
+        labels=[],
+        assignee=None,
+        key="remit-1",
+    )
+
+    performed = [call for call in calls(sandbox) if call["performed"] and not call["replayed"]]
+    assert issue["key"] == "PROJ-101"
+    assert len(performed) == 1
+    operation = reader(account()).operation("remit-1")
+    assert operation is not None
+    assert operation.response["key"] == "PROJ-101"
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("req_0123-abc.DEF/4", ["req_0123-abc.DEF/4"]),
+        ("x" * 200, ["x" * 200]),
+        ("x" * 201, []),
+        ("two words", []),
+        ("", []),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 404])
+def test_what_the_other_side_calls_a_request_is_told(
+    header: str, told: list[str], status: int
+) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(status, json={}, headers={"X-Request-Id": header})
+
+    heard: list[str] = []
+    provider = httpx.Client(base_url="http://x.example", transport=httpx.MockTransport(answer))
+    with provider, contextlib.suppress(exceptions.NotFound):
+        http.request(provider, "POST", "/", named=heard.append)
+    assert heard == told
+
+
+def test_a_connection_that_was_never_made_cannot_have_done_anything(settings: Any) -> None:
+    settings.DATA_SERVICES = {"default": "http://127.0.0.1:9/v1/data"}
+    settings.DATA_SERVICE_KEYS = {"default": KEY}
+    settings.DATA_SERVICE_ATTEMPTS = 2
+
+    with pytest.raises(exceptions.Unavailable) as caught:
+        writer(account()).archive("m1", key="k")
+
+    assert caught.value.outcome_unknown is False
+
+
+def test_one_attempt_that_may_have_acted_makes_the_outcome_unknown(
+    sandbox: RunningSandbox, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_SERVICE_ATTEMPTS = 2
+    errors = iter([exceptions.Unavailable("500"), exceptions.RateLimited("429")])
+
+    def fail(*_: Any) -> None:
+        raise next(errors)
+
+    monkeypatch.setattr(http, "_once", fail)
+
+    with pytest.raises(exceptions.RateLimited) as caught:
+        writer(account()).archive("m1", key="k")
+
+    assert caught.value.outcome_unknown is True
