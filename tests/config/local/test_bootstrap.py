@@ -54,9 +54,10 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     folder = tmp_path / "mein Prøject 家"
-    (folder / "config").mkdir(parents=True)
+    (folder / "config" / "local").mkdir(parents=True)
+    (folder / "config" / "__init__.py").touch()
     for name in ("__init__", "bootstrap", "state"):
-        shutil.copy(state.PROJECT_DIR / "config" / f"{name}.py", folder / "config")
+        shutil.copy(state.PROJECT_DIR / "config/local" / f"{name}.py", folder / "config/local")
     for lock in bootstrap.LOCKS.values():
         (folder / lock).write_text(f"# nothing for {lock}\n")
     (folder / "programs").mkdir()

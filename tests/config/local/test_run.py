@@ -15,7 +15,7 @@ from config.local import embedded, ports, state
 pytestmark = pytest.mark.slow
 
 CONFIG = (
-    *("__init__", "run", "reset", "children", "embedded", "local_secrets", "place", "ports"),
+    *("__init__", "run", "reset", "children", "embedded", "secrets", "place", "ports"),
     *("processes", "state"),
 )
 MANAGE = """
@@ -116,12 +116,13 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     folder = tmp_path / "mein Häuschen 家"
-    (folder / "config").mkdir(parents=True)
+    (folder / "config" / "local").mkdir(parents=True)
+    (folder / "config" / "__init__.py").touch()
     for name in CONFIG:
-        shutil.copy(state.PROJECT_DIR / "config" / f"{name}.py", folder / "config")
+        shutil.copy(state.PROJECT_DIR / "config/local" / f"{name}.py", folder / "config/local")
     (folder / "config" / "asgi.py").write_text(WEB)
     (folder / "manage.py").write_text(MANAGE)
-    stand_ins = folder / "integrations" / "sandbox"
+    stand_ins = folder / "sandbox"
     stand_ins.mkdir(parents=True)
     (stand_ins / "data_service.py").write_text(STAND_IN.format(port="SANDBOX_PORT"))
     (stand_ins / "offline_model.py").write_text(STAND_IN.format(port="MODEL_PORT"))
