@@ -16,6 +16,8 @@ import django
 import hypothesis
 import psycopg
 import pytest
+import pytest_django
+from django.conf import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from config.local import embedded, processes, state
@@ -54,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["DATABASE_URL"] = urlunsplit(url)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
+    # Hashing a password the way it is stored for people takes longer than most tests.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def drop_abandoned_databases(server: str) -> None:
@@ -117,6 +121,26 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=program, args=BROWSER_SWITCHES)
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """A database of this process's own. Instead of pytest-django's, which would migrate it."""
+    from django.db import connection  # needs Django set up
+
+    from tests import database
+
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    name = f"test_{connection.settings_dict['NAME']}_{worker}"
+    with (
+        django_db_blocker.unblock(),
+        database.migrated(name),
+        database.used_by_django(name),
+        database.swept(name),
+    ):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -166,7 +166,6 @@ def until(condition: Any, *, seconds: float = PATIENCE_SECONDS) -> None:
 def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
     """Everything up with the demo loaded and nothing synced. `settings` is pytest-django's."""
     settings.STATE_DIR = state_dir
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick
     settings.WEBHOOK_SECRETS = {"default": SECRET}
     settings.MODEL_IS_OFFLINE = True
     # Each request gives its connection back, so that the test database can be dropped.

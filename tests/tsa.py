@@ -84,7 +84,7 @@ def running_authority(folder: Path) -> Iterator[Authority]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     authority.url = f"http://127.0.0.1:{server.server_port}/tsr"
     try:

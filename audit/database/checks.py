@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from audit.database import guards, start
@@ -15,9 +16,15 @@ from audit.ledger import months
 
 HINT = (
     "Find out who changed it, run `manage.py verify_ledger`, and make triggers and checks again "
-    "from audit/migrations/0001_ledger.py to 0019_checked_once.py."
+    "from audit/migrations."
 )
 
+
+OTHER_VERSION = "This database was made by another version of Remit and cannot be taken over."
+RESET = (
+    "Use that version, or another database. On a machine for trying things out, `make reset` "
+    "deletes the database and all that is in it; then `make run` makes a new one."
+)
 
 # Web asks when it starts (config.asgi, config.wsgi): no system checks run there.
 REFUSED = ("cluster", "sealer", "turns")
@@ -44,6 +51,20 @@ def ledger_is_guarded(
     if not databases or migrations_wait():
         return []
     return [Error(sentence, hint=HINT, id="audit.E001") for sentence in guards.problems()]
+
+
+def tables_are_of_this_version(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """audit.E004 if migrations were applied that this version does not have: `migrate` would
+    meet tables that it is about to make."""
+    if not databases:
+        return []
+    loader = MigrationLoader(connections[DEFAULT_DB_ALIAS])
+    unknown = set(loader.applied_migrations) - set(loader.disk_migrations)
+    if not any(app == "audit" for app, _ in unknown):
+        return []
+    return [Error(OTHER_VERSION, hint=RESET, id="audit.E004")]
 
 
 def migrations_wait() -> bool:

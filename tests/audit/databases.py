@@ -4,12 +4,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from io import StringIO
+from unittest import mock
+from urllib.parse import urlsplit
 from uuid import uuid4
 
-import psycopg
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import connections
+from django.test import override_settings
+
+from tests.database import migrated
 
 
 def url(database: str, *, user: str = "", password: str = "") -> str:
@@ -20,14 +26,35 @@ def url(database: str, *, user: str = "", password: str = "") -> str:
 
 @contextmanager
 def fresh_database() -> Iterator[str]:
-    """The address of an empty database, dropped at the end."""
+    """The address of a database with empty tables, dropped at the end."""
     name = f"test_remit_{os.getpid()}_{uuid4().hex[:8]}"
-    with psycopg.connect(url("postgres"), autocommit=True) as session:
-        session.execute(f'CREATE DATABASE "{name}"')
+    with migrated(name):
+        yield url(name)
+
+
+@contextmanager
+def connected(database: str) -> Iterator[None]:
+    """Django works at this address, in this process, while the block lasts."""
+    parts = urlsplit(database)
+    there = {"NAME": parts.path[1:], "USER": parts.username, "PASSWORD": parts.password}
+    with ExitStack() as stack:
+        for each in connections.all():
+            each.close()
+            stack.enter_context(mock.patch.dict(each.settings_dict, there))
+            stack.callback(each.close)
+        yield
+
+
+def command(*arguments: str, database: str, **values: str) -> str:
+    """What a command prints in this process, on this database, under these settings; what it
+    says where it refuses."""
+    said = StringIO()
+    with connected(database), override_settings(**values):
         try:
-            yield url(name)
-        finally:
-            session.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            call_command(*arguments, stdout=said)
+        except CommandError as error:
+            said.write(f"{type(error).__name__}: {error}")
+    return said.getvalue()
 
 
 def manage(*arguments: str, database: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 def state_folder(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.STATE_DIR = tmp_path
     settings.DATA_SERVICES = {}
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick
     monkeypatch.setenv("OPERATOR_PASSWORD", "first-password")
 
 

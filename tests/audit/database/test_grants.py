@@ -13,11 +13,11 @@ import pytest
 from django.utils import timezone
 
 from audit.contracts import LEDGER_TENANT
-from audit.database import clock, grants
+from audit.database import clock, grants, start
 from audit.keeping import end, erasure, rewrapping
 from audit.ledger import events, ids, ledger
 from audit.ledger.months import Month
-from tests.audit.databases import fresh_database, manage, url
+from tests.audit.databases import command, connected, fresh_database, manage, url
 from tests.audit.entries import DRAFT, append_by, entry
 
 pytestmark = [
@@ -51,10 +51,9 @@ class Separate:
 def separate(django_db_setup: None) -> Iterator[Separate]:
     try:
         with fresh_database() as database:
-            assert manage("migrate", "audit", database=database).returncode == 0
             for _ in range(2):  # a second time changes nothing
-                applied = manage("ledger_roles", "--apply", "--prefix", PREFIX, database=database)
-                assert applied.returncode == 0, applied.stdout
+                said = command("ledger_roles", "--apply", "--prefix", PREFIX, database=database)
+                assert "Error" not in said
             with psycopg.connect(database, autocommit=True) as session:
                 for role in grants.ROLES:
                     session.execute(f"ALTER ROLE {PREFIX}{role} PASSWORD '{PASSWORD}'")
@@ -247,20 +246,19 @@ def test_a_month_made_later_by_the_application_is_the_owners_and_guarded(
             "SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relname ~ '^audit_.*_20'"
         ).fetchall()
         assert owners == [(f"{PREFIX}owner",)]
-    assert (
-        "audit.E" not in manage("check", "--database=default", database=separate.url("app")).stdout
-    )
+    said = command("check", "--database=default", database=separate.url("app"))
+    assert "audit.E" not in said
 
 
 def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
-    sealed = manage(
+    sealed = command(
         "seal_ledger",
         "--once",
         database=separate.url("sealer"),
-        REMIT_PROCESS="sealer",
+        PROCESS="sealer",
         LEDGER_SIGNING_KEY="A" * 43 + "=",
     )
-    assert sealed.returncode == 0, sealed.stdout
+    assert sealed.startswith("Sealed ")
 
 
 @pytest.mark.parametrize(
@@ -333,26 +331,35 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
 def test_a_weakened_ledger_keeps_the_processes_from_starting(
     weaken: str, mend: str, sentence: str, separate: Separate
 ) -> None:
-    def start() -> str:
-        cluster = manage("check", database=separate.url("app"), REMIT_PROCESS="cluster")
-        assert (cluster.returncode == 0) == ("audit.E003" not in cluster.stdout)
-        return cluster.stdout if cluster.returncode else ""
-
-    with psycopg.connect(separate.owner, autocommit=True) as session:
+    with (
+        psycopg.connect(separate.owner, autocommit=True) as session,
+        connected(separate.url("app")),
+    ):
+        assert start.refusals() == []
         session.execute(weaken)
-        refused = start()
+        refused = start.refusals()
         session.execute(mend)
-    assert sentence in refused
+        assert start.refusals() == []
+    assert sentence in "\n".join(refused)
+
+
+def test_a_refusal_ends_the_process(separate: Separate) -> None:
+    with psycopg.connect(separate.owner, autocommit=True) as session:
+        session.execute(f"GRANT UPDATE ON audit_action TO {PREFIX}app")
+        cluster = manage("check", database=separate.url("app"), REMIT_PROCESS="cluster")
+        session.execute(f"REVOKE UPDATE ON audit_action FROM {PREFIX}app")
+    assert cluster.returncode
+    assert f'REVOKE UPDATE ON audit_action FROM "{PREFIX}app"' in cluster.stdout
+    assert "audit.E003" in cluster.stdout
 
 
 def test_one_role_for_everything_works_and_the_command_says_what_is_missing(
     separate: Separate,
 ) -> None:
-    said = manage("ledger_roles", database=separate.owner).stdout
+    said = command("ledger_roles", database=separate.owner)
     assert "which is a superuser: it can switch the triggers off" in said
     assert "GRANT SELECT ON audit_action" in said
-    started = manage("check", database=separate.owner, REMIT_PROCESS="cluster")
-    assert started.returncode == 0, started.stdout
+    assert "audit.E" not in command("check", database=separate.owner, PROCESS="cluster")
 
 
 def test_a_prefix_that_is_no_name_is_refused() -> None:

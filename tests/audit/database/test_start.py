@@ -1,5 +1,8 @@
 import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.db import OperationalError, connections, transaction
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -110,6 +113,19 @@ def test_a_database_without_the_ledger_refuses(monkeypatch: pytest.MonkeyPatch) 
     assert start.refusals() == [
         "The ledger's tables are missing. Make them with: manage.py migrate"
     ]
+
+
+def test_a_database_of_another_version_is_not_migrated() -> None:
+    try:
+        with transaction.atomic():
+            MigrationRecorder(connections["default"]).record_applied("audit", "0019_of_before")
+            with pytest.raises(SystemCheckError, match="another version") as refused:
+                call_command("migrate", verbosity=0, skip_checks=False)
+            raise Undo
+    except Undo:
+        pass
+    assert "(audit.E004)" in str(refused.value)
+    assert "`make reset` deletes the database" in str(refused.value)
 
 
 def test_a_database_that_is_away_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

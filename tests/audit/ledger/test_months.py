@@ -2,24 +2,20 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 from django.core.checks import run_checks
 from django.core.management import call_command
 from django.db import ProgrammingError, connections, transaction
 from django.utils import timezone
 
-from audit.contracts import Entry
 from audit.database import guards
-from audit.ledger import ids, ledger, months, selectors, vault
+from audit.ledger import ids, ledger, months, selectors
 from audit.ledger.months import Month
-from audit.models import SUPPLIED, Leaf
+from audit.models import Leaf
 from tests.audit import sealed
-from tests.audit.databases import fresh_database, manage
-from tests.audit.entries import DRAFT, append_action, append_by, entry
+from tests.audit.entries import DRAFT, append_action, entry
 from tests.audit.tampering import Undo
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -156,63 +152,6 @@ def test_the_command_says_what_there_is(
 ) -> None:
     call_command("make_ledger_months")
     assert capsys.readouterr().out.startswith("Made none. The ledger's last month is 20")
-
-
-def unencrypted(wanted: Entry, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What an append gave the database before payloads were encrypted."""
-    with monkeypatch.context() as patched:
-        patched.setattr(vault, "is_plain", lambda **_: True)
-        values = ledger.parameters(wanted)
-    _, salt, body, _, *artifacts = values[len(SUPPLIED) :]
-    return [*values[: len(SUPPLIED)], salt, body, *artifacts]
-
-
-def appending(wanted: Entry) -> str:
-    """The statement that appended it before there were months and encrypted payloads."""
-    now = ledger.APPEND_WITH_ARTIFACTS if wanted.artifacts else ledger.APPEND
-    return now.replace(
-        "(row_id, action_id, tenant_id, salt, body, box)\n    SELECT id, action_id, tenant_id, %s",
-        "(row_id, tenant_id, salt, body)\n    SELECT id, tenant_id",
-    ).replace("WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS", "--")
-
-
-@pytest.mark.slow
-def test_rows_from_before_the_months_are_kept_as_they_were(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A ledger of the version before is migrated: same rows, same ids, same proofs."""
-    wanted = [
-        entry(tenant_id=uuid4(), action_id=at(Month(date(2026, month, 1)))) for month in (3, 9)
-    ]
-    outcome = replace(wanted[1], phase="outcome", status="succeeded", artifacts=(DRAFT,))
-    everything = (
-        "SELECT id, action_id, phase, xact::text, recorded_at, envelope_mac "
-        "FROM audit_action ORDER BY id"
-    )
-    with fresh_database() as database:
-        assert manage("migrate", "audit", "0003", database=database).returncode == 0
-        with psycopg.connect(database, autocommit=True) as session:
-            for one in (*wanted, outcome):
-                session.execute(appending(one), unencrypted(one, monkeypatch))
-            before = session.execute(everything).fetchall()
-            session.execute(
-                "INSERT INTO audit_leaf (row_id, tenant_id, leaf_index, xact, hash) "
-                "SELECT id, tenant_id, row_number() OVER (PARTITION BY tenant_id) - 1, xact, "
-                "sha256('') FROM audit_action"
-            )
-            migrated = manage("migrate", "audit", database=database)
-            assert migrated.returncode == 0, migrated.stdout
-            assert session.execute(everything).fetchall() == before
-            assert session.execute("SELECT count(*) FROM audit_action_2026_03").fetchone() == (1,)
-            assert session.execute("SELECT count(*) FROM audit_action_2026_09").fetchone() == (2,)
-            leaves = "SELECT count(*) FROM audit_leaf JOIN audit_action a USING (action_id)"
-            assert session.execute(f"{leaves} WHERE a.id = row_id").fetchone() == (3,)
-            append_by(session, entry())
-            assert session.execute("SELECT max(id) FROM audit_action").fetchone() == (4,)
-        said = manage("verify_ledger", database=database).stdout
-        assert "Its columns are not what was appended" not in said
-        assert "payload" not in said
-        assert "artifact" not in said
 
 
 def test_a_leaf_knows_the_month_of_its_row() -> None:

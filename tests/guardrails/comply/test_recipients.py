@@ -60,7 +60,7 @@ def receiver(settings: Settings) -> Iterator[Receiver]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     told.url = f"http://127.0.0.1:{server.server_port}/checkpoints"
     yield told

@@ -35,7 +35,9 @@ def endpoint(body: bytes, content_type: str) -> Iterator[OpenAI]:
             """Quiet."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
         url = f"http://127.0.0.1:{server.server_port}/v1"
         try:
             with OpenAI(api_key="k", base_url=url, max_retries=0) as client:

@@ -57,7 +57,9 @@ def answering(
     values = {"status": status, "headers_sent": headers or {}, "body": body, "asked": asked}
     values["pause"] = pause
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Service", (_Service,), values))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", asked

@@ -1,0 +1,310 @@
+"""Who there is, what comes in, what it costs, and the servers that are reached."""
+
+import uuid
+
+import django.contrib.postgres.fields
+import django.core.validators
+import django.db.models.deletion
+from django.db import migrations, models
+
+import integrations.models.accounts
+import integrations.registry
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = []
+
+    operations = [
+        migrations.CreateModel(
+            name="Organisation",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("slug", models.SlugField(help_text="Names this organisation in web addresses and in the environment (DATA_SERVICES, WEBHOOK_SECRETS). The first one is “default”.", unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("paused", models.BooleanField(default=False, help_text="Stops every action of every account at once.")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={"ordering": ["slug"]},
+        ),
+        migrations.CreateModel(
+            name="Account",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("external_user_id", models.CharField(help_text="The user's id in your frontend and in the data service.", max_length=200)),
+                ("source", models.CharField(choices=integrations.registry.source_choices, max_length=32)),
+                ("address", models.CharField(blank=True, help_text="The user's own address at this source.", max_length=320)),
+                ("display_name", models.CharField(blank=True, max_length=200)),
+                ("time_zone", models.CharField(default="UTC", max_length=64, validators=[integrations.models.accounts.validate_time_zone])),
+                ("paused", models.BooleanField(default=False, help_text="Stops every action of this account at once, and takes its address out of the directory of colleagues.")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="accounts", to="integrations.organisation")),
+                (
+                    "features",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            max_length=50, validators=[django.core.validators.RegexValidator("^[a-z0-9]+(?:-[a-z0-9]+)*\\Z", "Use small letters, digits and hyphens, such as auto-drafts.")]
+                        ),
+                        blank=True,
+                        default=list,
+                        help_text="What this account is opted in to.",
+                        size=None,
+                    ),
+                ),
+            ],
+            options={"ordering": ["external_user_id", "source"], "constraints": [models.UniqueConstraint(fields=("organisation", "external_user_id", "source"), name="account_once")]},
+        ),
+        migrations.CreateModel(
+            name="ProviderResource",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("resource_type", models.CharField(max_length=32)),
+                ("external_id", models.CharField(max_length=500)),
+                ("name", models.CharField(blank=True, max_length=500)),
+                ("metadata", models.JSONField(blank=True, default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="resources", to="integrations.account")),
+            ],
+            options={"constraints": [models.UniqueConstraint(fields=("account", "resource_type", "external_id"), name="resource_once")]},
+        ),
+        migrations.CreateModel(
+            name="ServiceToken",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(help_text="Who holds it, for example “web frontend”.", max_length=100)),
+                ("digest", models.CharField(editable=False, max_length=64, unique=True)),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("chat", "Chat and conversations"),
+                                ("sync", "Syncs"),
+                                ("approvals", "Decide approvals"),
+                                ("audit:read", "Read and export the ledger"),
+                                ("policy", "Read policies"),
+                                ("mcp", "Search and act over MCP, as another agent"),
+                            ],
+                            max_length=32,
+                        ),
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                (
+                    "user_ids",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=200), blank=True, default=list, help_text="The users it may act for. Empty: every user of the organisation.", size=None
+                    ),
+                ),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="tokens", to="integrations.organisation")),
+            ],
+            options={"ordering": ["name"]},
+        ),
+        migrations.CreateModel(
+            name="Delivery",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("webhook_id", models.CharField(max_length=200)),
+                ("kind", models.CharField(max_length=16)),
+                ("source", models.CharField(max_length=32)),
+                ("source_id", models.CharField(max_length=500)),
+                ("body", models.JSONField(help_text="The event as it was sent.")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("queued", "Queued"), ("running", "Running"), ("processed", "Processed"), ("skipped", "Skipped"), ("dead", "Dead letter")], default="queued", max_length=16
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=64)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("lease_expires_at", models.DateTimeField(blank=True, help_text="When another process may take it: the lease of who works on it, or the wait before the next try.", null=True)),
+                ("received_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("account", models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="deliveries", to="integrations.account")),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="deliveries", to="integrations.organisation")),
+            ],
+            options={
+                "verbose_name_plural": "deliveries",
+                "ordering": ["-received_at"],
+                "indexes": [
+                    models.Index(condition=models.Q(("state__in", ["queued", "running"])), fields=["lease_expires_at"], name="delivery_unfinished"),
+                    models.Index(fields=["organisation", "-received_at"], name="delivery_recent"),
+                    models.Index(fields=["account", "source_id"], name="delivery_item"),
+                    models.Index(fields=["-received_at"], name="delivery_newest"),
+                    models.Index(condition=models.Q(("state", "dead")), fields=["-received_at"], name="delivery_dead"),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("organisation", "webhook_id"), name="delivery_once")],
+            },
+        ),
+        migrations.CreateModel(
+            name="Upstream",
+            fields=[
+                ("name", models.SlugField(help_text="The organisation's slug.", primary_key=True, serialize=False)),
+                ("next_at", models.DateTimeField(help_text="Up to when its pace is taken by requests.")),
+                ("blocked_until", models.DateTimeField(blank=True, help_text="It asked to be left alone until then.", null=True)),
+                ("failures", models.PositiveIntegerField(default=0, help_text="Requests in a row that it did not answer, of all processes.")),
+                ("opened_until", models.DateTimeField(blank=True, help_text="Until then nothing is sent; then one request tries it.", null=True)),
+                ("last_error", models.CharField(blank=True, max_length=200)),
+                ("last_error_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={"verbose_name": "data service", "ordering": ["name"]},
+        ),
+        migrations.CreateModel(
+            name="Budget",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "external_user_id",
+                    models.CharField(blank=True, help_text="Empty: every user of the organisation, each for themselves, who has no budget of their own.", max_length=200, verbose_name="user"),
+                ),
+                ("max_tokens", models.PositiveBigIntegerField(blank=True, help_text="Empty: any number.", null=True, verbose_name="tokens in 24 hours")),
+                (
+                    "max_cost",
+                    models.DecimalField(
+                        blank=True, decimal_places=2, help_text="Empty: any amount.", max_digits=10, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name="US$ in 24 hours"
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Only what is done for this account by itself: its incoming mail, its syncs.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="budgets",
+                        to="integrations.account",
+                    ),
+                ),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="budgets", to="integrations.organisation")),
+            ],
+            options={
+                "ordering": ["organisation", "external_user_id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("organisation", "external_user_id", "account"), name="budget_once", nulls_distinct=False),
+                    models.CheckConstraint(
+                        condition=models.Q(("account", None), ("external_user_id", ""), _connector="OR"),
+                        name="budget_of_user_or_account",
+                        violation_error_message="Choose a user or an account, not both.",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ModelCall",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("external_user_id", models.CharField(max_length=200, verbose_name="user")),
+                ("run_id", models.UUIDField(blank=True, null=True, verbose_name="turn")),
+                ("purpose", models.CharField(help_text="The agent or the task that asked.", max_length=64)),
+                ("model", models.CharField(max_length=100)),
+                ("prompt_tokens", models.PositiveIntegerField(default=0)),
+                ("cached_tokens", models.PositiveIntegerField(default=0, help_text="Of the prompt's tokens, those the provider had cached.")),
+                ("answer_tokens", models.PositiveIntegerField(default=0)),
+                ("cost", models.DecimalField(decimal_places=8, default=0, max_digits=14, verbose_name="cost (US$)")),
+                ("latency_ms", models.PositiveIntegerField(default=0)),
+                ("error_code", models.CharField(blank=True, max_length=64)),
+                ("at", models.DateTimeField(auto_now_add=True, verbose_name="time")),
+                ("account", models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="model_calls", to="integrations.account")),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="model_calls", to="integrations.organisation")),
+            ],
+            options={
+                "verbose_name": "model call",
+                "ordering": ["-at"],
+                "indexes": [
+                    models.Index(fields=["run_id"], name="model_call_run"),
+                    models.Index(fields=["organisation", "external_user_id", "at"], name="model_call_user"),
+                    models.Index(fields=["account", "at"], name="model_call_account"),
+                    models.Index(fields=["-at"], name="model_call_newest"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="McpServer",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "slug",
+                    models.CharField(
+                        help_text="Names its tools: tracker makes tracker:create_issue and plan_tracker_tools.",
+                        max_length=30,
+                        validators=[django.core.validators.RegexValidator("^[a-z][a-z0-9_]{0,29}\\Z", "Use small letters, digits and underscores.")],
+                        verbose_name="short name",
+                    ),
+                ),
+                ("name", models.CharField(help_text="For people, for example “Issue tracker”.", max_length=100)),
+                ("url", models.CharField(help_text="Its streamable HTTP endpoint, for example https://mcp.example.com/mcp.", max_length=500, verbose_name="address")),
+                (
+                    "token_variable",
+                    models.CharField(
+                        blank=True,
+                        default="",
+                        help_text="The environment variable that holds its bearer token, for example MCP_TOKEN_TRACKER. The token itself is not stored. Empty: none is sent.",
+                        max_length=60,
+                        validators=[django.core.validators.RegexValidator("^MCP_TOKEN_[A-Z0-9_]{1,50}\\Z", "Use a name such as MCP_TOKEN_TRACKER, in capitals.")],
+                        verbose_name="token from",
+                    ),
+                ),
+                ("enabled", models.BooleanField(default=True, help_text="Switch it off to stop all of its tools at once.")),
+                ("looked_at", models.DateTimeField(blank=True, editable=False, null=True, verbose_name="tools last read")),
+                ("problem", models.CharField(blank=True, default="", editable=False, max_length=300)),
+                (
+                    "organisation",
+                    models.ForeignKey(
+                        help_text="Whose agents may use its tools, once they are enabled and permitted.",
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="mcp_servers",
+                        to="integrations.organisation",
+                    ),
+                ),
+            ],
+            options={"verbose_name": "MCP server", "ordering": ["organisation", "slug"], "constraints": [models.UniqueConstraint(fields=("organisation", "slug"), name="mcp_server_once")]},
+        ),
+        migrations.CreateModel(
+            name="McpTool",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(editable=False, max_length=200)),
+                ("title", models.CharField(blank=True, default="", editable=False, max_length=200)),
+                ("description", models.TextField(blank=True, default="", editable=False)),
+                ("input_schema", models.JSONField(blank=True, default=dict, editable=False)),
+                ("hints", models.JSONField(blank=True, default=dict, editable=False)),
+                ("fingerprint", models.CharField(editable=False, max_length=64)),
+                ("unusable", models.CharField(blank=True, default="", editable=False, max_length=200)),
+                ("enabled", models.BooleanField(default=False, help_text="Enable it when you have read what its server says above. It is switched off by itself when that changes.")),
+                (
+                    "effect",
+                    models.CharField(
+                        choices=[
+                            ("acting", "Acts: a person is always asked"),
+                            ("undoable", "Acts, and can be taken back there: as the permission says"),
+                            ("reading", "Only reads: as the permission says"),
+                        ],
+                        default="acting",
+                        help_text="What you know that it does. What is sent to it leaves the house, also by a tool that only reads.",
+                        max_length=10,
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=1, editable=False)),
+                ("changed_at", models.DateTimeField(blank=True, editable=False, help_text="It was enabled, and its server changed it then.", null=True)),
+                ("seen", models.TextField(blank=True, default="", editable=False, help_text="What its server said when it was last enabled.")),
+                ("gone_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("server", models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name="tools", to="integrations.mcpserver")),
+            ],
+            options={
+                "verbose_name": "MCP tool",
+                "ordering": ["server", "name"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("server", "name"), name="mcp_tool_once"),
+                    models.CheckConstraint(condition=models.Q(("enabled", False), ("unusable", ""), _connector="OR"), name="mcp_tool_usable"),
+                ],
+            },
+        ),
+        # Written at every request and worth nothing after a crash: no write-ahead log for it.
+        migrations.RunSQL("ALTER TABLE integrations_upstream SET UNLOGGED", "ALTER TABLE integrations_upstream SET LOGGED"),
+    ]
