@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from integrations.contracts import AccountRef
+from integrations.contracts import AccountRef, Kind
 from integrations.llm.completions import Payer
+from integrations.registry import writable
 
 ErrorCode = Literal[
     "EXECUTION_FAILED",
@@ -143,8 +144,10 @@ class Person:
     external_user_id: str
     accounts: tuple[AccountRef, ...]
 
-    def account(self, source: str) -> AccountRef | None:
-        return next((a for a in self.accounts if a.source == source), None)
+    def account(self, kind: Kind) -> AccountRef | None:
+        """The account of this kind that actions are for when nobody names one: of those that can
+        be written to, the one connected first."""
+        return next((a for a in self.accounts if a.source in writable(kind)), None)
 
     def payer(self, run_id: UUID, *, account: AccountRef | None = None) -> Payer:
         """Whom the models' work for this person is counted for; `account` where it is the

@@ -20,6 +20,7 @@ from guardrails.execute import held_sends, recovery, releases, switches
 from guardrails.gather import usage
 from integrations.llm import metering
 from integrations.models import Account, Organisation
+from integrations.registry import writable
 from knowledge import tasks as knowledge_tasks
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,9 @@ def react(delivery_id: str) -> None:
 
 def learn() -> None:
     """Queue the day's learning of each mailbox. Runs once a day."""
-    rows = Account.objects.filter(source="gmail", paused=False, organisation__paused=False)
+    rows = Account.objects.filter(
+        source__in=writable("mail"), paused=False, organisation__paused=False
+    )
     with transaction.atomic():
         for account_id in rows.values_list("id", flat=True):
             async_task(learn_account, str(account_id))

@@ -80,7 +80,7 @@ def targets(owner: Any) -> list[Any]:
                     account=owner,
                     action_type=action,
                     resource_type=resource,
-                    source=registry.BY_NAME[action].source,
+                    source=owner.source,
                     kind=kinds[0],
                     external_id=name,
                     name=name,

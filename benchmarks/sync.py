@@ -124,7 +124,7 @@ def one_by_one(count: int) -> float:
 
     owner = account(count)
     since = datetime.now(UTC) - timedelta(days=30)
-    items = reader(owner).emails(since=since, cursor=None, limit=count).items
+    items = reader(owner).items(since=since, cursor=None, limit=count).items
     begun = time.perf_counter()
     for item in items:
         ingest(account=owner, source_id=item.id, item=item, now=timezone.now())

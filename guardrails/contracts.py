@@ -30,7 +30,7 @@ class Origin:
     `revises` is the id of the action that a person changed into this one (`edited_by`, for
     the user `edited_as`), and `proposed` are the arguments as the agent first proposed them.
     `undoes` is the id of the action that a person takes back by this one, and
-    `expects_version` the version it left.
+    `expects_revision` the revision it left.
     """
 
     trigger: Trigger
@@ -52,7 +52,7 @@ class Origin:
     edited_as: str = ""
     proposed: Mapping[str, Any] = field(default_factory=dict)
     undoes: str = ""
-    expects_version: int | None = None
+    expects_revision: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

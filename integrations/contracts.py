@@ -14,7 +14,10 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from integrations.field_types import FileId, Identifier, Instant, LocalTime, Text, lines
 
-# Of the data service, and of files and mail servers that an operator reads in.
+# What an account holds, whoever keeps it. Actions, conditions, tools and turns are about kinds.
+Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
+# What the API, webhooks and items call the place that an account reads from: one of the data
+# service, one of files and mail servers that an operator reads in, or the MCP servers.
 ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]
 ImportedSource = Literal["mailbox", "calendar_file"]
 Source = Literal[ProvidedSource, ImportedSource, "mcp"]
@@ -23,12 +26,14 @@ ContentType = Literal["email", "document", "event", "issue", "message"]
 
 @dataclass(frozen=True, kw_only=True)
 class AccountRef:
-    """One connected account of one end user: whose data, through which source."""
+    """One connected account of one end user: whose data, of which kind, and who keeps it."""
 
     id: UUID
     organisation_id: UUID
     organisation_slug: str
     external_user_id: str
+    kind: Kind
+    provider: str
     source: Source
     address: str
     display_name: str
@@ -38,9 +43,14 @@ class AccountRef:
 
 
 class ProviderObject(BaseModel):
+    """`revision` says which state of the object this is: opaque text of its provider, compared for
+    equality alone; empty where it has none. Which of two is newer a provider says by a rising
+    `version` (0: it has none), by `updated_at`, or not at all."""
+
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
     id: Identifier
+    revision: Text = ""
     version: int = Field(default=0, ge=0, lt=2**63)
     updated_at: Instant | None = None
 

@@ -1,35 +1,149 @@
-"""Every connector Remit has: one file each in `connectors/`, one line each here."""
+"""Every provider Remit has, and the sources they serve. Values alone, so that models can choose
+among them: whoever reads and writes there is in `integrations.reads` and `integrations.writes`."""
 
-from integrations.connectors import (
-    calendar,
-    calendar_file,
-    gdrive,
-    github,
-    gmail,
-    jira,
-    mailbox,
-    mcp,
-    outlook,
-    slack,
-)
-from integrations.connectors.base import Connector
+from datetime import timedelta
+from functools import partial
 
-CONNECTORS: tuple[Connector, ...] = (
-    gmail.CONNECTOR,
-    gdrive.CONNECTOR,
-    calendar.CONNECTOR,
-    jira.CONNECTOR,
-    outlook.CONNECTOR,
-    github.CONNECTOR,
-    slack.CONNECTOR,
-    mailbox.CONNECTOR,
-    calendar_file.CONNECTOR,
-    mcp.CONNECTOR,
+from integrations.contracts import (
+    ChatMessage,
+    Document,
+    Email,
+    Event,
+    Issue,
+    Kind,
+    Source,
 )
-BY_SOURCE = {connector.source: connector for connector in CONNECTORS}
-# Those that the data service has, and that a sync reads.
-PROVIDED = tuple(connector.source for connector in CONNECTORS if connector.list_items)
+from integrations.ports.evidence import Capabilities
+from integrations.ports.provider import Connector, Provider
+
+_read = partial(Connector, is_synced=True, capabilities=Capabilities(history=True))
+_written = partial(
+    Connector,
+    is_synced=True,
+    is_writable=True,
+    capabilities=Capabilities(grade="A", conditional_write=True, history=True, repeat="by_key"),
+)
+
+# The contract of the External Data Service has no calls that write to Outlook, GitHub or Slack.
+DATA_SERVICE = Provider(
+    name="data_service",
+    label="Data service",
+    connectors=(
+        _written(
+            source="gmail",
+            kind="mail",
+            label="Gmail",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+            starts_turns=True,
+        ),
+        _written(
+            source="gdrive",
+            kind="files",
+            label="Google Drive",
+            content_type="document",
+            item_type=Document,
+            window=timedelta(days=183),
+        ),
+        _written(
+            source="calendar",
+            kind="calendar",
+            label="Google Calendar",
+            content_type="event",
+            item_type=Event,
+            window=timedelta(days=30),
+        ),
+        _written(
+            source="jira",
+            kind="issues",
+            label="Jira",
+            content_type="issue",
+            item_type=Issue,
+            window=timedelta(days=92),
+        ),
+        _read(
+            source="outlook",
+            kind="mail",
+            label="Outlook",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+        ),
+        _read(
+            source="github",
+            kind="issues",
+            label="GitHub",
+            content_type="issue",
+            item_type=Issue,
+            window=timedelta(days=92),
+        ),
+        _read(
+            source="slack",
+            kind="messages",
+            label="Slack",
+            content_type="message",
+            item_type=ChatMessage,
+            window=timedelta(days=30),
+        ),
+    ),
+)
+# What `manage.py import_mailbox` and `manage.py import_calendar` bring in. Nobody can be asked
+# about it again.
+IMPORTS = Provider(
+    name="imports",
+    label="Import",
+    connectors=(
+        Connector(
+            source="mailbox",
+            kind="mail",
+            label="Imported mail",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+        ),
+        Connector(
+            source="calendar_file",
+            kind="calendar",
+            label="Imported calendar",
+            content_type="event",
+            item_type=Event,
+            window=timedelta(days=400),
+        ),
+    ),
+)
+# Tools are called, and nothing of them is kept to be searched.
+MCP = Provider(
+    name="mcp",
+    label="MCP servers",
+    connectors=(
+        Connector(
+            source="mcp",
+            kind="tools",
+            label="MCP servers",
+            content_type="document",
+            item_type=Document,
+            window=timedelta(0),
+            is_writable=True,
+        ),
+    ),
+)
+
+PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMPORTS, MCP)
+BY_SOURCE: dict[str, Connector] = {
+    one.source: one for provider in PROVIDERS for one in provider.connectors
+}
+PROVIDER_OF: dict[str, Provider] = {
+    one.source: provider for provider in PROVIDERS for one in provider.connectors
+}
+# Those that a sync reads.
+SYNCED = tuple(one.source for one in BY_SOURCE.values() if one.is_synced)
 
 
 def source_choices() -> list[tuple[str, str]]:
-    return [(connector.source, connector.label) for connector in CONNECTORS]
+    return [(one.source, one.label) for one in BY_SOURCE.values()]
+
+
+def writable(kind: Kind) -> tuple[Source, ...]:
+    """The sources where actions of this kind can be carried out."""
+    return tuple(one.source for one in BY_SOURCE.values() if one.kind == kind and one.is_writable)

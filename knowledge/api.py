@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from integrations.contracts import ContentType, Source
 from integrations.llm.completions import Payer
 from integrations.models import Account
-from integrations.registry import PROVIDED
+from integrations.registry import SYNCED
 from integrations.web.authentication import Caller, HasScope
 from integrations.web.serializers import StrictCharField, StrictSerializer
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
@@ -30,7 +30,7 @@ PERMISSIONS = [HasScope("sync")]
 class SyncRequest(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     sources = serializers.ListField(
-        child=serializers.ChoiceField(choices=PROVIDED),
+        child=serializers.ChoiceField(choices=SYNCED),
         required=False,
         allow_empty=False,
         max_length=50,

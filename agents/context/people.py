@@ -1,25 +1,48 @@
 """Whom a turn works for."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from agents.contracts import Person
+from guardrails.actions.base import AnyAction
+from guardrails.actions.registry import works_on
 from guardrails.contracts import Capability, SkillRef
 from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
+from integrations.contracts import AccountRef
 from integrations.models import Account
+from knowledge.search import retrieval
 
 
 def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
-    """The user with all their accounts, in one query. None where they have none."""
+    """The user with all their accounts, those connected first coming first, in one query. None
+    where they have none."""
     rows = Account.objects.select_related("organisation").filter(
         organisation_id=organisation_id, external_user_id=external_user_id
     )
-    accounts = tuple(row.ref() for row in rows.order_by("source"))
+    accounts = tuple(row.ref() for row in rows.order_by("created_at", "id"))
     if not accounts:
         return None
     return Person(
         organisation_id=organisation_id, external_user_id=external_user_id, accounts=accounts
     )
+
+
+def account_for(
+    person: Person, action: AnyAction, params: Mapping[str, Any], *, account_id: UUID | None = None
+) -> AccountRef | None:
+    """Which of the person's accounts an action is for: the one that is named; else the one that
+    its object came from; else, of those it can be done with, the one connected first. None: there
+    is no such account."""
+    if account_id is not None:
+        return next((one for one in person.accounts if one.id == account_id), None)
+    able = [one for one in person.accounts if works_on(action, one.source)]
+    object_id = params.get(action.object_field or "")
+    if len(able) > 1 and isinstance(object_id, str):
+        owner = retrieval.owner_of(object_id, account_ids=[one.id for one in able])
+        able = [one for one in able if one.id == owner] or able
+    return able[0] if able else None
 
 
 def capabilities(person: Person) -> list[Capability]:

@@ -7,6 +7,7 @@ nothing anyway: that is enforced by the guardrails, outside the model.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
@@ -149,11 +150,17 @@ def _skills_lines(skills: Sequence[SkillRef]) -> list[str]:
 
 
 def capabilities_line(capabilities: Sequence[Capability]) -> str:
+    times = Counter(capability.action_type for capability in capabilities)
     return "[capabilities] " + results.text(
         [
             {
                 "action_type": capability.action_type,
                 "source": capability.source,
+                **(
+                    {"account_id": str(capability.account_id)}
+                    if times[capability.action_type] > 1
+                    else {}
+                ),
                 "mode": capability.mode,
                 "description": capability.description,
                 "params": capability.schema,

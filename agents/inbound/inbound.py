@@ -23,7 +23,7 @@ from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError
 from integrations.mail.html import html_to_text
-from integrations.reads import reader
+from integrations.reads import mail_reader
 
 log = logging.getLogger(__name__)
 TEXT_LIMIT = 1500
@@ -65,7 +65,7 @@ def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
 
 def minimal_context(account: AccountRef, email: Email) -> InboundMail:
     """What the mail reader is shown. Doubt about first contact means known."""
-    provider = reader(account)
+    provider = mail_reader(account)
     try:
         known = provider.correspondence(email.sender) if email.sender else None
         first_contact = known is not None and known.sent == 0 and known.received <= 1

@@ -24,7 +24,7 @@ from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.models import Delivery
-from integrations.reads import reader
+from integrations.reads import mail_reader
 from integrations.registry import BY_SOURCE
 from integrations.web.webhooks import QUEUE_PATIENCE
 from knowledge.contracts import IngestOutcome
@@ -185,7 +185,7 @@ def _react_to_mail(
         return state, known or reason
     if outcome.state == "stale":
         try:
-            email = reader(account).email(email.id)
+            email = mail_reader(account).email(email.id)
         except NotFound:
             return Delivery.State.SKIPPED, "deleted"
     turn = _turn_of(delivery, account, email)

@@ -99,7 +99,7 @@ def deliver(request: HttpRequest) -> HttpResponse:
         return refusal(400, "invalid_json", f"The body is not a valid JSON object: {error}.")
     fields = [wish.get(key) for key in ("organisation", "user_id", "name")]
     slug, user, name = (value if isinstance(value, str) else "" for value in fields)
-    mailbox = Account.objects.filter(organisation__slug=slug, external_user_id=user, source="gmail")
+    mailbox = Account.objects.filter(organisation__slug=slug, external_user_id=user, kind="mail")
     if not mailbox.exists() or not name:
         return refusal(404, "unknown_user", "There is no such user with a mailbox.")
     if not sandbox.is_sandbox(slug):
@@ -122,7 +122,7 @@ def delivered(request: HttpRequest) -> HttpResponse:
         Delivery.objects.filter(
             organisation__slug=request.GET.get("organisation", ""),
             account__external_user_id=request.GET.get("user_id", ""),
-            account__source="gmail",
+            account__kind="mail",
             source_id=request.GET.get("source_id", ""),
             kind="created",
         )

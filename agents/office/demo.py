@@ -181,9 +181,8 @@ def _settle(
         for source in resident.sources
     }
     for permission in resident.permissions:
-        source = registry.BY_NAME[permission.action_type].source
         AllowedAction.objects.create(
-            account=accounts[source],
+            account=_account_for(permission.action_type, accounts),
             action_type=permission.action_type,
             approval_mode=permission.mode,
             conditions=permission.conditions,
@@ -192,13 +191,18 @@ def _settle(
     _list_labels(accounts["gmail"], {name: office["labels"][name] for name in labels})
     for domain in resident.domains:
         for action_type in ("send_email", "create_calendar_event"):
-            account = accounts[registry.BY_NAME[action_type].source]
+            account = _account_for(action_type, accounts)
             _list(account, action_type, "recipient_domain", domain, f"Anyone at {domain}")
     for key in resident.projects:
         _list(accounts["jira"], "create_jira_task", "project", key, office["projects"][key])
     for folder in resident.folders:
         for action_type in ("create_document", "move_document"):
             _list(accounts["gdrive"], action_type, "folder", folder, office["folders"][folder])
+
+
+def _account_for(action_type: str, accounts: Mapping[str, Account]) -> Account:
+    action = registry.BY_NAME[action_type]
+    return next(one for name, one in accounts.items() if registry.works_on(action, name))
 
 
 def _list_labels(account: Account, labels: Mapping[str, str]) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.conf import settings
 
-from integrations.data_service import segment
 from integrations.network import http
+from integrations.providers.data_service.session import segment
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents.context import results
+from agents.context import people, results
 from agents.contracts import ToolResult, failure
 from agents.journal import journal
 from agents.tools.base import ToolContext
@@ -33,6 +33,7 @@ def act(
     number: int = 0,
     tighten: bool = False,
     reason: str = "",
+    account_id: UUID | None = None,
 ) -> ActionResult:
     """Hand one action request to the guardrails and keep what came of it."""
     result = executor.execute(
@@ -43,6 +44,7 @@ def act(
             action_id=context.action_id(number),
             tighten=tighten,
             reason=reason,
+            account_id=account_id,
         )
     )
     journal.add_action(context.lease, shown(result))
@@ -69,11 +71,13 @@ def _request(
     action_id: UUID,
     tighten: bool = False,
     reason: str = "",
+    account_id: UUID | None = None,
 ) -> ActionRequest:
     action = BY_NAME.get(action_type)
     # An action that nobody knows, or that this turn has no account for, is still refused and
     # recorded by the guardrails: under the user's first account.
-    account = (action and context.person.account(action.source)) or context.person.accounts[0]
+    chosen = action and people.account_for(context.person, action, params, account_id=account_id)
+    account = chosen or context.person.accounts[0]
     return ActionRequest(
         action_id=action_id,
         account=account,

@@ -12,7 +12,7 @@ from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.summaries import readable
 from integrations.exceptions import NotFound
 from integrations.llm import llm
-from integrations.reads import reader
+from integrations.reads import mail_reader
 from knowledge.search import retrieval
 
 BODY_TOKENS = 1_500
@@ -34,14 +34,14 @@ class Written(BaseModel):
 def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     """The receiver is who wrote the mail, from the provider's record; the model has no say in
     it. The guardrails decide about the draft like about any action."""
-    account = context.person.account("gmail")
+    account = context.person.account("mail")
     found = retrieval.get_items(
         account_ids=(account.id,) if account else (), ids=(arguments.item_id,)
     )
     if not found or account is None:
         return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
     try:
-        mail = reader(account).email(found[0].source_id)
+        mail = mail_reader(account).email(found[0].source_id)
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""

@@ -1,11 +1,12 @@
 """execute_action: propose one action. Whether it runs, waits or is refused is not its choice."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from agents.contracts import ToolResult
-from agents.tools.acting import act, observed
+from agents.contracts import ToolResult, failure
+from agents.tools.acting import act, observed, record_refused
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
 
@@ -19,9 +20,16 @@ class ExecuteAction(Arguments):
         default=False, description="Ask the user even where the limits would not."
     )
     reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
+    account_id: UUID | None = Field(
+        default=None, description="Which account, where the capabilities name more than one."
+    )
 
 
 def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
+    known = {one.id for one in context.person.accounts}
+    if arguments.account_id is not None and arguments.account_id not in known:
+        record_refused(context)
+        return failure("INVALID_INPUT", "There is no such account.", recoverable=True)
     return observed(
         act(
             context,
@@ -29,6 +37,7 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
             params=arguments.params,
             tighten=arguments.confirm_first,
             reason=arguments.reason,
+            account_id=arguments.account_id,
         )
     )
 

@@ -16,8 +16,8 @@ from agents.contracts import ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.actions.tools.call_mcp_tool import CallMcpTool
 from guardrails.contracts import Capability
-from integrations import mcp_tools
 from integrations.llm import llm
+from integrations.providers.mcp import catalogue
 
 SHOWN = 60  # tools of one server that a plan is made of
 PLANNING = """You plan the use of tools.
@@ -66,7 +66,7 @@ def run(ids: tuple[str, ...], context: ToolContext, arguments: PlanMcpTools) -> 
     wanted = {name.rpartition(":")[2] for name in arguments.available_tools}
     usable = {
         tool["id"]: tool
-        for tool in mcp_tools.described(context.person.organisation_id, ids)
+        for tool in catalogue.described(context.person.organisation_id, ids)
         if not wanted or tool["id"].partition(":")[2] in wanted
     }
     if not usable:

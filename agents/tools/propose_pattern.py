@@ -38,7 +38,7 @@ class ProposePattern(Arguments):
 
 
 def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
-    account = context.person.account("gmail")
+    account = context.person.account("mail")
     if context.mail is not None and context.mail.email_id != arguments.email_id:
         return failure("PERMISSION_DENIED", "Only the mail at hand can be the example.")
     mail = account and mails.by_ids(account.id, [arguments.email_id]).get(arguments.email_id)

@@ -14,7 +14,7 @@ from integrations.contracts import Email
 from integrations.exceptions import NotFound
 from integrations.llm import llm
 from integrations.mail.html import html_to_text
-from integrations.reads import reader
+from integrations.reads import mail_reader
 from knowledge.search import retrieval
 
 PART_CHARS = 12_000
@@ -76,8 +76,8 @@ def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     [item] = found
     account = accounts[item.account_id]
     try:
-        mail = reader(account).email(item.source_id)
-        mails = reader(account).thread(mail.thread_id) if mail.thread_id else (mail,)
+        mail = mail_reader(account).email(item.source_id)
+        mails = mail_reader(account).thread(mail.thread_id) if mail.thread_id else (mail,)
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     newest = sorted(mails, key=lambda one: one.date)[-NEWEST_MAILS:]

@@ -12,6 +12,7 @@ from agents.tools.acting import act, shown
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import described
 from integrations.llm import llm
+from integrations.registry import writable
 from knowledge.contracts import SearchRequest
 from knowledge.search import retrieval
 
@@ -62,7 +63,7 @@ def find_related(context: ToolContext, arguments: FindRelatedTasks) -> ToolResul
         SearchRequest(
             account_ids=tuple(account.id for account in context.person.accounts),
             query=arguments.query,
-            sources=("jira",),
+            sources=writable("issues"),
             entity=arguments.project_key or "",
             limit=10,
         ),

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,8 +15,13 @@ from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.targets import Target, TargetKind
 from guardrails.facts.text import visible
-from integrations.contracts import Source
-from integrations.ports import Writer
+from integrations.contracts import Kind
+from integrations.ports.account import Writer
+from integrations.ports.calendar import CalendarWriter
+from integrations.ports.files import FilesWriter
+from integrations.ports.issues import IssuesWriter
+from integrations.ports.mail import MailWriter
+from integrations.ports.tools import ToolsWriter
 
 SUBJECT_SHOWN = 120
 
@@ -29,6 +34,7 @@ class Arguments(BaseModel):
 
 
 A = TypeVar("A", bound=Arguments)
+W = TypeVar("W", bound=Writer)
 Outcome = tuple[dict[str, Any], tuple[Artifact, ...]]
 Difference = tuple[str, str, str]  # what, before, after
 NOTHING = "(nothing)"
@@ -37,28 +43,27 @@ NOTHING = "(nothing)"
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """What was decided beside the arguments: the idempotency key, the labels to take off, and
-    the version of the object that the decision saw (None: there is none to keep to)."""
+    the revision of the object that the decision saw (None: there is none to keep to)."""
 
     key: str
     removals: Sequence[str] = ()
-    version: int | None = None
+    revision: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inverse:
     """The action that takes another one back. `from_result` names arguments that only the
-    outcome tells, by their key there; `version` is the object's afterwards, where the
-    provider's answer does not say."""
+    outcome tells, by their key there."""
 
     action_type: str
     arguments: Mapping[str, Any]
     from_result: Mapping[str, str] = field(default_factory=dict)
-    version: int | None = None
 
 
-class Action(ABC, Generic[A]):
-    """One type of action.
+class Action(ABC, Generic[A, W]):
+    """One type of action, on accounts of one kind, whoever keeps them.
 
+    `operation` is the method of its kind's writer that `perform` calls.
     `object_field` names the argument that holds the object acted on or answered, and
     `object_kind` says what that is; `takes` are the kinds of targets an operator lists for it,
     and `needs_option` says that without any listed target the action can do nothing.
@@ -71,7 +76,8 @@ class Action(ABC, Generic[A]):
     """
 
     name: ClassVar[str]
-    source: ClassVar[Source]
+    operation: ClassVar[str]
+    kind: ClassVar[Kind]
     resource_type: ClassVar[str]
     title: ClassVar[str]
     description: ClassVar[str]
@@ -139,7 +145,7 @@ class Action(ABC, Generic[A]):
         return None
 
     def is_as_left(self, arguments: A, facts: Facts) -> bool:
-        """For undoing, where the object's version does not tell: whether what is to be put
+        """For undoing, where the object's revision does not tell: whether what is to be put
         back is still as the undone action left it."""
         return True
 
@@ -185,13 +191,36 @@ class Action(ABC, Generic[A]):
         return False
 
     @abstractmethod
-    def perform(self, writer: Writer, arguments: A, call: Call) -> dict[str, Any]:
+    def perform(self, writer: W, arguments: A, call: Call) -> dict[str, Any]:
         """The one provider call, under the call's idempotency key. Raises ProviderError."""
 
     @abstractmethod
     def outcome(self, arguments: A, answer: Mapping[str, Any]) -> Outcome:
         """The result to show and the artifacts, from the provider's answer or its record of
         the operation. Never raises: what the provider left out is left out."""
+
+
+AnyAction: TypeAlias = Action[Any, Any]
+
+
+class MailAction(Action[A, MailWriter]):
+    kind = "mail"
+
+
+class FilesAction(Action[A, FilesWriter]):
+    kind = "files"
+
+
+class CalendarAction(Action[A, CalendarWriter]):
+    kind = "calendar"
+
+
+class IssuesAction(Action[A, IssuesWriter]):
+    kind = "issues"
+
+
+class ToolsAction(Action[A, ToolsWriter]):
+    kind = "tools"
 
 
 def parts(annotation: Any) -> Iterator[Any]:
@@ -213,10 +242,10 @@ def subject_of(facts: Facts) -> str:
     return visible(" ".join(subject.split()), limit=SUBJECT_SHOWN) or "(no subject)"
 
 
-def artifact(kind: str, provider: Source, answer: Mapping[str, Any]) -> tuple[Artifact, ...]:
-    """What came forth, if the provider named it."""
+def artifact(kind: str, answer: Mapping[str, Any]) -> tuple[Artifact, ...]:
+    """What came of it, if the provider named it. Whose it is, is the attempt's to say."""
     external_id = answer.get("key") or answer.get("id")
     if not external_id:
         return ()
     url = str(answer.get("url") or "")
-    return (Artifact(kind=kind, provider=provider, external_id=str(external_id), url=url),)
+    return (Artifact(kind=kind, provider="", external_id=str(external_id), url=url),)

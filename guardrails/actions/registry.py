@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.actions.calendar.cancel_calendar_event import CancelCalendarEvent
 from guardrails.actions.calendar.create_calendar_event import CreateCalendarEvent
 from guardrails.actions.calendar.restore_event import RestoreEvent
@@ -30,8 +30,9 @@ from guardrails.actions.mail.restore_labels import RestoreLabels
 from guardrails.actions.mail.send_email import SendEmail
 from guardrails.actions.tools.call_mcp_tool import CallMcpTool
 from guardrails.facts.text import visible
+from integrations.registry import BY_SOURCE
 
-ACTIONS: tuple[Action[Any], ...] = (
+ACTIONS: tuple[AnyAction, ...] = (
     Archive(),
     Classify(),
     MarkRead(),
@@ -53,13 +54,20 @@ ACTIONS: tuple[Action[Any], ...] = (
     CallMcpTool(),
 )
 # What a person's command to undo may need beside these. No agent is offered one of them.
-UNDOING: tuple[Action[Any], ...] = (
+UNDOING: tuple[AnyAction, ...] = (
     RestoreLabels(),
     RestoreEvent(),
     RestoreIssue(),
     UnshareDocument(),
 )
-BY_NAME: Mapping[str, Action[Any]] = {action.name: action for action in (*ACTIONS, *UNDOING)}
+BY_NAME: Mapping[str, AnyAction] = {action.name: action for action in (*ACTIONS, *UNDOING)}
+
+
+def works_on(action: AnyAction, source: str) -> bool:
+    """Whether an account of this source can carry the action out: it is of the action's kind,
+    and can be written to."""
+    found = BY_SOURCE.get(source)
+    return found is not None and found.is_writable and found.kind == action.kind
 
 
 class InvalidArguments(ValueError):
@@ -67,7 +75,7 @@ class InvalidArguments(ValueError):
     repeats none of the values."""
 
 
-def parse(action: Action[Any], arguments: Mapping[str, Any]) -> Arguments:
+def parse(action: AnyAction, arguments: Mapping[str, Any]) -> Arguments:
     """The canonical arguments. Raises InvalidArguments."""
     try:
         # What `model_validate` does, without its wrapper; so does `canonical`.

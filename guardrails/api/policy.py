@@ -168,7 +168,8 @@ class SimulateView(APIView):
         accounts = accounts_of(request, wish["user_id"])
         action = registry.BY_NAME.get(wish["action_type"])
         account = next(
-            (one for one in accounts if action and one.source == action.source), accounts[0]
+            (one for one in accounts if action and registry.works_on(action, one.source)),
+            accounts[0],
         )
         found = simulation.simulate(
             simulation.wish(

@@ -24,7 +24,7 @@ def accounts_of(request: Request, user_id: str) -> list[AccountRef]:
     rows = Account.objects.select_related("organisation").filter(
         organisation_id=auth.organisation_id, external_user_id=user_id
     )
-    accounts = [row.ref() for row in rows.order_by("source")]
+    accounts = [row.ref() for row in rows.order_by("created_at", "id")]
     if not accounts:
         raise exceptions.NotFound("There is no such user.", code="unknown_user")
     return accounts

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.actions.registry import InvalidArguments
 from guardrails.approve.approval_rows import (
     CLAIMED,
@@ -287,7 +287,7 @@ def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, A
     return arguments
 
 
-def _or_default(action: Action[Any], name: str, value: Any) -> Any:
+def _or_default(action: AnyAction, name: str, value: Any) -> Any:
     """Null takes an optional argument away: then it is as if it had never been given."""
     field = action.arguments.model_fields.get(name)
     if value is not None or field is None or field.is_required():

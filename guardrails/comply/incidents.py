@@ -10,7 +10,7 @@ from django.utils import timezone
 from audit.contracts import Entry, Filters, Recorded
 from audit.ledger import ledger
 from audit.ledger.selectors import about_ledger, recorded_of_tenant
-from guardrails.comply.reconciliation.rows import INCIDENT
+from guardrails.execute.settling import INCIDENT
 from guardrails.facts.reasons import sentence
 from guardrails.facts.text import visible
 

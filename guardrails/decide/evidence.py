@@ -19,6 +19,7 @@ from guardrails.decide import policy
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.facts import Facts
 from integrations.contracts import AccountRef
+from integrations.registry import BY_SOURCE, PROVIDER_OF
 
 ORIGIN = (
     *(
@@ -28,7 +29,7 @@ ORIGIN = (
         "thread_id",
         "tighten",
         "undoes",
-        "expects_version",
+        "expects_revision",
     ),
     *("revises", "proposed"),
 )
@@ -87,12 +88,17 @@ def past(row: Recorded) -> Past | None:
     arguments = _arguments(row)
     if not isinstance(found, Mapping) or row.account_id is None or arguments is None:
         return None
+    connector, provider = BY_SOURCE.get(row.provider), PROVIDER_OF.get(row.provider)
+    if connector is None or provider is None:
+        return None
     account = AccountRef(
         id=row.account_id,
         organisation_id=row.tenant_id,
         organisation_slug="",
         external_user_id=row.on_behalf_of,
-        source=row.provider,  # type: ignore[arg-type]  # as it was written
+        kind=connector.kind,
+        provider=provider.name,
+        source=connector.source,
         address="",
         display_name="",
         time_zone="UTC",
@@ -106,7 +112,9 @@ def past(row: Recorded) -> Past | None:
             account=account,
             action_type=row.action_type,
             arguments=arguments,
-            origin=Origin(**found["origin"]),
+            origin=Origin(
+                **{name: found["origin"][name] for name in ORIGIN if name in found["origin"]}
+            ),
         ),
         facts=None if found["facts"] is None else FACTS.validate_python(found["facts"]),
         needs=frozenset(found["needs"]),

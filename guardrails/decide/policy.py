@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
@@ -90,7 +90,7 @@ def _examine(case: Case) -> None:
     _conditions(case, rule, facts)
 
 
-def _object(case: Case, action: Action[Any], arguments: Arguments, facts: Facts) -> None:
+def _object(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) -> None:
     """The object is there, and it is the account's own."""
     object_id = action.object_id(arguments)
     if object_id is not None:

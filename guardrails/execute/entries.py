@@ -47,10 +47,12 @@ def attempt(
     approval_id: str,
     approved_by: str,
     credential_ref: str,
+    proof: Mapping[str, str],
     now: datetime,
 ) -> Entry:
     """The row that is committed before the provider is called. Every attempt of an action
-    has the same idempotency key, so that the provider acts once."""
+    has the same idempotency key, so that the provider acts once. `proof` says what the provider
+    will be able to prove about it."""
     return _entry(
         request,
         now=now,
@@ -62,7 +64,7 @@ def attempt(
         approved_by=approved_by,
         idempotency_key=f"remit-{request.action_id}",
         credential_ref=credential_ref,
-        payload=_evidence(judgement),
+        payload=_evidence(judgement) | {"proof": dict(proof)},
         **_grounds(judgement.decision),
     )
 

@@ -110,7 +110,7 @@ def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionRes
     if last is not None and results.is_final(last):
         return results.result(last)
     if last is not None and last.phase == "attempt":
-        settled = settling.settle(entries.reopened(last), request.account)
+        settled = settling.settle(entries.reopened(last), request.account, phases=phases)
         if settled is not None:
             return settled
     held = any(phase.decision_reason == "held" for phase in phases)
@@ -221,6 +221,7 @@ def _begin(
         approval_id=str(confirmation.approval_id) if confirmation else "",
         approved_by=confirmation.decided_by if confirmation else "",
         credential_ref=digest(request.account.organisation_id, credential) if credential else "",
+        proof=results.proof(request.account, judgement),
         now=timezone.now(),
     )
     ledger.append(entry)
@@ -253,7 +254,7 @@ def _perform(
             Call(
                 key=attempt.idempotency_key,
                 removals=decision.removals,
-                version=judgement.facts.version if judgement.facts else None,
+                revision=judgement.facts.revision if judgement.facts else None,
             ),
         )
     except ProviderError as error:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from audit.contracts import Recorded
-from audit.ledger.selectors import open_attempts
+from audit.ledger.selectors import open_attempts, recorded
 from guardrails.execute import settling
 from integrations.contracts import AccountRef
 from integrations.exceptions import ProviderError
@@ -25,7 +25,8 @@ def recover_open_attempts(
 
     What the provider performed is closed as succeeded. What it did not perform is left to
     the caller's retry (`execute` with the same id) for a day, and is then closed as unknown,
-    for a person to look at. So is what belongs to an account that is gone.
+    for a person to look at. So is what belongs to an account that is gone. A provider that cannot
+    tell is asked again when it said; after a day a person is asked instead, by an incident.
     """
     # Confirmed approvals may be older: `approvals.finish_confirmed` goes on with those.
     closed, since = 0, now - 2 * GIVE_UP_AFTER
@@ -48,6 +49,9 @@ def _recover(attempts: Sequence[Recorded], *, now: datetime) -> Iterator[bool]:
     for attempt in attempts:
         account = accounts.get(attempt.account_id) if attempt.account_id else None
         give_up = account is None or attempt.recorded_at < now - GIVE_UP_AFTER
+        named = settling.asked_again_at(recorded(attempt.action_id), attempt.attempt_no)
+        if named is not None and now < named and not give_up:
+            continue
         try:
             yield settling.recover(attempt, account, give_up=give_up) is not None
         except ProviderError as error:

@@ -1,6 +1,7 @@
 """What the ledger tells the executor: how far an action got, and what became of it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,10 @@ from guardrails.actions.base import Outcome
 from guardrails.contracts import ActionRequest, ActionResult, ResultStatus
 from guardrails.execute.entries import INTERRUPTED, fingerprint
 from guardrails.facts.reasons import sentence
+from guardrails.gather.judgement import Judgement
+from integrations.contracts import AccountRef
 from integrations.exceptions import Changed, ProviderError
+from integrations.registry import BY_SOURCE
 
 RESULT_OF: Mapping[Status, ResultStatus] = {
     "succeeded": "succeeded",
@@ -79,7 +83,8 @@ def outcome(attempt: Entry, answer: object) -> Outcome:
         arguments = registry.parse(action, attempt.payload.get("arguments", {}))
     except registry.InvalidArguments:
         return {}, ()  # the payload was erased
-    return action.outcome(arguments, answer)
+    result, artifacts = action.outcome(arguments, answer)
+    return result, tuple(replace(one, provider=attempt.provider) for one in artifacts)
 
 
 def failure(error: ProviderError | None) -> str:
@@ -94,10 +99,24 @@ def explained(error: ProviderError | None) -> dict[str, Any]:
     return {"result": {"said": error.said}} if error and error.said else {}
 
 
-def version_of(answer: Any) -> dict[str, int]:
-    """The version the object has now, where the provider says so."""
-    version = answer.get("version") if isinstance(answer, Mapping) else None
-    return {"version": version} if isinstance(version, int) else {}
+def proof(account: AccountRef, judgement: Judgement) -> dict[str, str]:
+    """What the provider will be able to prove about an attempt: its grade (A to D), what makes a
+    second call harmless, and who sees to it that the object is the one that was decided on. A
+    read before a write is no precondition."""
+    capabilities, action = BY_SOURCE[account.source].capabilities, judgement.action
+    decided_on = judgement.facts.revision if judgement.facts else None
+    found = "by_provider" if capabilities.conditional_write else "read_before"
+    return {
+        "grade": capabilities.grade,
+        "repeat": capabilities.repeat_of(action.operation) if action else "never",
+        "precondition": found if decided_on else "none",
+    }
+
+
+def revision_of(answer: Any) -> dict[str, str]:
+    """The revision the object has now, where the provider says so."""
+    revision = answer.get("revision") if isinstance(answer, Mapping) else None
+    return {"revision": revision} if isinstance(revision, str) else {}
 
 
 def _approval(text: str) -> UUID | None:

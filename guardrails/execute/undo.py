@@ -101,6 +101,8 @@ def _request(done: Recorded, row: Undo, account: AccountRef) -> ActionRequest:
     inverse: dict[str, Any] = done.payload["inverse"]
     result = done.payload.get("result", {})
     made = {name: result.get(key) for name, key in inverse["from_result"].items()}
+    # Rows from before revisions were text have a version.
+    version = done.payload.get("version", inverse.get("version"))
     return ActionRequest(
         action_id=row.action_id,
         account=account,
@@ -110,7 +112,7 @@ def _request(done: Recorded, row: Undo, account: AccountRef) -> ActionRequest:
             trigger="operator",
             actor=row.commanded_by,
             undoes=str(row.undone_action_id),
-            expects_version=done.payload.get("version", inverse["version"]),
+            expects_revision=done.payload.get("revision", version and str(version)),
         ),
     )
 

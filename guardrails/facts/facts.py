@@ -20,7 +20,7 @@ from integrations.contracts import (
     Issue,
     Mailbox,
 )
-from integrations.mcp.contracts import Tool
+from integrations.ports.tools import Tool
 
 Need = Literal[
     "email",
@@ -73,11 +73,11 @@ class Facts:
         return found is not None and found.id == object_id
 
     @property
-    def version(self) -> int | None:
-        """The version a write must find. None for mails: what changes in them, such as
+    def revision(self) -> str | None:
+        """The revision a write must find. None for mails: what changes in them, such as
         labels, was not decided on."""
         found = self.document or self.event or self.issue or self.draft or self.tool
-        return found.version if found else None
+        return found.revision if found else None
 
     @property
     def mail_folders(self) -> Mapping[str, str]:
@@ -233,9 +233,9 @@ class Facts:
             content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
             return [mail.id, mail.thread_id, mail.sender, mail.subject, content]
         if self.tool:
-            return [self.tool.id, self.tool.version, self.tool.fingerprint]
+            return [self.tool.id, self.tool.revision, self.tool.fingerprint]
         found = self.document or self.event or self.issue or self.draft
-        return [found.id, found.version] if found else []
+        return [found.id, found.revision] if found else []
 
 
 def _paths(name: str) -> list[str]:

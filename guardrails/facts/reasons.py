@@ -70,6 +70,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("provider_unavailable", "The provider could not be reached; nothing was done."),
     Reason("interrupted", "Interrupted before the provider did anything."),
     Reason("approved", "A person said yes."),
+    Reason("cannot_tell", "The provider cannot tell yet whether it did this."),
     Reason("unresolved", "Nobody could find out whether the provider did this: have a look."),
     Reason("found_done", "The provider's history says that this was done."),
     Reason("found_not_done", "The provider's history says that this was not done."),

@@ -13,7 +13,7 @@ from audit.ledger.chain import canonical_bytes
 from audit.ledger.selectors import actions_of_run
 from audit.seals.sealing import sealing
 from guardrails.actions import registry
-from guardrails.actions.base import Action, Arguments, Difference, Inverse
+from guardrails.actions.base import AnyAction, Arguments, Difference, Inverse
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide import evidence, policy
 from guardrails.decide.checks.rates import rates_of
@@ -45,7 +45,7 @@ class Judgement:
     grounds: Mapping[str, Any] = field(default_factory=dict)  # guardrails.decide.evidence.kept
     policy: PolicySnapshot | None = None
     facts: Facts | None = None
-    action: Action[Any] | None = None
+    action: AnyAction | None = None
     arguments: Arguments | None = None
     description: str = ""
     undo: str = ""
@@ -180,7 +180,7 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
 def _described(
     found: Judgement,
     request: ActionRequest,
-    action: Action[Any],
+    action: AnyAction,
     arguments: Arguments,
     facts: Facts,
 ) -> Judgement:
@@ -207,7 +207,7 @@ def _described(
 
 
 def _facts(
-    request: ActionRequest, snapshot: PolicySnapshot, action: Action[Any], arguments: Arguments
+    request: ActionRequest, snapshot: PolicySnapshot, action: AnyAction, arguments: Arguments
 ) -> Facts:
     created = _created(request)
     release_connections()

@@ -2,14 +2,20 @@
 what tells where values come from, each bounded. Pure: the reader is given."""
 
 from collections.abc import Callable, Iterable, Set
+from dataclasses import replace
 from typing import TypeVar
 
 from guardrails.facts import content, targets
 from guardrails.facts.content import Content
 from guardrails.facts.facts import Facts, Need, ObjectKind
-from integrations.contracts import Document, Email, Event
+from integrations.contracts import AnyItem, Document, Email, Event
 from integrations.exceptions import NotFound
-from integrations.ports import Reader
+from integrations.ports.account import Reader
+from integrations.ports.calendar import CalendarReader
+from integrations.ports.files import FilesReader
+from integrations.ports.issues import IssuesReader
+from integrations.ports.mail import MailReader
+from integrations.ports.tools import ToolsReader
 
 T = TypeVar("T")
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
@@ -25,30 +31,50 @@ def gather(
     needs: Set[Need],
     own_address: str,
 ) -> Facts:
-    """Reads what `needs` names and no more. An object that does not exist for this user is
-    left out of the facts; every other ProviderError passes through."""
+    """Reads what `needs` names and no more. An object that does not exist for this user, and
+    what a provider of this kind cannot be asked, is left out of the facts; every ProviderError
+    but NotFound passes through."""
+    facts = Facts(own_address=own_address)
+    if isinstance(reader, MailReader):
+        facts = _of_mail(facts, reader, object_kind, object_id, needs)
+    if isinstance(reader, MailReader | FilesReader) and "folders" in needs:
+        facts = replace(facts, folders=reader.folders())
+    if isinstance(reader, FilesReader) and object_kind == "document":
+        facts = replace(facts, document=_found(reader.document, object_id))
+    if isinstance(reader, CalendarReader) and object_kind == "event":
+        facts = replace(facts, event=_found(reader.event, object_id))
+    if isinstance(reader, IssuesReader):
+        if object_kind == "issue":
+            facts = replace(facts, issue=_found(reader.issue, object_id))
+        if "projects" in needs:
+            projects = {one.id: one.name for one in reader.projects()}
+            facts = replace(facts, projects=projects)
+    if isinstance(reader, ToolsReader) and object_kind == "tool":
+        facts = replace(facts, tool=_found(reader.tool, object_id))
+    shown = facts.email or facts.document or facts.event
+    return replace(facts, content=content_of(shown)) if "content" in needs else facts
+
+
+def _of_mail(
+    facts: Facts,
+    reader: MailReader,
+    object_kind: ObjectKind | None,
+    object_id: str | None,
+    needs: Set[Need],
+) -> Facts:
     email_id = object_id if object_kind == "email" else None
     email = _found(reader.email, email_id) if needs & MAIL_NEEDS else None
-    document = _found(reader.document, object_id) if object_kind == "document" else None
-    event = _found(reader.event, object_id) if object_kind == "event" else None
     sender = targets.address_or_none(email.sender) if email else None
-    return Facts(
+    return replace(
+        facts,
         email=email,
         thread=_found(reader.thread, email.thread_id) if email and "thread" in needs else None,
         correspondence=(
             reader.correspondence(sender) if sender and "correspondence" in needs else None
         ),
         labels={one.id: one.name for one in reader.labels()} if "labels" in needs else None,
-        projects={one.id: one.name for one in reader.projects()} if "projects" in needs else None,
-        folders=reader.folders() if "folders" in needs else None,
         mailbox=reader.mailbox() if "mailbox" in needs else None,
-        document=document,
-        event=event,
-        content=content_of(email or document or event) if "content" in needs else None,
-        issue=_found(reader.issue, object_id) if object_kind == "issue" else None,
         draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
-        tool=_found(reader.tool, object_id) if object_kind == "tool" else None,
-        own_address=own_address,
     )
 
 
@@ -67,17 +93,18 @@ def namesakes(reader: Reader, kind: ObjectKind | None, title: str) -> int | None
         return None
     cursor, found = None, 0
     for _ in range(MAX_PAGES):
-        if kind == "document":
-            documents = reader.documents(since=None, cursor=cursor, limit=PAGE)
-            found += sum(one.name == title for one in documents.items)
-            cursor = documents.next_cursor
-        else:
-            events = reader.events(since=None, cursor=cursor, limit=PAGE)
-            found += sum(one.title == title for one in events.items)
-            cursor = events.next_cursor
+        page = reader.items(since=None, cursor=cursor, limit=PAGE)
+        found += sum(_title(one) == title for one in page.items)
+        cursor = page.next_cursor
         if cursor is None:
             return found
     return None
+
+
+def _title(item: AnyItem) -> str | None:
+    if isinstance(item, Document):
+        return item.name
+    return item.title if isinstance(item, Event) else None
 
 
 def content_of(found: Email | Document | Event | None) -> Content | None:

@@ -6,12 +6,11 @@ from then on be somebody the user has written to.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Count
 
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.facts.facts import Facts
 from guardrails.models import AgentMail
@@ -19,7 +18,7 @@ from integrations.contracts import AccountRef
 
 
 def note(
-    request: ActionRequest, action: Action[Any], arguments: Arguments, decision: Decision
+    request: ActionRequest, action: AnyAction, arguments: Arguments, decision: Decision
 ) -> None:
     """The agent is about to send this without a person's word. Receivers whom the user typed
     in this request are the user's own. Once, however often it is tried."""

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest
 from guardrails.facts.counts import (
     LENGTHS,
@@ -41,7 +41,7 @@ def turn(account: AccountRef) -> Iterator[None]:
 
 def use_of(
     request: ActionRequest,
-    action: Action[Any],
+    action: AnyAction,
     arguments: Arguments,
     facts: Facts,
     *,

@@ -8,7 +8,7 @@ from django.db import models, transaction
 from django.db.models import Value
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.decide import conditions
 
 MAX_HOLD_SECONDS = 7 * 24 * 3600
@@ -113,7 +113,7 @@ def fit(row: Any) -> None:
     check_fit(parsed, actions)
 
 
-def check_fit(parsed: Iterable[conditions.Condition], actions: Sequence[Action[Any]]) -> None:
+def check_fit(parsed: Iterable[conditions.Condition], actions: Sequence[AnyAction]) -> None:
     """Refuses a condition that could never hold for one of these actions."""
     advice = "Take it out." if len(actions) == 1 else "Name an action that it fits."
     for one in parsed:

@@ -8,6 +8,7 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 
 from guardrails.actions import registry
+from guardrails.actions.base import AnyAction
 from guardrails.facts import targets, text
 from guardrails.models.base import (
     MAX_HOLD_SECONDS,
@@ -105,7 +106,7 @@ class AllowedAction(ValidatedModel):
         action = registry.BY_NAME.get(self.action_type)
         if action is None or not hasattr(self, "account"):
             return
-        check_source(self.account, action.source)
+        check_source(self.account, action)
         if self.resource_type not in ("", action.resource_type):
             raise ValidationError(
                 {"resource_type": f"“{action.title}” is only done to: {action.resource_type}."}
@@ -227,9 +228,9 @@ class AllowedActionOption(ValidatedModel):
         action = registry.BY_NAME.get(self.action_type)
         if action is None or not hasattr(self, "account"):
             return
-        check_source(self.account, action.source)
-        if self.source and self.source != action.source:
-            raise ValidationError({"source": f"“{action.title}” works on: {action.source}."})
+        check_source(self.account, action)
+        if self.source and self.source != self.account.source:
+            raise ValidationError({"source": f"This account is of: {self.account.source}."})
         if self.kind and self.kind not in action.takes:
             kinds = ", ".join(action.takes) or "no targets"
             raise ValidationError({"kind": f"“{action.title}” takes: {kinds}."})
@@ -245,8 +246,7 @@ class AllowedActionOption(ValidatedModel):
             raise ValidationError({"group": "This group belongs to another account."})
 
 
-def check_source(account: Account, source: str) -> None:
-    if account.source != source:
-        raise ValidationError(
-            {"action_type": f"This action works on a {source} account, and this is {account}."}
-        )
+def check_source(account: Account, action: AnyAction) -> None:
+    if not registry.works_on(action, account.source):
+        needed = f"This action needs {action.kind} that can be written to"
+        raise ValidationError({"action_type": f"{needed}, and this is {account}."})

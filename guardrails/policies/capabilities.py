@@ -22,20 +22,20 @@ def find_capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capabi
 def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capability]:
     for action in registry.ACTIONS:
         rule = policy.rule(action.name, action.resource_type)
-        if action.source != account.source or policy.paused or rule is None:
+        if not registry.works_on(action, account.source) or policy.paused or rule is None:
             continue
-        options = policy.options_for(action.name, action.resource_type, action.source)
+        options = policy.options_for(action.name, action.resource_type, account.source)
         lacking = action.needs_option and lacks_targets(rule, action.takes, options)
         if not rule.enabled or rule.mode in ("never", "draft_only") or lacking:
             continue
         at_most = {limit.mode for limit in policy.limits(action.name)}
-        if at_most & {"never", "draft_only"} or policy.switch(action.name, action.source):
+        if at_most & {"never", "draft_only"} or policy.switch(action.name, account.source):
             continue
         openings = (one.sentence for one in rule.openings)
         yield Capability(
             account_id=account.id,
             action_type=action.name,
-            source=action.source,
+            source=account.source,
             description=" ".join(
                 [action.description, *(f"Not listed will do if {one}." for one in openings)]
             ),

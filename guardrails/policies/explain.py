@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, get_args
+from typing import get_args
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Verdict
 from guardrails.decide import snapshot
 from guardrails.decide.conditions import Condition, Context, Unreadable
@@ -58,7 +58,11 @@ class Reach:
 
 def effective(policy: PolicySnapshot, source: str) -> tuple[Effective, ...]:
     """Every action of this source, as the policy has it now."""
-    return tuple(_effective(policy, one) for one in registry.ACTIONS if one.source == source)
+    return tuple(
+        _effective(policy, source, one)
+        for one in registry.ACTIONS
+        if registry.works_on(one, source)
+    )
 
 
 def may_ever(
@@ -67,18 +71,18 @@ def may_ever(
     """For each action and role that could reach `value`: at best allowed, asked about or
     refused. What it refuses, no mail, no words of the user and no hour of the day permit."""
     return tuple(
-        _reach(policy, action, target, now)
+        _reach(policy, source, action, target, now)
         for action in registry.ACTIONS
-        if action.source == source
+        if registry.works_on(action, source)
         for target in _as_targets(action, value)
     )
 
 
-def _effective(policy: PolicySnapshot, action: Action[Any]) -> Effective:
+def _effective(policy: PolicySnapshot, source: str, action: AnyAction) -> Effective:
     rule = policy.rule(action.name, action.resource_type)
     limits = policy.limits(action.name)
-    options = policy.options_for(action.name, action.resource_type, action.source)
-    verdict, strictest = _strictest(policy, action, rule, limits, options)
+    options = policy.options_for(action.name, action.resource_type, source)
+    verdict, strictest = _strictest(policy, source, action, rule, limits, options)
     refused = verdict == "refuse" or rule is None
     return Effective(
         action_type=action.name,
@@ -103,12 +107,13 @@ def _hold_seconds(rule: Rule | None, limits: tuple[Limit, ...]) -> int:
 
 def _strictest(
     policy: PolicySnapshot,
-    action: Action[Any],
+    source: str,
+    action: AnyAction,
     rule: Rule | None,
     limits: tuple[Limit, ...],
     options: tuple[Option, ...],
 ) -> tuple[Verdict, str]:
-    if switch := policy.switch(action.name, action.source):
+    if switch := policy.switch(action.name, source):
         return "refuse", f"A switch: “{visible(switch.why)}”."
     if policy.paused:
         return "refuse", "The account or its organisation is paused."
@@ -127,7 +132,7 @@ def _strictest(
     return "allow", "The permission is automatic."
 
 
-def _ungranted(action: Action[Any], rule: Rule | None, options: tuple[Option, ...]) -> str:
+def _ungranted(action: AnyAction, rule: Rule | None, options: tuple[Option, ...]) -> str:
     """What the account's own policy lacks for this action."""
     if rule is None:
         return "No operator has permitted it."
@@ -149,7 +154,7 @@ def _conditions(rule: Rule | None, limits: tuple[Limit, ...]) -> tuple[Condition
     return found
 
 
-def _as_targets(action: Action[Any], value: str) -> tuple[Target, ...]:
+def _as_targets(action: AnyAction, value: str) -> tuple[Target, ...]:
     """The value as each kind of target that the action takes."""
     plain = targets.address_or_none(value)
     found: list[Target] = []
@@ -164,9 +169,11 @@ def _as_targets(action: Action[Any], value: str) -> tuple[Target, ...]:
     return tuple(found)
 
 
-def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime) -> Reach:
-    whole = _effective(policy, action)
-    option = policy.granting(action.name, action.resource_type, action.source, target)
+def _reach(
+    policy: PolicySnapshot, source: str, action: AnyAction, target: Target, now: datetime
+) -> Reach:
+    whole = _effective(policy, source, action)
+    option = policy.granting(action.name, action.resource_type, source, target)
     rule = policy.rule(action.name, action.resource_type)
     is_open = bool(rule and rule.openings) and target.is_receiver and target.role != "bcc"
     verdict: Verdict = whole.verdict
@@ -197,7 +204,7 @@ def _reach(policy: PolicySnapshot, action: Action[Any], target: Target, now: dat
 
 
 def _never_holds(
-    policy: PolicySnapshot, action: Action[Any], target: Target, now: datetime, *, listed: bool
+    policy: PolicySnapshot, action: AnyAction, target: Target, now: datetime, *, listed: bool
 ) -> str:
     """Why a condition about receivers fails for this one, whoever else is written to and
     however it stands to the user."""

@@ -170,7 +170,7 @@ def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Diff
 
 def _fits(account: Account, policy: PolicyFile) -> bool:
     actions = [registry.BY_NAME.get(one.action) for one in policy.permissions or ()]
-    return all(action and action.source == account.source for action in actions)
+    return all(action and registry.works_on(action, account.source) for action in actions)
 
 
 def _write(account: Account, found: tuple[Difference, ...], rows: list[Row]) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from typing import Any, Literal
+from typing import Literal
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.conditions import Condition, Unreadable
 from guardrails.decide.conditions.objects.trigger import StartedBy
@@ -70,7 +70,7 @@ def findings(policy: PolicySnapshot, source: str) -> tuple[Finding, ...]:
 def _of_rules(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
     for rule in policy.rules:
         action = registry.BY_NAME.get(rule.action_type)
-        if action is None or action.source != source:
+        if action is None or not registry.works_on(action, source):
             yield _about(rule, "error", f"There is no such action for {source}.")
             continue
         if policy.rule(action.name, action.resource_type) is not rule:
@@ -85,19 +85,19 @@ def _of_rules(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
         for severity, sentence in (
             *_in_conditions(rule.conditions, action),
             *_under_ceiling(rule, policy.limits(action.name)),
-            *_without_options(policy, rule, action),
+            *_without_options(policy, source, rule, action),
         ):
             yield _about(rule, severity, sentence)
 
 
-def impossible(conditions: Conditions, action: Action[Any]) -> str:
+def impossible(conditions: Conditions, action: AnyAction) -> str:
     """Why these conditions can never hold together for this action; empty if they can."""
     found = _in_conditions(conditions, action)
     return next((sentence for severity, sentence in found if severity == "error"), "")
 
 
 def _in_conditions(
-    conditions: Conditions, action: Action[Any], *, in_ceiling: bool = False
+    conditions: Conditions, action: AnyAction, *, in_ceiling: bool = False
 ) -> Iterator[tuple[Severity, str]]:
     """What is wrong among conditions that must all hold."""
     known = [one for one in conditions if isinstance(one, Condition)]
@@ -111,7 +111,7 @@ def _in_conditions(
         yield from _together(one, other)
 
 
-def _alone(one: Condition, action: Action[Any]) -> Iterator[tuple[Severity, str]]:
+def _alone(one: Condition, action: AnyAction) -> Iterator[tuple[Severity, str]]:
     if one.always_holds:
         return
     if why := one.unfit(action):
@@ -134,7 +134,7 @@ def _together(one: Condition, other: Condition) -> Iterator[tuple[Severity, str]
         yield "warning", f"“{_said(one)}” has no effect beside “{_said(other)}”."
 
 
-def _sets_off(condition: StartedBy, action: Action[Any]) -> bool:
+def _sets_off(condition: StartedBy, action: AnyAction) -> bool:
     """Whether something that the condition names can set the action off."""
     return action.from_mail or not set(condition.any_of) <= FROM_CONTENT
 
@@ -171,9 +171,9 @@ def _under_ceiling(rule: Rule, limits: Iterable[Limit]) -> Iterator[tuple[Severi
 
 
 def _without_options(
-    policy: PolicySnapshot, rule: Rule, action: Action[Any]
+    policy: PolicySnapshot, source: str, rule: Rule, action: AnyAction
 ) -> Iterator[tuple[Severity, str]]:
-    options = policy.options_for(action.name, action.resource_type, action.source)
+    options = policy.options_for(action.name, action.resource_type, source)
     if action.needs_option and not (options or rule.openings):
         yield "error", f"It permits nothing: no {' or '.join(_words(action.takes))} is listed."
 
@@ -184,7 +184,7 @@ def _without_options(
 def _of_options(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
     for option in policy.options:
         action = registry.BY_NAME.get(option.action_type)
-        if action is None or action.source != source:
+        if action is None or not registry.works_on(action, source):
             yield _listed(option, "error", f"There is no such action for {source}.")
             continue
         rule = policy.rule(action.name, action.resource_type)

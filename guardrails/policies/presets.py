@@ -7,16 +7,18 @@ from django.db import transaction
 
 from guardrails.models import AllowedActionOption, TargetGroup
 from integrations.contracts import Named
+from integrations.models import Account
+from integrations.registry import BY_SOURCE
 
 THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
 # The policy of a new account: private actions are free, receivers must be typed, listed or
-# written to before, what reaches others is asked about. One file a source.
+# written to before, what reaches others is asked about. One file a kind.
 DEFAULT = "new-account"
 
 
 def default_for(source: str) -> str:
     """The name of the preset that a new account of this source starts from."""
-    return f"{DEFAULT}-{source}"
+    return f"{DEFAULT}-{BY_SOURCE[source].kind}"
 
 
 def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
@@ -28,6 +30,7 @@ def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
     missing = [name for name in THREAD_STATUS if name not in found]
     if missing:
         raise ValueError(f"Create these labels at the provider first: {', '.join(missing)}.")
+    source = Account.objects.values_list("source", flat=True).get(pk=account_id)
     with transaction.atomic():
         group, _ = TargetGroup.objects.update_or_create(
             account_id=account_id,
@@ -39,7 +42,7 @@ def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
                 account_id=account_id,
                 action_type="classify",
                 resource_type="",
-                source="gmail",
+                source=source,
                 kind="label",
                 external_id=found[name],
                 defaults={"name": name, "group": group},

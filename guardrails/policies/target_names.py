@@ -14,10 +14,10 @@ from integrations import reads
 from integrations.contracts import AccountRef
 
 CATALOGUES: Mapping[tuple[str, str], Catalogue] = {
-    ("gmail", "label"): "labels",
-    ("jira", "project"): "projects",
-    ("gmail", "folder"): "mail_folders",
-    ("gdrive", "folder"): "drive_folders",
+    ("mail", "label"): "labels",
+    ("issues", "project"): "projects",
+    ("mail", "folder"): "mail_folders",
+    ("files", "folder"): "drive_folders",
 }
 
 
@@ -35,7 +35,7 @@ def refresh_names(options: Iterable[AllowedActionOption], *, author: Author) -> 
     it. Raises ProviderError. The options need `account__organisation` loaded."""
     wanted = defaultdict(list)
     for option in options:
-        catalogue = CATALOGUES.get((option.source, option.kind))
+        catalogue = CATALOGUES.get((option.account.kind, option.kind))
         if catalogue:
             wanted[(option.account.ref(), catalogue)].append(option)
     found = Refreshed()

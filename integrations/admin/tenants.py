@@ -21,7 +21,9 @@ from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
+from integrations.admin import capabilities
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
+from integrations.registry import BY_SOURCE
 from integrations.web.read_only_admin import ReadOnlyAdmin
 
 STANDING = {"active": "success", "paused": "danger"}
@@ -107,9 +109,10 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         "standing",
         "switches",
         "policy",
+        "proof",
         "created_at",
     )
-    readonly_fields = ("standing", "switches", "policy", "created_at")
+    readonly_fields = ("standing", "switches", "policy", "proof", "created_at")
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, account: Account) -> str:
@@ -129,6 +132,11 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         )
         in_words = f"{reverse('admin:guardrails_policy_explain')}?account={account.pk}"
         return format_html_join(" · ", LINK, [(in_words, "In words"), *links])
+
+    @display(description="What Remit can prove here")  # type: ignore[untyped-decorator]
+    def proof(self, account: Account) -> str:
+        known = BY_SOURCE.get(account.source)
+        return " ".join(capabilities.in_words(known)) if known else "Save the account first."
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Account | None = None

@@ -10,7 +10,8 @@ from integrations.exceptions import NotFound, TooLarge, Unavailable
 
 
 class Spool:
-    """The attachments of the last two pages of an import; satisfies `integrations.ports.Files`.
+    """The attachments of the last two pages of an import. Satisfies
+    `integrations.ports.account.Files`.
 
     The mails of a page are worked on while the next one is read, and are done before the one after
     it is asked for: what is older goes then, and all of it with the process. Only this user of the

@@ -34,6 +34,8 @@ class Migration(migrations.Migration):
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("external_user_id", models.CharField(help_text="The user's id in your frontend and in the data service.", max_length=200)),
                 ("source", models.CharField(choices=integrations.registry.source_choices, max_length=32)),
+                ("kind", models.CharField(editable=False, max_length=16)),
+                ("provider", models.CharField(editable=False, max_length=32)),
                 ("address", models.CharField(blank=True, help_text="The user's own address at this source.", max_length=320)),
                 ("display_name", models.CharField(blank=True, max_length=200)),
                 ("time_zone", models.CharField(default="UTC", max_length=64, validators=[integrations.models.accounts.validate_time_zone])),
@@ -53,7 +55,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["external_user_id", "source"], "constraints": [models.UniqueConstraint(fields=("organisation", "external_user_id", "source"), name="account_once")]},
+            options={"ordering": ["external_user_id", "source"], "constraints": [models.UniqueConstraint(condition=models.Q(("provider__in", ("data_service", "imports", "mcp"))), fields=("organisation", "external_user_id", "source"), name="account_once")]},
         ),
         migrations.CreateModel(
             name="ProviderResource",

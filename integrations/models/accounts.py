@@ -1,6 +1,8 @@
 """Tenants, the accounts their users connected, and stable handles of provider things."""
 
 import uuid
+from collections.abc import Collection
+from typing import Any
 from zoneinfo import available_timezones
 
 from django.contrib.postgres.fields import ArrayField
@@ -9,11 +11,13 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from integrations.contracts import AccountRef
-from integrations.registry import source_choices
+from integrations.registry import BY_SOURCE, PROVIDER_OF, source_choices
 
 FEATURE = RegexValidator(
     r"^[a-z0-9]+(?:-[a-z0-9]+)*\Z", "Use small letters, digits and hyphens, such as auto-drafts."
 )
+# Their users have each source once: user and source name the data. Elsewhere the address does.
+ONE_A_USER = ("data_service", "imports", "mcp")
 
 
 def validate_time_zone(name: str) -> None:
@@ -44,7 +48,9 @@ class Organisation(models.Model):
 
 
 class Account(models.Model):
-    """One source that one end user connected (Maya's mailbox, Maya's Jira)."""
+    """One source that one end user connected (Maya's mailbox, Maya's Jira). Its `kind` says what
+    can be done with it, its `provider` who keeps it; both follow from the source and are stored to
+    be asked for. A user may have several of one kind."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -54,6 +60,8 @@ class Account(models.Model):
         max_length=200, help_text="The user's id in your frontend and in the data service."
     )
     source = models.CharField(max_length=32, choices=source_choices)
+    kind = models.CharField(max_length=16, editable=False)
+    provider = models.CharField(max_length=32, editable=False)
     address = models.CharField(
         max_length=320, blank=True, help_text="The user's own address at this source."
     )
@@ -76,12 +84,30 @@ class Account(models.Model):
         ordering = ["external_user_id", "source"]
         constraints = [
             models.UniqueConstraint(
-                fields=["organisation", "external_user_id", "source"], name="account_once"
+                fields=["organisation", "external_user_id", "source"],
+                condition=models.Q(provider__in=ONE_A_USER),
+                name="account_once",
             )
         ]
 
     def __str__(self) -> str:
         return f"{self.display_name or self.external_user_id} · {self.get_source_display()}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self._follow_source()
+        super().save(*args, **kwargs)
+
+    def clean(self) -> None:
+        """Before constraints are checked: one of them looks at the provider."""
+        self._follow_source()
+
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        super().validate_constraints(exclude=set(exclude or ()) - {"provider"})
+
+    def _follow_source(self) -> None:
+        if self.source in BY_SOURCE:
+            self.kind = BY_SOURCE[self.source].kind
+            self.provider = PROVIDER_OF[self.source].name
 
     def ref(self) -> AccountRef:
         """This account as a value. Needs `organisation` loaded (select_related)."""
@@ -90,6 +116,8 @@ class Account(models.Model):
             organisation_id=self.organisation_id,
             organisation_slug=self.organisation.slug,
             external_user_id=self.external_user_id,
+            kind=self.kind,  # type: ignore[arg-type]  # choices are the registry's kinds
+            provider=self.provider,
             source=self.source,  # type: ignore[arg-type]  # choices are the registry's sources
             address=self.address,
             display_name=self.display_name,

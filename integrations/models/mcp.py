@@ -8,9 +8,9 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from integrations.exceptions import ProviderError
-from integrations.mcp.contracts import tool_id
 from integrations.models.accounts import Organisation
 from integrations.network import outgoing
+from integrations.ports.tools import tool_id
 
 # No other secret of the environment can be named, and so sent to a server.
 VARIABLE = RegexValidator(

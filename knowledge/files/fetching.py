@@ -6,7 +6,7 @@ from time import monotonic
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, ProviderError, TooLarge
-from integrations.ports import Files
+from integrations.ports.account import Files
 from integrations.reads import reader
 from knowledge.files import reading
 from knowledge.files.contracts import (

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models.expressions import RawSQL
 
 from integrations.contracts import AccountRef, AnyItem
-from integrations.ports import Files
+from integrations.ports.account import Files
 from knowledge.contracts import IngestOutcome
 from knowledge.files import fetching
 from knowledge.files.contracts import FileText

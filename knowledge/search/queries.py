@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from integrations.registry import BY_SOURCE
 from knowledge.contracts import SearchRequest
 from knowledge.text import lexemes
 from knowledge.text.highlights import START, STOP
@@ -43,7 +44,7 @@ _FILLERS = frozenset(
 _TIMES = frozenset(
     words("today yesterday tomorrow week month day days last past this next on happening happens")
 )
-_CALENDARS = frozenset({"calendar", "calendar_file"})
+_CALENDARS = frozenset(one.source for one in BY_SOURCE.values() if one.kind == "calendar")
 _AGENDA = frozenset(
     words("calendar agenda schedule event events meeting meetings appointment appointments")
 )

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Q
 
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
@@ -91,6 +92,17 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     if payer and selects:
         items = best_first(query.text, items, payer=payer)[: max(1, request.limit)]
     return SearchResult(items=items, entities=entities)
+
+
+def owner_of(name: str, *, account_ids: Sequence[UUID]) -> UUID | None:
+    """Which of these accounts has the item of this provider id or, of an issue, this key. None
+    where none or several have one. One query."""
+    by_key = Q(content_type="issue", identifiers__contains=[name.lower()], metadata__key=name)
+    rows = Item.objects.filter(
+        Q(source_id=name) | by_key, account_id__in=account_ids, deleted_at=None
+    )
+    found = list(rows.order_by().values_list("account_id", flat=True).distinct()[:2])
+    return found[0] if len(found) == 1 else None
 
 
 def get_items(

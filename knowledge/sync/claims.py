@@ -24,7 +24,7 @@ def take_back(*, now: datetime) -> Sequence[UUID]:
     rows = SyncSource.objects.select_for_update(skip_locked=True).filter(
         state__in=sync_runs.ACTIVE,
         lease_expires_at__lt=now,
-        account__source__in=registry.PROVIDED,  # an import is its own command
+        account__source__in=registry.SYNCED,  # an import is its own command
     )
     ids = list(rows.values_list("id", flat=True))
     patience = timedelta(seconds=settings.TASK_TIMEOUT_SECONDS)

@@ -46,7 +46,7 @@ def retry(failure_id: int, *, now: datetime) -> None:
 def _take(row: SyncFailure, *, now: datetime) -> tuple[str, str]:
     account = row.sync.account.ref()
     try:
-        item = reader(account).item(source=account.source, source_id=row.source_id)
+        item = reader(account).item(row.source_id)
         outcome = ingest(account=account, source_id=item.id, item=item, now=now)
     except NotFound:
         return State.SKIPPED, "gone"

@@ -32,13 +32,12 @@ def forget_removed(account: AccountRef, *, since: datetime) -> Iterator[bool]:
 
 
 def _history(account: AccountRef, *, since: datetime) -> Iterator[Sequence[Change]]:
-    read = registry.BY_SOURCE[account.source].history
-    if read is None:
+    if not registry.BY_SOURCE[account.source].capabilities.history:
         return
     reader, cursor, cursors = reads.reader(account), None, set[str]()
     while True:
         try:
-            page = read(reader, since, cursor, PAGE)
+            page = reader.history(since=since, cursor=cursor, limit=PAGE)
         except NotFound:
             return
         yield page.items
@@ -68,7 +67,7 @@ def _stored(account: AccountRef, names: Sequence[str]) -> Sequence[Item]:
 
 def _gone(account: AccountRef, source_id: str) -> bool:
     try:
-        reads.reader(account).item(source=account.source, source_id=source_id)
+        reads.reader(account).item(source_id)
     except NotFound:
         return True
     return False

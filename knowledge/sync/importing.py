@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from integrations.contracts import ImportedSource
 from integrations.models import Account, Organisation
-from integrations.ports import Import
+from integrations.ports.account import Import
 from knowledge.models import SyncSource
 from knowledge.sync import imports, sync
 

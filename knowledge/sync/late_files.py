@@ -35,7 +35,7 @@ def read(item_id: UUID, *, now: datetime) -> None:
         return
     account = row.account.ref()
     try:
-        item = reader(account).item(source=account.source, source_id=row.source_id)
+        item = reader(account).item(row.source_id)
         ingest(account=account, source_id=row.source_id, item=item, now=now)
     except NotFound:
         row.files.update(due_at=None)

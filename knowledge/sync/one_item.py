@@ -9,7 +9,7 @@ from django.db import InterfaceError, OperationalError
 
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm.completions import ModelError
-from integrations.ports import Files
+from integrations.ports.account import Files
 from knowledge.ingest.ingest import ingest
 from knowledge.ingest.page import NOTHING, Beforehand
 

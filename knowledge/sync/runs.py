@@ -50,7 +50,7 @@ def request_sync(
     accounts = Account.objects.filter(
         organisation_id=organisation_id,
         external_user_id=external_user_id,
-        source__in=set(sources or registry.PROVIDED).intersection(registry.PROVIDED),
+        source__in=set(sources or registry.SYNCED).intersection(registry.SYNCED),
     ).select_related("organisation")
     # Two requests at once are answered one after the other.
     locked = list(accounts.order_by("pk").select_for_update(of=("self",), no_key=True))
@@ -113,7 +113,7 @@ def due(*, every: timedelta, now: datetime, limit: int) -> list[tuple[UUID, str,
             read=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state="done")),
             active=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state__in=ACTIVE)),
         )
-        .filter(read=True, active=False, last_at__lte=now - every, source__in=registry.PROVIDED)
+        .filter(read=True, active=False, last_at__lte=now - every, source__in=registry.SYNCED)
         .order_by("last_at")
     )
     return [

@@ -24,7 +24,7 @@ from django.db import transaction
 from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
-from integrations.ports import Files, Import
+from integrations.ports.account import Files, Import
 from knowledge.ingest.page import Beforehand, find_out
 from knowledge.models import SyncFailure, SyncSource
 from knowledge.sync import claims as sync_claims, deletions, runs as sync_runs
@@ -114,10 +114,12 @@ def advance(
 
 
 def _provided(sync: SyncSource, account: AccountRef) -> Pages:
-    connector = registry.BY_SOURCE[account.source]
-    listing = connector.list_changes if sync.only_changes else connector.list_items
-    assert listing  # noqa: S101  # request_sync makes syncs of provided sources alone
-    return lambda cursor: listing(reads.reader(account), sync.since, cursor, PAGE)
+    def page(cursor: str | None) -> Page[AnyItem]:
+        reader = reads.reader(account)
+        listing = reader.items if sync.only_changes else reader.items_in_window
+        return listing(since=sync.since, cursor=cursor, limit=PAGE)
+
+    return page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +279,7 @@ class _Reading:
 
 
 def _imported(sync: SyncSource) -> bool:
-    return sync.account.source not in registry.PROVIDED
+    return sync.account.source not in registry.SYNCED
 
 
 def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str = "") -> Advanced:

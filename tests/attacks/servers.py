@@ -8,11 +8,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from integrations.mcp.contracts import OfferedTool
-from integrations.mcp.conversation import Address
-from integrations.mcp.listing import offered
-from integrations.mcp_tools import keep, offered_by
 from integrations.models import McpServer, McpTool
+from integrations.providers.mcp.catalogue import keep, offered_by
+from integrations.providers.mcp.contracts import OfferedTool
+from integrations.providers.mcp.conversation import Address
+from integrations.providers.mcp.listing import offered
 from tests.attacks.authority import ORDER
 from tests.attacks.case import Act, Case, Chat, Grant, Mail, Play, Story
 from tests.attacks.desk import BOB, EVE, Desk, neighbour, told

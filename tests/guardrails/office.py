@@ -20,7 +20,7 @@ from guardrails.facts.classes import WRITTEN
 from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.sandbox_server import RunningSandbox
 
 CHAT = Origin(trigger="chat", turn_id="turn-1", call_id="call-1", agent="orchestrator")
@@ -157,8 +157,8 @@ class Office:
     def _account_for(self, action_type: str) -> Account:
         action = registry.BY_NAME.get(action_type)
         accounts = (self.mailbox, self.tracker, self.diary, self.drive, self.servers)
-        source = action.source if action else "gmail"
-        return next(account for account in accounts if account.source == source)
+        kind = action.kind if action else "mail"
+        return next(account for account in accounts if account.kind == kind)
 
 
 def settle(sandbox: RunningSandbox, settings: Any) -> Office:

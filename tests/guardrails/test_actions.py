@@ -9,7 +9,7 @@ import pytest
 
 from audit.ledger.selectors import recorded
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
@@ -148,7 +148,7 @@ def pair(row: Row) -> dict[str, Any]:
     return {"end": END} if row.argument == "start" else {"start": START}
 
 
-def arguments_of(action: Action[Any]) -> Iterator[str]:
+def arguments_of(action: AnyAction) -> Iterator[str]:
     """Every argument of an action, and `[]` behind those that hold lists."""
     for name, schema in action.arguments.model_json_schema()["properties"].items():
         yield name

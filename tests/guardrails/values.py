@@ -34,6 +34,8 @@ def account(**changes: Any) -> AccountRef:
         "organisation_id": UUID(int=7),
         "organisation_slug": "default",
         "external_user_id": "maya",
+        "kind": "mail",
+        "provider": "data_service",
         "source": "gmail",
         "address": ME,
         "display_name": "Maya",

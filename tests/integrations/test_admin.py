@@ -280,3 +280,25 @@ def test_a_list_asks_as_often_for_two_hundred_rows_as_for_five(
     assert page.status_code == 200
     assert SCRIPT not in page.content.decode()
     assert len(many) == len(few)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("gmail", "says for certain whether the write was done"),
+        ("gmail", "refuses to change what was changed meanwhile"),
+        ("gmail", "history is compared with the ledger"),
+        ("mcp", "a person is asked"),
+        ("mcp", "can be overwritten"),
+        ("mcp", "no history"),
+        ("outlook", "Remit only reads here"),
+    ],
+)
+def test_an_account_says_what_can_be_proved_there(
+    admin_client: Client, organisation: Organisation, source: str, said: str
+) -> None:
+    row = account(organisation, source=source)
+
+    page = admin_client.get(reverse("admin:integrations_account_change", args=[row.pk]))
+
+    assert said in page.content.decode()

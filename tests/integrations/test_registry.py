@@ -6,12 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
 
-from integrations.connectors.base import Connector
 from integrations.contracts import AccountRef, AnyItem
 from integrations.exceptions import NotFound, Rejected
+from integrations.models import Account, Organisation
 from integrations.reads import reader
-from integrations.registry import BY_SOURCE, CONNECTORS, PROVIDED
+from integrations.registry import BY_SOURCE, PROVIDER_OF, SYNCED
 from tests.knowledge.office import account
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 
@@ -42,12 +44,11 @@ def omar(source: str, sandbox: RunningSandbox, settings: Any) -> AccountRef:
     return owner
 
 
-def listed(owner: AccountRef, connector: Connector, *, since: datetime) -> list[AnyItem]:
-    assert connector.list_changes
+def listed(owner: AccountRef, *, since: datetime) -> list[AnyItem]:
     found: list[AnyItem] = []
     cursor: str | None = None
     while True:
-        page = connector.list_changes(reader(owner), since, cursor, 2)
+        page = reader(owner).items(since=since, cursor=cursor, limit=2)
         assert page.rejected == ()
         found += page.items
         cursor = page.next_cursor
@@ -56,54 +57,70 @@ def listed(owner: AccountRef, connector: Connector, *, since: datetime) -> list[
 
 
 def test_the_sources_of_the_data_service_are_those_the_sandbox_has() -> None:
-    assert set(PROVIDED) == COLLECTIONS.keys()
+    assert set(SYNCED) == COLLECTIONS.keys()
 
 
-@pytest.mark.parametrize("source", PROVIDED)
+@pytest.mark.parametrize("source", SYNCED)
 def test_items_are_listed_page_by_page_and_read_alone(
     source: str, sandbox: RunningSandbox, settings: Any
 ) -> None:
-    connector = BY_SOURCE[source]  # type: ignore[index]  # one of its keys
+    connector = BY_SOURCE[source]
     owner = omar(source, sandbox, settings)
 
-    found = listed(owner, connector, since=LONG_AGO)
+    found = listed(owner, since=LONG_AGO)
 
     assert found
     assert all(isinstance(item, connector.item_type) for item in found)
     assert len({item.id for item in found}) == len(found)
-    assert listed(owner, connector, since=datetime.now(UTC) + timedelta(days=1)) == []
-    assert reader(owner).item(source=connector.source, source_id=found[0].id) == found[0]
+    assert listed(owner, since=datetime.now(UTC) + timedelta(days=1)) == []
+    assert reader(owner).item(found[0].id) == found[0]
     with pytest.raises(NotFound):
-        reader(owner).item(source=connector.source, source_id="none")
+        reader(owner).item("none")
 
 
-@pytest.mark.parametrize("source", PROVIDED)
+@pytest.mark.parametrize("source", SYNCED)
 def test_what_is_removed_stands_in_the_history(
     source: str, sandbox: RunningSandbox, settings: Any
 ) -> None:
-    connector = BY_SOURCE[source]  # type: ignore[index]
-    assert connector.history
     owner = omar(source, sandbox, settings)
-    item = listed(owner, connector, since=LONG_AGO)[-1]
+    item = listed(owner, since=LONG_AGO)[-1]
     before = datetime.now(UTC) - timedelta(seconds=1)
     answer = httpx.delete(
         f"{sandbox.control}/users/omar/{COLLECTIONS[source]}/{item.id}", headers=sandbox.headers
     )
 
     assert answer.status_code == 204
-    changes = connector.history(reader(owner), before, None, 100).items
+    changes = reader(owner).history(since=before, cursor=None, limit=100).items
     assert ("deleted", "other") in [(change.change, change.by) for change in changes]
 
 
-@pytest.mark.parametrize("connector", CONNECTORS, ids=lambda one: one.source)
-def test_what_is_imported_has_no_list_and_no_path_at_the_data_service(
-    connector: Connector, sandbox: RunningSandbox, settings: Any
+@pytest.mark.parametrize("source", sorted(BY_SOURCE.keys() - SYNCED))
+def test_nobody_can_be_asked_about_the_items_of_any_other_source(
+    source: str, sandbox: RunningSandbox, settings: Any
 ) -> None:
-    if connector.source in PROVIDED:
-        assert connector.path
-        return
-    owner = omar(connector.source, sandbox, settings)
+    owner = omar(source, sandbox, settings)
 
-    assert (connector.path, connector.list_items, connector.list_changes) == ("", None, None)
     with pytest.raises(Rejected):
-        reader(owner).item(source=connector.source, source_id="m1")
+        reader(owner).item("m1")
+
+
+@pytest.mark.parametrize("source", sorted(BY_SOURCE))
+def test_an_account_has_the_kind_and_the_provider_of_its_source(source: str) -> None:
+    owner = account(source=source)
+
+    assert (owner.kind, owner.provider) == (BY_SOURCE[source].kind, PROVIDER_OF[source].name)
+
+
+def test_a_user_has_each_source_of_the_data_service_once_and_may_have_two_of_one_kind() -> None:
+    owner = account(source="gmail")
+    account(source="outlook", organisation=Organisation.objects.get())
+    again = Account(
+        organisation_id=owner.organisation_id,
+        external_user_id=owner.external_user_id,
+        source="gmail",
+    )
+
+    with pytest.raises(ValidationError):
+        again.full_clean()
+    with pytest.raises(IntegrityError):
+        again.save()

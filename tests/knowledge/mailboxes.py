@@ -30,13 +30,13 @@ class Mailbox:
         following = str(start + 2) if start + 2 < len(self.removed) else None
         return Page(items=self.removed[start : start + 2], next_cursor=following)
 
-    def item(self, *, source: str, source_id: str) -> Email:
+    def item(self, item_id: str) -> Email:
         for mail in self.mails:
-            if mail.id == source_id:
+            if mail.id == item_id:
                 return mail
         raise NotFound("no such mail")
 
-    def emails(self, *, since: Any, cursor: str | None, limit: int) -> Page[Email]:
+    def items(self, *, since: Any, cursor: str | None, limit: int) -> Page[Email]:
         self.asked.append(cursor)
         self.before(cursor)
         start = int(cursor or 0)
@@ -46,6 +46,8 @@ class Mailbox:
             next_cursor=following,
             rejected=self.rejected,
         )
+
+    items_in_window = items
 
 
 def started(owner: AccountRef) -> SyncSource:

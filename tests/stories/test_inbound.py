@@ -22,7 +22,7 @@ from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
 from integrations.contracts import AccountRef, Email, ItemEvent
 from integrations.models import Account, Delivery
-from integrations.reads import reader
+from integrations.reads import mail_reader
 from integrations.web.webhooks import accept_delivery
 from knowledge.models import Item
 from tests.model_server import Failure, Message, calls
@@ -36,7 +36,7 @@ SUMMARY = {"summary": "A mail.", "entities": []}
 
 
 def label(office: Office, name: str) -> str:
-    names = {one.name: one.id for one in reader(office.account("maya", "gmail")).labels()}
+    names = {one.name: one.id for one in mail_reader(office.account("maya", "gmail")).labels()}
     return names[name]
 
 

@@ -18,7 +18,7 @@ from django.http.request import split_domain_port, validate_host
 from agents.api.mcp.offers import Visitor
 from agents.context import people
 from agents.turns.streams import App, Receive, Scope, Send
-from integrations.mcp.session import NotInstalled, is_installed
+from integrations.providers.mcp.session import NotInstalled, is_installed
 from integrations.web.authentication import Caller, TokenThrottle, caller_by_token
 
 PATH = "/mcp"

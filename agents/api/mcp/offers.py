@@ -89,7 +89,9 @@ STATUS = Offer(
 
 def offers(person: Person) -> list[Offer]:
     """The tools of this person: the actions that their accounts' policies have room for."""
-    actions = {one.action_type: _offer(one) for one in people.capabilities(person)}
+    actions: dict[str, Offer] = {}
+    for one in people.capabilities(person):  # of two accounts of a kind, the one connected first
+        actions.setdefault(one.action_type, _offer(one))
     return [SEARCH, STATUS, *actions.values()]
 
 
@@ -144,7 +146,7 @@ def _execute(
     """Hands the call to the guardrails; one that is not `known` under the name of no action."""
     action = BY_NAME.get(name)
     person = visitor.person
-    account = (action and person.account(action.source)) or person.accounts[0]
+    account = (action and people.account_for(person, action, arguments)) or person.accounts[0]
     return executor.execute(
         ActionRequest(
             action_id=id,

@@ -3,22 +3,22 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Difference, Outcome
+from guardrails.actions.base import Arguments, CalendarAction, Call, Difference, Outcome
 from guardrails.actions.calendar.events import people_of, titled
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId
-from integrations.ports import Writer
+from integrations.ports.calendar import CalendarWriter
 
 
 class CancelCalendarEventArguments(Arguments):
     event_id: ObjectId
 
 
-class CancelCalendarEvent(Action[CancelCalendarEventArguments]):
+class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
     name = "cancel_calendar_event"
-    source = "calendar"
+    operation = "cancel_event"
     resource_type = "event"
     title = "Cancel an event"
     description = (
@@ -49,9 +49,9 @@ class CancelCalendarEvent(Action[CancelCalendarEventArguments]):
         return f"Cancel {titled(facts)}"
 
     def perform(
-        self, writer: Writer, arguments: CancelCalendarEventArguments, call: Call
+        self, writer: CalendarWriter, arguments: CancelCalendarEventArguments, call: Call
     ) -> dict[str, Any]:
-        return writer.cancel_event(arguments.event_id, version=call.version, key=call.key)
+        return writer.cancel_event(arguments.event_id, revision=call.revision, key=call.key)
 
     def outcome(
         self, arguments: CancelCalendarEventArguments, answer: Mapping[str, Any]

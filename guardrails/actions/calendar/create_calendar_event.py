@@ -5,14 +5,21 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from guardrails.actions.base import Action, Arguments, Call, Inverse, Outcome, artifact
+from guardrails.actions.base import (
+    Arguments,
+    CalendarAction,
+    Call,
+    Inverse,
+    Outcome,
+    artifact,
+)
 from guardrails.actions.calendar.events import Moment, in_order
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Addresses, Target
 from guardrails.facts.text import Body, Line
-from integrations.ports import Writer
+from integrations.ports.calendar import CalendarWriter
 
 
 class CreateCalendarEventArguments(Arguments):
@@ -30,9 +37,9 @@ class CreateCalendarEventArguments(Arguments):
         return self
 
 
-class CreateCalendarEvent(Action[CreateCalendarEventArguments]):
+class CreateCalendarEvent(CalendarAction[CreateCalendarEventArguments]):
     name = "create_calendar_event"
-    source = "calendar"
+    operation = "create_event"
     resource_type = "event"
     title = "Create an event"
     description = (
@@ -59,7 +66,6 @@ class CreateCalendarEvent(Action[CreateCalendarEventArguments]):
             action_type="cancel_calendar_event",
             arguments={},
             from_result={"event_id": "event_id"},
-            version=1,
         )
 
     def describe(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
@@ -67,7 +73,7 @@ class CreateCalendarEvent(Action[CreateCalendarEventArguments]):
         return f"Create the event “{arguments.title}”{people}, {arguments.start}"
 
     def perform(
-        self, writer: Writer, arguments: CreateCalendarEventArguments, call: Call
+        self, writer: CalendarWriter, arguments: CreateCalendarEventArguments, call: Call
     ) -> dict[str, Any]:
         return writer.create_event(
             arguments.model_dump(mode="json", exclude_none=True), key=call.key
@@ -78,4 +84,4 @@ class CreateCalendarEvent(Action[CreateCalendarEventArguments]):
     ) -> Outcome:
         names = {"event_id": "id", "url": "url"}
         result = {name: str(answer[key]) for name, key in names.items() if answer.get(key)}
-        return result, artifact("event", self.source, answer)
+        return result, artifact("event", answer)

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Arguments, CalendarAction, Call, Outcome
 from guardrails.actions.calendar.events import people_of, titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId
-from integrations.ports import Writer
+from integrations.ports.calendar import CalendarWriter
 
 Name = Annotated[
     Literal["title", "description", "start", "end", "location", "attendees"], Is("choice")
@@ -38,9 +38,9 @@ class RestoreEventArguments(Arguments):
         return {name: found[name] for name in self.names}
 
 
-class RestoreEvent(Action[RestoreEventArguments]):
+class RestoreEvent(CalendarAction[RestoreEventArguments]):
     name = "restore_event"
-    source = "calendar"
+    operation = "change_event"
     resource_type = "event"
     title = "Put an event back"
     description = "Put fields of an event back to what they were."
@@ -61,10 +61,10 @@ class RestoreEvent(Action[RestoreEventArguments]):
         return f"Put back {', '.join(arguments.names)} of {titled(facts)}"
 
     def perform(
-        self, writer: Writer, arguments: RestoreEventArguments, call: Call
+        self, writer: CalendarWriter, arguments: RestoreEventArguments, call: Call
     ) -> dict[str, Any]:
         return writer.change_event(
-            arguments.event_id, arguments.changes(), version=call.version, key=call.key
+            arguments.event_id, arguments.changes(), revision=call.revision, key=call.key
         )
 
     def outcome(self, arguments: RestoreEventArguments, answer: Mapping[str, Any]) -> Outcome:

@@ -6,8 +6,8 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from guardrails.actions.base import (
-    Action,
     Arguments,
+    CalendarAction,
     Call,
     Difference,
     Inverse,
@@ -26,7 +26,7 @@ from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Addresses, Target
 from guardrails.facts.text import Body, Line, ObjectId, visible
-from integrations.ports import Writer
+from integrations.ports.calendar import CalendarWriter
 
 
 class UpdateCalendarEventArguments(Arguments):
@@ -54,9 +54,9 @@ class UpdateCalendarEventArguments(Arguments):
         return self.model_dump(mode="json", exclude_none=True, exclude={"event_id"})
 
 
-class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
+class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
     name = "update_calendar_event"
-    source = "calendar"
+    operation = "change_event"
     resource_type = "event"
     title = "Change an event"
     description = (
@@ -126,10 +126,10 @@ class UpdateCalendarEvent(Action[UpdateCalendarEventArguments]):
         return f"Change {titled(facts)}: {', '.join(arguments.changes())}"
 
     def perform(
-        self, writer: Writer, arguments: UpdateCalendarEventArguments, call: Call
+        self, writer: CalendarWriter, arguments: UpdateCalendarEventArguments, call: Call
     ) -> dict[str, Any]:
         return writer.change_event(
-            arguments.event_id, arguments.changes(), version=call.version, key=call.key
+            arguments.event_id, arguments.changes(), revision=call.revision, key=call.key
         )
 
     def outcome(

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from guardrails.actions.base import (
     NOTHING,
-    Action,
     Arguments,
     Call,
     Difference,
+    FilesAction,
     Outcome,
 )
 from guardrails.actions.files.documents import readers, titled
@@ -18,7 +18,7 @@ from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import Body, ObjectId
-from integrations.ports import Writer
+from integrations.ports.files import FilesWriter
 
 END_SHOWN = 300
 
@@ -28,9 +28,9 @@ class AppendDocumentArguments(Arguments):
     content: Annotated[Body, Field(min_length=1)]
 
 
-class AppendDocument(Action[AppendDocumentArguments]):
+class AppendDocument(FilesAction[AppendDocumentArguments]):
     name = "append_document"
-    source = "gdrive"
+    operation = "append_document"
     resource_type = "document"
     title = "Add to a document"
     description = (
@@ -64,12 +64,12 @@ class AppendDocument(Action[AppendDocumentArguments]):
         return f"Add {len(arguments.content)} characters to {titled(facts)}"
 
     def perform(
-        self, writer: Writer, arguments: AppendDocumentArguments, call: Call
+        self, writer: FilesWriter, arguments: AppendDocumentArguments, call: Call
     ) -> dict[str, Any]:
         return writer.append_document(
             arguments.document_id,
             content=arguments.content,
-            version=call.version,
+            revision=call.revision,
             key=call.key,
         )
 

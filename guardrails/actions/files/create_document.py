@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.base import Arguments, Call, FilesAction, Outcome, artifact
 from guardrails.actions.files.documents import folder, folder_name, readers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import Body, Line, TargetId
-from integrations.ports import Writer
+from integrations.ports.files import FilesWriter
 
 
 class CreateDocumentArguments(Arguments):
@@ -18,9 +18,9 @@ class CreateDocumentArguments(Arguments):
     content: Body = ""
 
 
-class CreateDocument(Action[CreateDocumentArguments]):
+class CreateDocument(FilesAction[CreateDocumentArguments]):
     name = "create_document"
-    source = "gdrive"
+    operation = "create_document"
     resource_type = "document"
     title = "Create a document"
     description = (
@@ -51,7 +51,7 @@ class CreateDocument(Action[CreateDocumentArguments]):
         return f"Create the document “{arguments.name}” in {where}"
 
     def perform(
-        self, writer: Writer, arguments: CreateDocumentArguments, call: Call
+        self, writer: FilesWriter, arguments: CreateDocumentArguments, call: Call
     ) -> dict[str, Any]:
         return writer.create_document(
             name=arguments.name,
@@ -63,4 +63,4 @@ class CreateDocument(Action[CreateDocumentArguments]):
     def outcome(self, arguments: CreateDocumentArguments, answer: Mapping[str, Any]) -> Outcome:
         names = {"document_id": "id", "url": "url"}
         result = {name: str(answer[key]) for name, key in names.items() if answer.get(key)}
-        return result, artifact("document", self.source, answer)
+        return result, artifact("document", answer)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guardrails.actions.base import (
-    Action,
     Arguments,
     Call,
     Difference,
+    FilesAction,
     Inverse,
     Outcome,
     in_words,
@@ -17,7 +17,7 @@ from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId
-from integrations.ports import Writer
+from integrations.ports.files import FilesWriter
 
 
 class MoveDocumentArguments(Arguments):
@@ -25,9 +25,9 @@ class MoveDocumentArguments(Arguments):
     folder_id: TargetId
 
 
-class MoveDocument(Action[MoveDocumentArguments]):
+class MoveDocument(FilesAction[MoveDocumentArguments]):
     name = "move_document"
-    source = "gdrive"
+    operation = "move_document"
     resource_type = "document"
     title = "Move a document"
     description = (
@@ -87,12 +87,12 @@ class MoveDocument(Action[MoveDocumentArguments]):
         return facts.document is not None and facts.document.folder_id == arguments.folder_id
 
     def perform(
-        self, writer: Writer, arguments: MoveDocumentArguments, call: Call
+        self, writer: FilesWriter, arguments: MoveDocumentArguments, call: Call
     ) -> dict[str, Any]:
         return writer.move_document(
             arguments.document_id,
             folder_id=arguments.folder_id,
-            version=call.version,
+            revision=call.revision,
             key=call.key,
         )
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from guardrails.actions.base import (
-    Action,
     Arguments,
     Call,
     Difference,
+    FilesAction,
     Inverse,
     Outcome,
     in_words,
@@ -18,7 +18,7 @@ from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target, audience
 from guardrails.facts.text import ObjectId
-from integrations.ports import Writer
+from integrations.ports.files import FilesWriter
 
 
 class ShareDocumentArguments(Arguments):
@@ -27,9 +27,9 @@ class ShareDocumentArguments(Arguments):
     role: Annotated[Literal["reader", "commenter", "writer"], Is("choice")] = "reader"
 
 
-class ShareDocument(Action[ShareDocumentArguments]):
+class ShareDocument(FilesAction[ShareDocumentArguments]):
     name = "share_document"
-    source = "gdrive"
+    operation = "share_document"
     resource_type = "document"
     title = "Share a document"
     description = (
@@ -90,13 +90,13 @@ class ShareDocument(Action[ShareDocumentArguments]):
         return _role(arguments, facts) == arguments.role
 
     def perform(
-        self, writer: Writer, arguments: ShareDocumentArguments, call: Call
+        self, writer: FilesWriter, arguments: ShareDocumentArguments, call: Call
     ) -> dict[str, Any]:
         return writer.share_document(
             arguments.document_id,
             email=arguments.email,
             role=arguments.role,
-            version=call.version,
+            revision=call.revision,
             key=call.key,
         )
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Arguments, Call, FilesAction, Outcome
 from guardrails.actions.files.documents import titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import ObjectId
-from integrations.ports import Writer
+from integrations.ports.files import FilesWriter
 
 
 class UnshareDocumentArguments(Arguments):
@@ -17,9 +17,9 @@ class UnshareDocumentArguments(Arguments):
     email: Annotated[str, Is("target")]
 
 
-class UnshareDocument(Action[UnshareDocumentArguments]):
+class UnshareDocument(FilesAction[UnshareDocumentArguments]):
     name = "unshare_document"
-    source = "gdrive"
+    operation = "unshare_document"
     resource_type = "document"
     title = "Stop sharing a document"
     description = "Take one address's own access to a document away."
@@ -41,10 +41,10 @@ class UnshareDocument(Action[UnshareDocumentArguments]):
         return facts.document is not None and arguments.email not in facts.document.shared_with
 
     def perform(
-        self, writer: Writer, arguments: UnshareDocumentArguments, call: Call
+        self, writer: FilesWriter, arguments: UnshareDocumentArguments, call: Call
     ) -> dict[str, Any]:
         return writer.unshare_document(
-            arguments.document_id, email=arguments.email, version=call.version, key=call.key
+            arguments.document_id, email=arguments.email, revision=call.revision, key=call.key
         )
 
     def outcome(self, arguments: UnshareDocumentArguments, answer: Mapping[str, Any]) -> Outcome:

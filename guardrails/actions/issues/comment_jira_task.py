@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome
 from guardrails.actions.issues.issues import IN_PROJECT, project_of, titled
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, Unmentioning
-from integrations.ports import Writer
+from integrations.ports.issues import IssuesWriter
 
 
 class CommentJiraTaskArguments(Arguments):
@@ -19,9 +19,9 @@ class CommentJiraTaskArguments(Arguments):
     body: Annotated[Unmentioning, Field(min_length=1)]
 
 
-class CommentJiraTask(Action[CommentJiraTaskArguments]):
+class CommentJiraTask(IssuesAction[CommentJiraTaskArguments]):
     name = "comment_jira_task"
-    source = "jira"
+    operation = "comment_issue"
     resource_type = "issue"
     title = "Comment on a Jira task"
     description = (
@@ -49,10 +49,10 @@ class CommentJiraTask(Action[CommentJiraTaskArguments]):
         return f"Comment on {titled(facts)}"
 
     def perform(
-        self, writer: Writer, arguments: CommentJiraTaskArguments, call: Call
+        self, writer: IssuesWriter, arguments: CommentJiraTaskArguments, call: Call
     ) -> dict[str, Any]:
         return writer.comment_issue(
-            arguments.issue_key, body=arguments.body, version=call.version, key=call.key
+            arguments.issue_key, body=arguments.body, revision=call.revision, key=call.key
         )
 
     def outcome(self, arguments: CommentJiraTaskArguments, answer: Mapping[str, Any]) -> Outcome:

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome, artifact
+from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome, artifact
 from guardrails.actions.issues.issues import IssueType, Priority
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target
 from guardrails.facts.text import Line, TargetId, Unmentioning
-from integrations.ports import Writer
+from integrations.ports.issues import IssuesWriter
 
 
 class CreateJiraTaskArguments(Arguments):
@@ -24,9 +24,9 @@ class CreateJiraTaskArguments(Arguments):
     assignee: Address | None = None
 
 
-class CreateJiraTask(Action[CreateJiraTaskArguments]):
+class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
     name = "create_jira_task"
-    source = "jira"
+    operation = "create_issue"
     resource_type = "issue"
     title = "Create a Jira task"
     description = (
@@ -61,7 +61,7 @@ class CreateJiraTask(Action[CreateJiraTaskArguments]):
         return f"Create: {arguments.summary}"
 
     def perform(
-        self, writer: Writer, arguments: CreateJiraTaskArguments, call: Call
+        self, writer: IssuesWriter, arguments: CreateJiraTaskArguments, call: Call
     ) -> dict[str, Any]:
         return writer.create_issue(
             project_key=arguments.project_key,
@@ -78,4 +78,4 @@ class CreateJiraTask(Action[CreateJiraTaskArguments]):
         result = {"task_key": str(answer["key"])} if answer.get("key") else {}
         if answer.get("url"):
             result["url"] = str(answer["url"])
-        return result, artifact("issue", self.source, answer)
+        return result, artifact("issue", answer)

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome
 from guardrails.actions.issues.issues import IN_PROJECT, project_of, titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId
-from integrations.ports import Writer
+from integrations.ports.issues import IssuesWriter
 
 Name = Annotated[
     Literal["summary", "description", "type", "status", "priority", "labels", "assignee"],
@@ -41,9 +41,9 @@ class RestoreIssueArguments(Arguments):
         return {name: found[name] for name in self.names}
 
 
-class RestoreIssue(Action[RestoreIssueArguments]):
+class RestoreIssue(IssuesAction[RestoreIssueArguments]):
     name = "restore_issue"
-    source = "jira"
+    operation = "change_issue"
     resource_type = "issue"
     title = "Put an issue back"
     description = "Put fields of an issue back to what they were."
@@ -63,10 +63,10 @@ class RestoreIssue(Action[RestoreIssueArguments]):
         return f"Put back {', '.join(arguments.names)} of {titled(facts)}"
 
     def perform(
-        self, writer: Writer, arguments: RestoreIssueArguments, call: Call
+        self, writer: IssuesWriter, arguments: RestoreIssueArguments, call: Call
     ) -> dict[str, Any]:
         return writer.change_issue(
-            arguments.issue_key, arguments.changes(), version=call.version, key=call.key
+            arguments.issue_key, arguments.changes(), revision=call.revision, key=call.key
         )
 
     def outcome(self, arguments: RestoreIssueArguments, answer: Mapping[str, Any]) -> Outcome:

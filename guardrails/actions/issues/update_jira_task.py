@@ -6,11 +6,11 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from guardrails.actions.base import (
-    Action,
     Arguments,
     Call,
     Difference,
     Inverse,
+    IssuesAction,
     Outcome,
     in_words,
 )
@@ -26,7 +26,7 @@ from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target
 from guardrails.facts.text import Line, ObjectId, TargetId, Unmentioning, visible
-from integrations.ports import Writer
+from integrations.ports.issues import IssuesWriter
 
 
 class UpdateJiraTaskArguments(Arguments):
@@ -51,9 +51,9 @@ class UpdateJiraTaskArguments(Arguments):
         return self.model_dump(mode="json", exclude_none=True, exclude={"issue_key"})
 
 
-class UpdateJiraTask(Action[UpdateJiraTaskArguments]):
+class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
     name = "update_jira_task"
-    source = "jira"
+    operation = "change_issue"
     resource_type = "issue"
     title = "Change a Jira task"
     description = (
@@ -129,10 +129,10 @@ class UpdateJiraTask(Action[UpdateJiraTaskArguments]):
         return all(before.get(name) == value for name, value in arguments.changes().items())
 
     def perform(
-        self, writer: Writer, arguments: UpdateJiraTaskArguments, call: Call
+        self, writer: IssuesWriter, arguments: UpdateJiraTaskArguments, call: Call
     ) -> dict[str, Any]:
         return writer.change_issue(
-            arguments.issue_key, arguments.changes(), version=call.version, key=call.key
+            arguments.issue_key, arguments.changes(), revision=call.revision, key=call.key
         )
 
     def outcome(self, arguments: UpdateJiraTaskArguments, answer: Mapping[str, Any]) -> Outcome:

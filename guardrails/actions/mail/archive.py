@@ -1,69 +1,29 @@
 """Take one mail out of the inbox."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    Action,
-    Arguments,
-    Call,
-    Difference,
-    Inverse,
-    Outcome,
-    subject_of,
-)
-from guardrails.actions.mail.restore_labels import to_restore
-from guardrails.facts.effects import Effect, hiding
+from guardrails.actions.base import Call, Difference, subject_of
+from guardrails.actions.mail.taking_off import MailArguments, TakesOff
 from guardrails.facts.facts import Facts
-from guardrails.facts.text import ObjectId
-from integrations.ports import Writer
-
-INBOX = "INBOX"
+from integrations.ports.mail import MailWriter
 
 
-class ArchiveArguments(Arguments):
-    email_id: ObjectId
-
-
-class Archive(Action[ArchiveArguments]):
+class Archive(TakesOff):
     name = "archive"
-    source = "gmail"
-    resource_type = "email"
+    operation = "archive"
     title = "Archive a mail"
     description = "Take one mail out of the inbox. It stays in the mailbox and can be found."
-    needs = frozenset({"email"})
-    object_kind = "email"
-    object_field = "email_id"
-    from_mail = True
-    in_patterns = True
-    arguments = ArchiveArguments
-
-    def effects(self, arguments: ArchiveArguments, facts: Facts) -> tuple[Effect, ...]:
-        return hiding(facts)
-
-    def undo(self, arguments: ArchiveArguments, facts: Facts) -> str:
-        return "Put the mail back into the inbox."
+    label = "INBOX"
+    taken_back = "Put the mail back into the inbox."
 
     def differences(
-        self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
+        self, arguments: MailArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
         return (("in the inbox", "yes", "no"),)
 
-    def inverse(
-        self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
-    ) -> Inverse:
-        return to_restore(arguments.email_id, add=[INBOX])
-
-    def describe(self, arguments: ArchiveArguments, facts: Facts) -> str:
+    def describe(self, arguments: MailArguments, facts: Facts) -> str:
         return f"Archive “{subject_of(facts)}”"
 
-    def already_so(
-        self, arguments: ArchiveArguments, facts: Facts, removals: Sequence[str]
-    ) -> bool:
-        return facts.email is not None and INBOX not in facts.email.labels
-
-    def perform(self, writer: Writer, arguments: ArchiveArguments, call: Call) -> dict[str, Any]:
+    def perform(self, writer: MailWriter, arguments: MailArguments, call: Call) -> dict[str, Any]:
         return writer.archive(arguments.email_id, key=call.key)
-
-    def outcome(self, arguments: ArchiveArguments, answer: Mapping[str, Any]) -> Outcome:
-        return {"email_id": arguments.email_id}, ()

@@ -5,11 +5,11 @@ from typing import Any
 
 from guardrails.actions.base import (
     NOTHING,
-    Action,
     Arguments,
     Call,
     Difference,
     Inverse,
+    MailAction,
     Outcome,
     subject_of,
 )
@@ -18,7 +18,7 @@ from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId, visible
-from integrations.ports import Writer
+from integrations.ports.mail import MailWriter
 
 
 class ClassifyArguments(Arguments):
@@ -26,9 +26,9 @@ class ClassifyArguments(Arguments):
     label_id: TargetId
 
 
-class Classify(Action[ClassifyArguments]):
+class Classify(MailAction[ClassifyArguments]):
     name = "classify"
-    source = "gmail"
+    operation = "change_labels"
     resource_type = "email"
     title = "Label a mail"
     description = (
@@ -90,7 +90,9 @@ class Classify(Action[ClassifyArguments]):
         labels = facts.email.labels
         return arguments.label_id in labels and not set(removals) & set(labels)
 
-    def perform(self, writer: Writer, arguments: ClassifyArguments, call: Call) -> dict[str, Any]:
+    def perform(
+        self, writer: MailWriter, arguments: ClassifyArguments, call: Call
+    ) -> dict[str, Any]:
         return writer.change_labels(
             arguments.email_id, add=[arguments.label_id], remove=call.removals, key=call.key
         )

@@ -5,25 +5,25 @@ from typing import Any
 
 from guardrails.actions.base import (
     SUBJECT_SHOWN,
-    Action,
     Arguments,
     Call,
     Difference,
+    MailAction,
     Outcome,
 )
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import ObjectId, visible
-from integrations.ports import Writer
+from integrations.ports.mail import MailWriter
 
 
 class DeleteDraftArguments(Arguments):
     draft_id: ObjectId
 
 
-class DeleteDraft(Action[DeleteDraftArguments]):
+class DeleteDraft(MailAction[DeleteDraftArguments]):
     name = "delete_draft"
-    source = "gmail"
+    operation = "delete_draft"
     resource_type = "draft"
     title = "Delete a draft"
     description = "Delete one draft that was not sent. A person is always asked."
@@ -47,9 +47,9 @@ class DeleteDraft(Action[DeleteDraftArguments]):
         return f"Delete the draft “{visible(subject, limit=SUBJECT_SHOWN) or '(no subject)'}”"
 
     def perform(
-        self, writer: Writer, arguments: DeleteDraftArguments, call: Call
+        self, writer: MailWriter, arguments: DeleteDraftArguments, call: Call
     ) -> dict[str, Any]:
-        return writer.delete_draft(arguments.draft_id, version=call.version, key=call.key)
+        return writer.delete_draft(arguments.draft_id, revision=call.revision, key=call.key)
 
     def outcome(self, arguments: DeleteDraftArguments, answer: Mapping[str, Any]) -> Outcome:
         return {"draft_id": arguments.draft_id}, ()

@@ -5,14 +5,21 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Action, Arguments, Call, Inverse, Outcome, artifact
+from guardrails.actions.base import (
+    Arguments,
+    Call,
+    Inverse,
+    MailAction,
+    Outcome,
+    artifact,
+)
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Addresses, Target, audience
 from guardrails.facts.text import Body, Line, ObjectId
 from integrations.contracts import OutgoingMail
-from integrations.ports import Writer
+from integrations.ports.mail import MailWriter
 
 
 class DraftArguments(Arguments):
@@ -23,9 +30,9 @@ class DraftArguments(Arguments):
     body: Body
 
 
-class Draft(Action[DraftArguments]):
+class Draft(MailAction[DraftArguments]):
     name = "draft"
-    source = "gmail"
+    operation = "create_draft"
     resource_type = "email"
     title = "Draft a reply"
     description = (
@@ -56,13 +63,12 @@ class Draft(Action[DraftArguments]):
             action_type="delete_draft",
             arguments={},
             from_result={"draft_id": "draft_id"},
-            version=1,
         )
 
     def describe(self, arguments: DraftArguments, facts: Facts) -> str:
         return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"
 
-    def perform(self, writer: Writer, arguments: DraftArguments, call: Call) -> dict[str, Any]:
+    def perform(self, writer: MailWriter, arguments: DraftArguments, call: Call) -> dict[str, Any]:
         mail = OutgoingMail(
             to=arguments.to,
             cc=arguments.cc,
@@ -74,4 +80,4 @@ class Draft(Action[DraftArguments]):
 
     def outcome(self, arguments: DraftArguments, answer: Mapping[str, Any]) -> Outcome:
         result = {"draft_id": str(answer["id"])} if answer.get("id") else {}
-        return result, artifact("draft", self.source, answer)
+        return result, artifact("draft", answer)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guardrails.actions.base import (
-    Action,
     Arguments,
     Call,
     Difference,
     Inverse,
+    MailAction,
     Outcome,
     subject_of,
 )
@@ -17,7 +17,7 @@ from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId, visible
-from integrations.ports import Writer
+from integrations.ports.mail import MailWriter
 
 
 class MoveEmailArguments(Arguments):
@@ -25,9 +25,9 @@ class MoveEmailArguments(Arguments):
     folder_id: TargetId
 
 
-class MoveEmail(Action[MoveEmailArguments]):
+class MoveEmail(MailAction[MoveEmailArguments]):
     name = "move_email"
-    source = "gmail"
+    operation = "move_email"
     resource_type = "email"
     title = "Move a mail"
     description = "Put one mail into one of the listed folders and out of every other."
@@ -83,7 +83,9 @@ class MoveEmail(Action[MoveEmailArguments]):
     ) -> bool:
         return _present(facts) == [arguments.folder_id]
 
-    def perform(self, writer: Writer, arguments: MoveEmailArguments, call: Call) -> dict[str, Any]:
+    def perform(
+        self, writer: MailWriter, arguments: MoveEmailArguments, call: Call
+    ) -> dict[str, Any]:
         return writer.move_email(arguments.email_id, folder_id=arguments.folder_id, key=call.key)
 
     def outcome(self, arguments: MoveEmailArguments, answer: Mapping[str, Any]) -> Outcome:

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from guardrails.actions.base import (
-    Action,
     Arguments,
     Call,
     Inverse,
+    MailAction,
     Outcome,
     subject_of,
 )
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import ObjectId, TargetId
-from integrations.ports import Writer
+from integrations.ports.mail import MailWriter
 
 Labels = Annotated[tuple[TargetId, ...], Field(strict=False, max_length=200)]
 
@@ -27,9 +27,9 @@ class RestoreLabelsArguments(Arguments):
     remove: Labels = ()
 
 
-class RestoreLabels(Action[RestoreLabelsArguments]):
+class RestoreLabels(MailAction[RestoreLabelsArguments]):
     name = "restore_labels"
-    source = "gmail"
+    operation = "change_labels"
     resource_type = "email"
     title = "Put labels back"
     description = "Put a mail's labels and folders back to what they were."
@@ -57,7 +57,7 @@ class RestoreLabels(Action[RestoreLabelsArguments]):
         return labels.issuperset(arguments.add) and labels.isdisjoint(arguments.remove)
 
     def perform(
-        self, writer: Writer, arguments: RestoreLabelsArguments, call: Call
+        self, writer: MailWriter, arguments: RestoreLabelsArguments, call: Call
     ) -> dict[str, Any]:
         return writer.change_labels(
             arguments.email_id, add=arguments.add, remove=arguments.remove, key=call.key

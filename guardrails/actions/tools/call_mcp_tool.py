@@ -13,14 +13,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, JsonValue
 
-from guardrails.actions.base import Action, Arguments, Call, Outcome
+from guardrails.actions.base import Arguments, Call, Outcome, ToolsAction
 from guardrails.facts import addressing, tool_schemas
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, address_or_none
 from guardrails.facts.text import TargetId, storable, visible
-from integrations.ports import Writer
+from integrations.ports.tools import ToolsWriter
 
 MAX_CHARS = 50_000
 DEPTH = 8
@@ -58,9 +58,9 @@ class CallMcpToolArguments(Arguments):
     arguments: Annotated[dict[str, JsonValue], AfterValidator(_plain), Is("text")] = {}
 
 
-class CallMcpTool(Action[CallMcpToolArguments]):
+class CallMcpTool(ToolsAction[CallMcpToolArguments]):
     name = "call_mcp_tool"
-    source = "mcp"
+    operation = "call_tool"
     resource_type = "tool"
     title = "Call a tool of an MCP server"
     description = (
@@ -111,10 +111,10 @@ class CallMcpTool(Action[CallMcpToolArguments]):
         return f"Call {arguments.tool} of {server}"
 
     def perform(
-        self, writer: Writer, arguments: CallMcpToolArguments, call: Call
+        self, writer: ToolsWriter, arguments: CallMcpToolArguments, call: Call
     ) -> dict[str, Any]:
         return writer.call_tool(
-            arguments.tool, arguments.arguments, version=call.version, key=call.key
+            arguments.tool, arguments.arguments, revision=call.revision, key=call.key
         )
 
     def outcome(self, arguments: CallMcpToolArguments, answer: Mapping[str, Any]) -> Outcome:

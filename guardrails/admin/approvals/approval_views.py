@@ -16,7 +16,7 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.actions.registry import InvalidArguments
 from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page
@@ -175,7 +175,7 @@ def edit(request: HttpRequest, row: Approval, context: dict[str, Any]) -> HttpRe
     return TemplateResponse(request, "guardrails/edit_approval.html", {**context, **values})
 
 
-def _changes(action: Action[Any], cleaned: dict[str, Any], without: list[str]) -> dict[str, Any]:
+def _changes(action: AnyAction, cleaned: dict[str, Any], without: list[str]) -> dict[str, Any]:
     """Every argument as the form has it; what was emptied is taken away."""
     given = schema_form.values(action.arguments, cleaned, prefix=PREFIX, without=without)
     return {name: given.get(name) for name in action.arguments.model_fields if name not in without}

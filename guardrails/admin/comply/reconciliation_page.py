@@ -21,6 +21,7 @@ from guardrails.admin.authors import operator
 from guardrails.admin.scope import choose_organisation, uuid_or_none
 from guardrails.comply import incidents
 from guardrails.comply.reconciliation import rows as reconciliation_rows
+from guardrails.execute.settling import UNRESOLVED
 from guardrails.facts.text import visible
 from integrations.models import Organisation
 from integrations.registry import BY_SOURCE
@@ -107,7 +108,10 @@ def _headline(change: Any, row: Recorded, payload: Mapping[str, Any]) -> str:
         verb = "sent" if change.get("change") == "sent" else f"was {change.get('change', '')}"
         return visible(f"{change.get('kind', '')} {verb}".capitalize(), limit=160)
     action = registry.BY_NAME.get(str(payload.get("action_type", "")))
-    return f"{action.title} left no trace" if action else "Contents were erased"
+    if action is None:
+        return "Contents were erased"
+    is_unknown = row.decision_reason == UNRESOLVED
+    return f"{action.title}: done or not?" if is_unknown else f"{action.title} left no trace"
 
 
 def _facts(change: Any) -> list[tuple[str, str]]:
@@ -139,5 +143,5 @@ def _run(row: Recorded) -> dict[str, Any]:
 
 
 def _label(source: str) -> str:
-    connector = BY_SOURCE.get(source)  # type: ignore[call-overload]  # any text, from a row
+    connector = BY_SOURCE.get(source)
     return connector.label if connector else source

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.admin import schema_form
 from guardrails.models import PatternAction
 
@@ -13,7 +13,7 @@ PREFIX = "argument-"
 ACTIONS = tuple(action for action in registry.ACTIONS if action.in_patterns)
 
 
-def _fields_of(action: Action[Any]) -> dict[str, forms.Field]:
+def _fields_of(action: AnyAction) -> dict[str, forms.Field]:
     return schema_form.fields(action.arguments, prefix=PREFIX, without=(action.object_field or "",))
 
 

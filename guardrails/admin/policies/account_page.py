@@ -100,7 +100,7 @@ def address_of(account: Account) -> str:
 def _line(account: Account, told: Effective) -> Line:
     action = registry.BY_NAME[told.action_type]
     given = {"account": account.pk, "action_type": told.action_type}
-    target = given | {"source": action.source, "kind": next(iter(action.takes), "")}
+    target = given | {"source": account.source, "kind": next(iter(action.takes), "")}
     return Line(
         told=told,
         takes=", ".join(kind.replace("_", " ") for kind in action.takes),

@@ -18,11 +18,10 @@ from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.policies.comparison import compared
 from guardrails.facts.text import visible
 from guardrails.policies import changes
-from integrations import mcp_tools
 from integrations.exceptions import ProviderError
-from integrations.mcp import session
-from integrations.mcp.session import NotInstalled
 from integrations.models import McpServer, McpTool
+from integrations.providers.mcp import catalogue, session
+from integrations.providers.mcp.session import NotInstalled
 
 STANDING = {
     "enabled": "success",
@@ -105,13 +104,13 @@ class McpServerAdmin(PolicyAdmin):
         if not self.has_change_permission(request, row):
             raise PermissionDenied
         try:
-            found = mcp_tools.offered_by(row, now=timezone.now())
+            found = catalogue.offered_by(row, now=timezone.now())
         except ProviderError as error:
             messages.error(request, f"Its tools could not be read: {visible(str(error))[:200]}")
             return redirect("admin:integrations_mcpserver_change", row.pk)
         known = list(row.tools.values_list("pk", flat=True))
         with changes.recording(McpTool, known, author=author(request)):
-            looked = mcp_tools.keep(row, found, now=timezone.now())
+            looked = catalogue.keep(row, found, now=timezone.now())
             changes.record_made(looked.new, author=author(request))
         messages.success(request, f"{len(found)} tools, {len(looked.new)} of them new and off.")
         for name in looked.changed:
@@ -191,7 +190,7 @@ class McpToolAdmin(PolicyAdmin):
             messages.error(request, "Nothing changed: its server has changed it just now.")
             return
         with self.recording([row.pk], request):
-            done = mcp_tools.decide(row, enabled=obj.enabled, effect=obj.effect)
+            done = catalogue.decide(row, enabled=obj.enabled, effect=obj.effect)
         if not done:
             messages.error(request, "Nothing changed: its server has changed it just now.")
 

@@ -8,7 +8,7 @@ from django.template.response import TemplateResponse
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.admin import schema_form
 from guardrails.admin.scope import choose_account
 from guardrails.contracts import ActionRequest, Decision
@@ -25,7 +25,9 @@ def trial_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     context |= choose_account(request) | {"title": "Try an action"}
     account = context["account"]
     if account:
-        context["actions"] = [one for one in registry.ACTIONS if one.source == account.source]
+        context["actions"] = [
+            one for one in registry.ACTIONS if registry.works_on(one, account.source)
+        ]
         action = registry.BY_NAME.get(request.GET.get("action", ""))
         if action and action in context["actions"]:
             form = TrialForm(action, request.POST or None)
@@ -56,7 +58,7 @@ class TrialForm(forms.Form):
         help_text="Empty: a chat asks for it.",
     )
 
-    def __init__(self, action: Action[Any], data: Any = None) -> None:
+    def __init__(self, action: AnyAction, data: Any = None) -> None:
         super().__init__(data)
         self.action = action
         self.fields = {**schema_form.fields(action.arguments, prefix=PREFIX), **self.fields}

@@ -15,10 +15,11 @@ from guardrails.comply.reconciliation.compare import (
     Resolution,
 )
 from guardrails.execute import entries
+from guardrails.execute.settling import INCIDENT
 from guardrails.facts import reasons
 from integrations.contracts import AccountRef
 
-SUMMARY, INCIDENT = "ledger.reconciliation", "ledger.incident"
+SUMMARY = "ledger.reconciliation"
 STEP = "ledger.reconciliation_step"
 SHOWN = 500
 
@@ -37,7 +38,7 @@ class AccountResult:
 class Reconciliation:
     """How far a run over an organisation came. `totals` are those of all accounts so far, `noted`
     the accounts that could not be compared or disagree, `results` only those of this call.
-    `after` is the last account's user and source; None when all were compared. `action_id`
+    `after` is the last account's user, source and id; None when all were compared. `action_id`
     names its rows in the ledger."""
 
     action_id: UUID
@@ -45,7 +46,7 @@ class Reconciliation:
     began_at: datetime
     totals: Mapping[str, int] = field(default_factory=dict)
     noted: tuple[Mapping[str, Any], ...] = ()
-    after: tuple[str, str] | None = None
+    after: tuple[str, str, str] | None = None
     results: tuple[AccountResult, ...] = ()
 
     @property
@@ -75,7 +76,7 @@ class Reconciliation:
             noted=(*self.noted, *further)[:SHOWN],
             after=None
             if is_last or account is None
-            else (account.external_user_id, account.source),
+            else (account.external_user_id, account.source, str(account.id)),
             results=results,
         )
 
@@ -86,14 +87,14 @@ def unfinished(organisation_id: UUID) -> Reconciliation | None:
     if not rows or rows[0].action_type == SUMMARY:
         return None
     told = rows[0].payload
-    user, source = told["after"]
+    user, source, account_id = told["after"]
     return Reconciliation(
         action_id=rows[0].action_id,
         since=datetime.fromisoformat(told["since"]),
         began_at=datetime.fromisoformat(told["began_at"]),
         totals=told["totals"],
         noted=tuple(told["accounts"]),
-        after=(user, source),
+        after=(user, source, account_id),
     )
 
 

@@ -25,12 +25,8 @@ from guardrails.comply.reconciliation import (
     rows as reconciliation_rows,
 )
 from guardrails.comply.reconciliation.compare import SKEW
-from guardrails.comply.reconciliation.rows import (
-    INCIDENT,
-    SUMMARY,
-    AccountResult,
-    Reconciliation,
-)
+from guardrails.comply.reconciliation.rows import SUMMARY, AccountResult, Reconciliation
+from guardrails.execute.settling import INCIDENT
 from integrations import reads
 from integrations.contracts import AccountRef, Change
 from integrations.database.pools import release_connections
@@ -80,10 +76,10 @@ def step(organisation: Organisation, run: Reconciliation, *, now: datetime) -> R
     """Compare the next accounts of the run, and record how far it came."""
     rows = Account.objects.select_related("organisation").filter(organisation=organisation)
     if run.after:
-        user, source = run.after
-        of_user = Q(external_user_id=user, source__gt=source)
-        rows = rows.filter(of_user | Q(external_user_id__gt=user))
-    rows = rows.order_by("external_user_id", "source")[: ACCOUNTS + 1]
+        user, source, last = run.after
+        of_user = Q(source__gt=source) | Q(source=source, id__gt=last)
+        rows = rows.filter(Q(of_user, external_user_id=user) | Q(external_user_id__gt=user))
+    rows = rows.order_by("external_user_id", "source", "id")[: ACCOUNTS + 1]
     accounts = [row.ref() for row in rows]
     told = _told(organisation.id, run.since)
     results = tuple(
@@ -118,15 +114,14 @@ def history_of(account: AccountRef, *, since: datetime, now: datetime) -> tuple[
 
     Raises NoHistory; ProviderError, also for a history that contradicts itself or never ends.
     """
-    read = BY_SOURCE[account.source].history
-    if read is None:
+    if not BY_SOURCE[account.source].capabilities.history:
         raise NoHistory
     reader, cursor, found = reads.reader(account), None, dict[str, Change]()
     cursors: set[str] = set()
     while True:
         release_connections()
         try:
-            page = read(reader, since, cursor, PAGE)
+            page = reader.history(since=since, cursor=cursor, limit=PAGE)
         except NotFound as error:
             raise NoHistory from error
         for change in page.items:

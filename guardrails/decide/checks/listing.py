@@ -1,8 +1,6 @@
 """Whom and what the action reaches must be listed by an operator, or let in by them. Pure."""
 
-from typing import Any
-
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide import snapshot
 from guardrails.decide.checks.case import Case
@@ -11,12 +9,13 @@ from guardrails.facts.targets import Target
 from guardrails.facts.text import visible
 
 
-def look_up(case: Case, action: Action[Any], facts: Facts) -> None:
+def look_up(case: Case, action: AnyAction, facts: Facts) -> None:
     """Which targets are listed, and which receivers of a draft that nobody else sees are in
     the thread it answers."""
     listed = {}
     for target in case.targets:
-        option = case.policy.granting(action.name, action.resource_type, action.source, target)
+        source = case.request.account.source
+        option = case.policy.granting(action.name, action.resource_type, source, target)
         if option is not None:
             listed[target.path] = option
     case.listed = listed
@@ -32,7 +31,7 @@ def look_up(case: Case, action: Action[Any], facts: Facts) -> None:
         )
 
 
-def targets(case: Case, action: Action[Any], facts: Facts) -> None:
+def targets(case: Case, action: AnyAction, facts: Facts) -> None:
     """Every target is listed. Without options nothing is. Two exceptions: a draft that nobody
     else sees may address the participants of the thread it answers, and a permission may let
     receivers in by how they stand to the user."""
@@ -63,7 +62,8 @@ def targets(case: Case, action: Action[Any], facts: Facts) -> None:
                 ),
             )
         if option.single:
-            options = case.policy.options_for(action.name, action.resource_type, action.source)
+            source = case.request.account.source
+            options = case.policy.options_for(action.name, action.resource_type, source)
             case.rivals += snapshot.rivals(options, option)
 
 

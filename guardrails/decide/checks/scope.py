@@ -1,15 +1,13 @@
 """What an inbound item may set off. Pure."""
 
-from typing import Any
-
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import is_unattended
 
 
-def scope(case: Case, action: Action[Any], facts: Facts) -> None:
+def scope(case: Case, action: AnyAction, facts: Facts) -> None:
     """What an inbound item sets off stays in its thread, and neither hides nor destroys."""
     origin = case.request.origin
     if case.receivers:

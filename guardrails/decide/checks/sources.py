@@ -1,9 +1,8 @@
 """Where the values of one action come from: what the facts prove, by path. Pure."""
 
 from collections.abc import Set
-from typing import Any
 
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.decide import edits, provenance
 from guardrails.decide.checks.case import Case
 from guardrails.decide.provenance import RELATIONS, Provenance, Relation
@@ -12,7 +11,7 @@ from guardrails.facts.facts import Facts
 
 
 def sources(
-    case: Case, action: Action[Any], arguments: Arguments, facts: Facts
+    case: Case, action: AnyAction, arguments: Arguments, facts: Facts
 ) -> dict[str, frozenset[Provenance]]:
     """All that each argument, and each target that no argument names, comes from."""
     origin = case.request.origin
@@ -51,7 +50,7 @@ def sources(
     return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
 
 
-def _of_own_object(case: Case, action: Action[Any], facts: Facts, *, by_id: bool) -> set[str]:
+def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_id: bool) -> set[str]:
     """The paths that belong to an object which the user owns and named exactly."""
     if not action.object_kind:
         return set()

@@ -3,17 +3,17 @@
 It is the same for every decision under one policy, so it is found once a policy that was read.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case, Refused
 from guardrails.decide.checks.stopping import stopping
 from guardrails.decide.conditions.receivers.recipient import Recipient
 from guardrails.decide.snapshot import PERMITTING, Limit, Rule
 
-Permitted = tuple[Action[Any], Rule]
+Permitted = tuple[AnyAction, Rule]
 
 
 class Standing(NamedTuple):
@@ -63,7 +63,8 @@ def _permitted(case: Case) -> Permitted:
     request, policy = case.request, case.policy
     stopping(case)
     action = registry.BY_NAME.get(request.action_type)
-    if action is None or action.only_undoes or action.source != request.account.source:
+    known = action is not None and registry.works_on(action, request.account.source)
+    if action is None or action.only_undoes or not known:
         case.refuse("unknown_action", "action")
     case.limits = policy.limits(action.name)
     modes = [limit.mode for limit in case.limits]

@@ -20,7 +20,7 @@ def undoing(case: Case) -> None:
     request, facts = case.request, case.facts
     stopping(case)
     action = registry.BY_NAME.get(request.action_type)
-    if action is None or action.source != request.account.source:
+    if action is None or not registry.works_on(action, request.account.source):
         case.refuse("unknown_action", "action")
     case.limits = case.policy.limits(action.name)
     forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
@@ -38,9 +38,9 @@ def undoing(case: Case) -> None:
         action.object_kind is not None and facts.holds(action.object_kind, object_id)
     )
     case.require("object_unknown", bare("object", found))
-    expected = request.origin.expects_version
-    # A mail's version moves on with every label; `is_as_left` looks at what counts.
-    same = expected is None or facts.version in (None, expected)
+    expected = request.origin.expects_revision
+    # A mail's revision moves on with every label; `is_as_left` looks at what counts.
+    same = expected is None or facts.revision in (None, expected)
     left = action.is_as_left(arguments, facts)
     case.require("changed_since_done", bare("unchanged", same and left))
     case.aim(action.targets(arguments), action.implied(arguments, facts) or ())

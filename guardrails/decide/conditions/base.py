@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, Trigger
 from guardrails.decide.provenance import Provenance, Relation
 from guardrails.facts import targets
@@ -27,7 +27,7 @@ class Context:
     the user typed in this request; `features` are those an admin ticked; `asks` says that a
     person would be asked, if nothing else refuses."""
 
-    action: Action[Any]
+    action: AnyAction
     trigger: Trigger
     facts: Facts
     now: datetime
@@ -75,11 +75,11 @@ class Condition(BaseModel, ABC):
     @abstractmethod
     def evaluate(self, context: Context) -> Check: ...
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         """Which facts it looks at when this action is decided."""
         return self.needs
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         """Why it could never hold for this action, in words; empty if it could."""
         if self.about_receivers and "recipient" not in action.takes:
             return "it is about receivers, and this action has none"
@@ -190,7 +190,7 @@ class Unreadable:
     raw: Any
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset()
 
     def evaluate(self, context: Context) -> Check:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integrations.contracts import Source
 from integrations.models import Account
-from integrations.registry import BY_SOURCE, PROVIDED
+from integrations.registry import BY_SOURCE, SYNCED
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncSource
 from knowledge.sync import runs as sync_runs, sync
@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
     def _wanted(self, account_id: UUID | None) -> dict[Person, list[Source]]:
         accounts = (
-            Account.objects.filter(source__in=PROVIDED)
+            Account.objects.filter(source__in=SYNCED)
             .select_related("organisation")
             .order_by("external_user_id")
         )

@@ -1,17 +1,15 @@
 """A form for the arguments of every action, and the arguments it gives back."""
 
-from typing import Any
-
 import pytest
 from django import forms
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.admin import schema_form
 
 
 @pytest.mark.parametrize("action", registry.ACTIONS, ids=lambda action: action.name)
-def test_every_argument_has_a_field(action: Action[Any]) -> None:
+def test_every_argument_has_a_field(action: AnyAction) -> None:
     fields = schema_form.fields(action.arguments, prefix="argument-")
     assert list(fields) == [f"argument-{name}" for name in action.arguments.model_fields]
     for name, one in action.arguments.model_fields.items():

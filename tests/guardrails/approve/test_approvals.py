@@ -18,7 +18,7 @@ from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from integrations.models import Organisation
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import CHAT, Office, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 from hypothesis import given, strategies as st
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Trigger
 from guardrails.decide import conditions
 from guardrails.decide.conditions import BY_KIND, Condition, Context, RateCondition
@@ -45,7 +45,7 @@ def everything() -> Facts:
 
 @st.composite
 def contexts(draw: st.DrawFn) -> Context:
-    action: Action[Any] = draw(actions)
+    action: AnyAction = draw(actions)
     return Context(
         action=action,
         trigger=draw(st.sampled_from(get_args(Trigger))),
@@ -102,7 +102,7 @@ def test_every_condition_is_told_in_a_sentence(raw: dict[str, Any]) -> None:
 
 @given(any_condition, actions, st.booleans())
 def test_without_facts_nothing_holds(
-    raw: dict[str, Any], action: Action[Any], with_words: bool
+    raw: dict[str, Any], action: AnyAction, with_words: bool
 ) -> None:
     condition = conditions.parse(raw)
     nothing = Context(action=action, trigger="chat", facts=Facts(), now=NOW, asks=True)

@@ -8,7 +8,8 @@ from audit.ledger.selectors import recorded
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.exceptions import Unavailable
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.reader import DataServiceReader
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import Office, interrupted, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -111,7 +112,7 @@ def test_what_nobody_can_find_out_stays_open_and_is_said_to_be_unknown(
 
     with monkeypatch.context() as patched:
         patched.setattr(DataServiceWriter, "archive", down)
-        patched.setattr("integrations.reads.DataServiceReader.operation", down)
+        patched.setattr(DataServiceReader, "evidence", down)
         request = office.request("archive", {"email_id": email_id})
         result = execute(request)
 

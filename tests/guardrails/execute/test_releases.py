@@ -16,7 +16,8 @@ from guardrails.execute.releases import finish_released, release, release_due
 from guardrails.models import AllowedAction, AllowedActionOption, Approval, Hold
 from integrations.exceptions import Unavailable
 from integrations.models import Account
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.reader import DataServiceReader
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import Office, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -109,7 +110,7 @@ def test_a_release_with_an_unknown_outcome_is_settled_when_the_provider_is_back(
 
     with monkeypatch.context() as patched:
         patched.setattr(DataServiceWriter, "send_email", down)
-        patched.setattr("integrations.reads.DataServiceReader.operation", down)
+        patched.setattr(DataServiceReader, "evidence", down)
         due()
     assert phases(held)[-1] == ("attempt", "pending", "allowed")
     assert Hold.objects.get().finished_at is None

@@ -17,7 +17,7 @@ from guardrails.execute.switches import Scope
 from guardrails.models import CeilingRule, KillSwitch
 from guardrails.policies.changes import Author
 from integrations.models import Organisation
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import Office, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -21,7 +21,7 @@ from guardrails.models import AllowedAction, CeilingRule, Undo
 from guardrails.policies.capabilities import find_capabilities
 from guardrails.policies.changes import Author
 from integrations.models import Account
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import Office, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -338,11 +338,11 @@ def test_no_agent_is_offered_or_permitted_what_only_undoes(office: Office, actio
     account = next(
         row
         for row in (office.mailbox, office.tracker, office.diary, office.drive)
-        if row.source == action.source
+        if row.kind == action.kind
     )
     with pytest.raises(ValidationError, match="not a valid choice"):
         AllowedAction.objects.create(account=account, action_type=action.name)
-    ordinary = next(one for one in ACTIONS if one.source == action.source)
+    ordinary = next(one for one in ACTIONS if one.kind == action.kind)
     AllowedAction.objects.create(account=account, action_type=ordinary.name, approval_mode="auto")
     AllowedAction.objects.update(action_type=action.name)  # as an intruder would
     ref = office.ref(account)

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from guardrails.actions import registry
-from guardrails.actions.base import Action, Arguments
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.actions.mail.mark_read import MarkRead
 from guardrails.decide.policy import decide
 from guardrails.facts.classes import Is, classes
@@ -22,7 +22,7 @@ EVERY_ARGUMENT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("action", registry.ACTIONS, ids=lambda action: action.name)
-def test_every_argument_of_every_action_has_one_class(action: Action[Any]) -> None:
+def test_every_argument_of_every_action_has_one_class(action: AnyAction) -> None:
     assert None not in action.classes.values()
     objects = {name for name, one in action.classes.items() if one == "object"}
     assert objects == ({action.object_field} if action.object_field else set())

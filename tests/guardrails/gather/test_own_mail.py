@@ -13,7 +13,7 @@ from guardrails.execute.executor import execute
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AgentMail, AllowedAction
 from integrations.exceptions import Rejected
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import CHAT, PASSED, Office, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -21,7 +21,7 @@ from guardrails.facts.counts import Counts, Question, Use
 from guardrails.gather import usage
 from guardrails.models import Approval, CeilingRule, Usage
 from guardrails.policies import drafts, simulation
-from integrations.writes import DataServiceWriter
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import CHAT, Office, in_threads, interrupted, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -109,7 +109,10 @@ def test_a_group_and_its_targets_go_together(office: Office, policy: PolicyFile)
     ("entry", "sentence"),
     [
         ("permissions: [{action: invented, mode: auto}]", "invented"),
-        ("permissions: [{action: create_jira_task, mode: auto}]", "works on a jira account"),
+        (
+            "permissions: [{action: create_jira_task, mode: auto}]",
+            "needs issues that can be written to",
+        ),
         ("permissions: [{action: archive, mode: auto, conditions: [{kind: odd}]}]", "“odd”"),
         (
             "targets: [{action: classify, kind: label, id: x, name: X, group: Nowhere}]",

@@ -39,9 +39,9 @@ def did(office: Office, action: str, arguments: Any, words: str = "") -> ActionR
     return execute(office.request(action, arguments, origin=origin))
 
 
-def test_every_source_that_actions_work_on_has_a_default_policy(office: Office) -> None:
-    accounts = {one.source: one for one in office.organisation.accounts.all()}
-    assert accounts.keys() == {action.source for action in ACTIONS}
+def test_every_kind_that_actions_work_on_has_a_default_policy(office: Office) -> None:
+    accounts = {one.kind: one for one in office.organisation.accounts.all()}
+    assert accounts.keys() == {action.kind for action in ACTIONS}
     for account in accounts.values():
         assert "entries changed" in start(account)
         assert "Nothing differs." in start(account)

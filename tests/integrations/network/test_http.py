@@ -11,8 +11,9 @@ import pytest
 from integrations import exceptions
 from integrations.contracts import AccountRef
 from integrations.network import http
-from integrations.reads import reader
-from integrations.writes import writer
+from integrations.ports.evidence import NotPerformed, Performed
+from integrations.providers.data_service.writer import DataServiceWriter
+from integrations.reads import mail_reader, reader
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 
 pytestmark = pytest.mark.django_db  # where the pace of every data service is kept
@@ -32,6 +33,8 @@ def account(user: str = "maya") -> AccountRef:
         organisation_id=uuid.uuid4(),
         organisation_slug="default",
         external_user_id=user,
+        kind="mail",
+        provider="data_service",
         source="gmail",
         address="maya@company.com",
         display_name="Maya",
@@ -53,7 +56,7 @@ def test_every_mail_is_read_once_over_all_pages(sandbox: RunningSandbox) -> None
     seen: list[str] = []
     cursor = None
     while True:
-        page = reader(account()).emails(since=None, cursor=cursor, limit=7)
+        page = reader(account()).items(since=None, cursor=cursor, limit=7)
         seen += [mail.id for mail in page.items]
         cursor = page.next_cursor
         if cursor is None:
@@ -66,25 +69,25 @@ def test_a_read_survives_passing_faults(sandbox: RunningSandbox) -> None:
     faults(sandbox, error_rate=0.2, rate_limit_rate=0.03, seed=1)
 
     for _ in range(10):
-        assert len(reader(account()).labels()) >= 8
+        assert len(mail_reader(account()).labels()) >= 8
 
 
 def test_an_unknown_id_is_not_found_and_is_not_retried(sandbox: RunningSandbox) -> None:
     with pytest.raises(exceptions.NotFound):
-        reader(account()).email("nothing")
+        mail_reader(account()).email("nothing")
 
 
 @pytest.mark.parametrize("id", ["..", ".", "", "a/../../omar/emails/x", "a?b=c", "a#b", "%2e%2e"])
 def test_an_id_never_leaves_its_path(sandbox: RunningSandbox, id: str) -> None:
     with pytest.raises(exceptions.NotFound):
-        reader(account()).email(id)
+        mail_reader(account()).email(id)
 
 
 def test_a_wrong_key_needs_an_operator(sandbox: RunningSandbox, settings: Any) -> None:
     settings.DATA_SERVICE_KEYS = {"default": "wrong"}
 
     with pytest.raises(exceptions.NotPermitted) as caught:
-        reader(account()).labels()
+        mail_reader(account()).labels()
 
     assert caught.value.retryable is False
 
@@ -93,7 +96,7 @@ def test_an_organisation_without_a_data_service_is_not_permitted(settings: Any) 
     settings.DATA_SERVICES = {}
 
     with pytest.raises(exceptions.NotPermitted):
-        reader(account()).labels()
+        mail_reader(account()).labels()
 
 
 def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
@@ -102,7 +105,7 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
     settings.DATA_SERVICE_ATTEMPTS = 12
     faults(sandbox, fail_after_perform_rate=0.6, seed=3)
 
-    issue = writer(account()).create_issue(
+    issue = DataServiceWriter(account()).create_issue(
         project_key="PROJ",
         type="task",
         summary="Once",
@@ -116,9 +119,10 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
     performed = [call for call in calls(sandbox) if call["performed"] and not call["replayed"]]
     assert issue["key"] == "PROJ-101"
     assert len(performed) == 1
-    operation = reader(account()).operation("remit-1")
-    assert operation is not None
-    assert operation.response["key"] == "PROJ-101"
+    evidence = reader(account()).evidence("remit-1")
+    assert isinstance(evidence, Performed)
+    assert evidence.response["key"] == "PROJ-101"
+    assert isinstance(reader(account()).evidence("remit-2"), NotPerformed)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +155,7 @@ def test_a_connection_that_was_never_made_cannot_have_done_anything(settings: An
     settings.DATA_SERVICE_ATTEMPTS = 2
 
     with pytest.raises(exceptions.Unavailable) as caught:
-        writer(account()).archive("m1", key="k")
+        DataServiceWriter(account()).archive("m1", key="k")
 
     assert caught.value.outcome_unknown is False
 
@@ -168,6 +172,6 @@ def test_one_attempt_that_may_have_acted_makes_the_outcome_unknown(
     monkeypatch.setattr(http, "_once", fail)
 
     with pytest.raises(exceptions.RateLimited) as caught:
-        writer(account()).archive("m1", key="k")
+        DataServiceWriter(account()).archive("m1", key="k")
 
     assert caught.value.outcome_unknown is True

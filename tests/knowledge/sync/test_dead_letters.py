@@ -24,8 +24,8 @@ class Provider:
         self.answer: AnyItem | Exception = email(id="m7")
         self.asked: list[str] = []
 
-    def item(self, *, source: str, source_id: str) -> AnyItem:
-        self.asked.append(source_id)
+    def item(self, item_id: str) -> AnyItem:
+        self.asked.append(item_id)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer

@@ -51,7 +51,7 @@ def test_an_empty_list_or_a_wrong_history_takes_nothing_away(
     advance(started(owner))
     mails, mailbox.removed = mailbox.mails, tuple(removal(number) for number in range(5))
     again = started(owner)
-    mailbox.emails = lambda **_: Page(items=(), next_cursor=None)  # type: ignore[method-assign]
+    mailbox.items_in_window = lambda **_: Page(items=(), next_cursor=None)  # type: ignore[method-assign]
 
     advance(again)
 

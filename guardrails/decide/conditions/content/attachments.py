@@ -1,8 +1,8 @@
 """What may be sent along."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide import provenance
 from guardrails.decide.conditions.base import Condition, Context
@@ -33,7 +33,7 @@ class Attachments(ContentCondition):
     def always_holds(self) -> bool:
         return self.attachments == "any"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if action.exposes_object and action.object_kind == "email":
             return ""
         return "this action sends no attachments"

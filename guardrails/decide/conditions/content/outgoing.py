@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts import content
@@ -19,12 +19,12 @@ class ContentCondition(Condition):
     @abstractmethod
     def judge(self, found: Content, context: Context) -> Check: ...
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         if not action.exposes_object:
             return frozenset()
         return frozenset({"content", "email"} if action.object_kind == "email" else {"content"})
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         return "" if action.texts or action.exposes_object else "this action sends no text"
 
     def evaluate(self, context: Context) -> Check:

@@ -1,8 +1,8 @@
 """Who may have written what others will read."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.classes import WRITTEN
@@ -26,7 +26,7 @@ class WrittenBy(Condition):
             return "text, times and numbers are the user's or the agent's own"
         return "every text, time and number is typed by the user"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if not WRITTEN & set(action.classes.values()):
             return "it is about text, and this action has none"
         return super().unfit(action)

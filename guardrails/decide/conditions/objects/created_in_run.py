@@ -1,8 +1,8 @@
 """Whether the agent made it itself, just now."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.facts import Need
@@ -21,7 +21,7 @@ class CreatedInRun(Condition):
     def sentence(self) -> str:
         return "the agent made it earlier in the same run"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         return "" if action.object_field else "this action is done to nothing that was there before"
 
     def evaluate(self, context: Context) -> Check:

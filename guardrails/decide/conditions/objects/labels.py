@@ -1,10 +1,10 @@
 """Which labels the mail or issue at hand carries."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.facts import Need
@@ -35,10 +35,10 @@ class Labels(Condition):
         lacking = f"it lacks the label {' and '.join(self.lacks)}" if self.lacks else ""
         return " and ".join(one for one in (carried, lacking) if one)
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset({"email"}) if action.object_kind == "email" else frozenset()
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if action.object_kind in ("email", "issue"):
             return ""
         return "it is about the labels of a mail or issue"

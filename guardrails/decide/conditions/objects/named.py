@@ -1,8 +1,8 @@
 """Whether the user said which one they mean."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide import provenance
 from guardrails.decide.conditions.base import Condition, Context
@@ -21,10 +21,10 @@ class Named(Condition):
     def sentence(self) -> str:
         return "the user named it exactly"
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset({"email"}) if action.object_kind == "email" else frozenset()
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         return "" if action.object_field else "this action is done to nothing that has a name"
 
     def evaluate(self, context: Context) -> Check:

@@ -1,11 +1,11 @@
 """Bounds for a number among the arguments."""
 
 import math
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import (
     Condition,
@@ -39,7 +39,7 @@ class Number(Condition):
         low, high = (None if one is None else f"{one:g}" for one in (self.min, self.max))
         return f"the number of “{self.field.replace('_', ' ')}” is {bounds(low, high)}"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if self.field in (*action.numbers, *action.lists):
             return ""
         return f"this action has no number or list called “{self.field}”"

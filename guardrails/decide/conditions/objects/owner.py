@@ -1,8 +1,8 @@
 """Whose thing the action is done to."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts import targets
@@ -27,7 +27,7 @@ class Owner(Condition):
     def sentence(self) -> str:
         return IN_WORDS[self.owner]
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if action.object_kind not in ("document", "event", "issue"):
             return "it is about who owns a document, event or issue"
         return ""

@@ -1,10 +1,10 @@
 """How much a number may add up to."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.decide.conditions.base import RateCondition
 from guardrails.facts.counts import Question, Tally
 
@@ -22,7 +22,7 @@ class SumPerDay(RateCondition):
     def sentence(self) -> str:
         return f"{self.field.replace('_', ' ')} adds up to at most {self.max:g} within a day"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         known = self.field in action.numbers
         return "" if known else f"this action has no number called “{self.field}”"
 

@@ -1,8 +1,8 @@
 """Who else sees what the action is done to."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts import targets
@@ -33,11 +33,11 @@ class Audience(Condition):
     def always_holds(self) -> bool:
         return self.audience == "any"
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         found: dict[str | None, Need] = {"document": "folders", None: "folders"}
         return frozenset({found.get(action.object_kind, "mailbox")})
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if action.object_kind is None and "folder" in action.takes:
             return ""
         if action.object_kind in ("document", "event", "email", "draft"):

@@ -1,8 +1,8 @@
 """Whether the message may have blind copies."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 
@@ -27,7 +27,7 @@ class BlindCopies(Condition):
     def always_holds(self) -> bool:
         return self.bcc == "allow"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if "bcc" not in action.arguments.model_fields:
             return "this action knows no blind copies"
         return super().unfit(action)

@@ -1,11 +1,11 @@
 """How the receivers must stand to the user, and who may be reached without being listed."""
 
 from collections.abc import Mapping, Set
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
 from guardrails.decide.provenance import Relation
@@ -42,7 +42,7 @@ class Recipient(Condition):
         novel = "; about anybody else a person is asked" if self.novel == "ask" else ""
         return f"every receiver is {either(IN_WORDS[one] for one in self.relation)}{novel}"
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         looked_up: tuple[Need, ...] = ("corresponded", "directory")
         return frozenset([need for need in looked_up if need in self.relation])
 

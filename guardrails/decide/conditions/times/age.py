@@ -1,11 +1,11 @@
 """How old the thing is that the action is done to."""
 
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import (
     Condition,
@@ -43,10 +43,10 @@ class Age(Condition):
         )
         return f"it is {bounds(low, high)} old"
 
-    def needs_for(self, action: Action[Any]) -> frozenset[Need]:
+    def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset({"email"}) if action.object_kind == "email" else frozenset()
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if action.object_kind not in ("email", "document", "issue"):
             return "it is about the age of a mail, document or issue"
         return ""

@@ -1,11 +1,11 @@
 """How long before an event somebody may still touch it."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Action
+from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, number_of
 
@@ -21,7 +21,7 @@ class Notice(Condition):
     def sentence(self) -> str:
         return f"the event starts at least {number_of(self.min_hours, 'hour')} from now"
 
-    def unfit(self, action: Action[Any]) -> str:
+    def unfit(self, action: AnyAction) -> str:
         if action.object_kind == "event" or "start" in action.arguments.model_fields:
             return ""
         return "it is about when an event starts"

@@ -19,8 +19,8 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute.executor import execute
 from guardrails.execute.recovery import recover_open_attempts
 from guardrails.models import AllowedAction, AllowedActionOption
-from integrations.mcp_tools import Looked, keep, offered_by
 from integrations.models import Account, McpServer, McpTool, Organisation
+from integrations.providers.mcp.catalogue import Looked, keep, offered_by
 from tests.guardrails.arguments import BASE, ROWS, Row
 from tests.guardrails.office import AGENT_TEXT, CHAT, phases
 from tests.mcp_server import CREATE, Tracker, running_tracker, said, tool

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.ledger.selectors import about_ledger, recorded
-from guardrails.comply.reconciliation.rows import INCIDENT
 from guardrails.comply.reconciliation.run import reconcile
+from guardrails.execute.settling import INCIDENT
 from integrations.models import Organisation
-from integrations.reads import DataServiceReader
+from integrations.providers.data_service.reader import DataServiceReader
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -12,8 +12,8 @@ from pytest_django.fixtures import Settings
 
 from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
-from integrations.mcp import session
 from integrations.models import McpServer, McpTool, Organisation
+from integrations.providers.mcp import session
 from tests.mcp_server import Tracker, running_tracker, tool
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

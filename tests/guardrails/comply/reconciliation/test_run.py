@@ -16,20 +16,17 @@ from audit.ledger.ids import uuid7
 from audit.ledger.selectors import about_ledger, recorded
 from guardrails.comply import incidents
 from guardrails.comply.reconciliation import run as reconciliation
-from guardrails.comply.reconciliation.rows import (
-    INCIDENT,
-    SUMMARY,
-    AccountResult,
-    Reconciliation,
-)
+from guardrails.comply.reconciliation.rows import SUMMARY, AccountResult, Reconciliation
 from guardrails.comply.reconciliation.run import reconcile
 from guardrails.contracts import ActionRequest
 from guardrails.execute import recovery
 from guardrails.execute.executor import execute
+from guardrails.execute.settling import INCIDENT
 from integrations.contracts import Change, Page
 from integrations.exceptions import Unavailable
-from integrations.reads import DataServiceReader
-from integrations.writes import DataServiceWriter
+from integrations.ports.evidence import NotPerformed
+from integrations.providers.data_service.reader import DataServiceReader
+from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import Office, interrupted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -209,7 +206,7 @@ def test_an_effect_that_the_ledger_denies_is_listed(
     request = office.request("archive", {"email_id": office.receive()})
     with monkeypatch.context() as patched:
         patched.setattr(DataServiceWriter, "archive", lies)
-        patched.setattr(DataServiceReader, "operation", lambda self, key: None)
+        patched.setattr(DataServiceReader, "evidence", denies)
         assert execute(request).status == "failed"
 
     run(office)
@@ -217,11 +214,15 @@ def test_an_effect_that_the_ledger_denies_is_listed(
     assert found(office) == [("effect_denied", str(request.arguments["email_id"]))]
 
 
+def denies(self: DataServiceReader, key: str) -> NotPerformed:
+    return NotPerformed(proof="so it says")
+
+
 def unknown(office: Office, monkeypatch: pytest.MonkeyPatch, *, was_done: bool) -> ActionRequest:
     """An action that recovery gave up on."""
     request = interrupted(office, after_effect=was_done)
     with monkeypatch.context() as patched:
-        patched.setattr(DataServiceReader, "operation", lambda self, key: None)
+        patched.setattr(DataServiceReader, "evidence", denies)
         recovery.recover_open_attempts(
             older_than_seconds=0,
             now=recorded(request.action_id)[0].recorded_at + timedelta(hours=25),

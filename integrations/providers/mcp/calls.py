@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from integrations.exceptions import Changed
-from integrations.mcp.contracts import storable
-from integrations.mcp.conversation import Address, Sent
-from integrations.mcp.listing import listed
-from integrations.mcp.session import Failed, converse, short
+from integrations.providers.mcp.contracts import storable
+from integrations.providers.mcp.conversation import Address, Sent
+from integrations.providers.mcp.listing import listed
+from integrations.providers.mcp.session import Failed, converse, short
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -39,7 +39,7 @@ def call(
     """
 
     async def work(session: "ClientSession", sent: Sent) -> dict[str, Any]:
-        # See integrations.mcp.session.
+        # See integrations.providers.mcp.session.
         from mcp.types import (  # noqa: PLC0415
             CallToolRequest,
             CallToolRequestParams,

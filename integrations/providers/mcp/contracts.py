@@ -10,10 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-# What an operator says a tool does. What its server says about it does not count.
-ToolEffect = Literal["acting", "undoable", "reading"]
+from typing import Any
 
 NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\Z")
 MAX_NAME = 100
@@ -58,25 +55,6 @@ class OfferedTool:
         return ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tool:
-    """One tool of an organisation's servers, as it was looked at for one decision.
-
-    `id` is the server's name and the tool's, `tracker:create_issue`. `version` changes with
-    whatever an operator or the server changes about it, `fingerprint` with what the server says.
-    `enabled` says that an operator looked at
-    exactly what the server says now.
-    """
-
-    id: str
-    version: int
-    server: str
-    effect: ToolEffect
-    enabled: bool
-    fingerprint: str
-    input_schema: Mapping[str, Any]
-
-
 def is_plain(name: str) -> bool:
     """Whether a tool can have this name here: others can be taken for something else."""
     return len(name) <= MAX_NAME and NAME.match(name) is not None
@@ -87,10 +65,6 @@ def storable(text: str) -> str:
     return "".join(
         "\ufffd" if sign == "\0" or "\ud800" <= sign <= "\udfff" else sign for sign in text
     )
-
-
-def tool_id(slug: str, name: str) -> str:
-    return f"{slug}:{name}"
 
 
 def _is_hidden(sign: str) -> bool:

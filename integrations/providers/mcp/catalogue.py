@@ -11,18 +11,12 @@ from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, ProviderError
-from integrations.mcp.contracts import (
-    OfferedTool,
-    Tool,
-    ToolEffect,
-    is_plain,
-    storable,
-    tool_id,
-)
-from integrations.mcp.conversation import Address
-from integrations.mcp.listing import offered
-from integrations.mcp.session import token_of
 from integrations.models import McpServer, McpTool
+from integrations.ports.tools import Tool, ToolEffect, tool_id
+from integrations.providers.mcp.contracts import OfferedTool, is_plain, storable
+from integrations.providers.mcp.conversation import Address
+from integrations.providers.mcp.listing import offered
+from integrations.providers.mcp.session import token_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """One conversation with one MCP server, by the official SDK (the extra `mcp`).
 
 The SDK is loaded when a server is first spoken to: it is large, and most processes never need
-it. What goes over the network is in `integrations.mcp.wire`.
+it. What goes over the network is in `integrations.providers.mcp.wire`.
 """
 
 import logging
@@ -16,9 +16,9 @@ from django.conf import settings
 
 from integrations import exceptions
 from integrations.database.pools import release_connections
-from integrations.mcp.contracts import storable
-from integrations.mcp.conversation import Address, Sent
 from integrations.network import outgoing
+from integrations.providers.mcp.contracts import storable
+from integrations.providers.mcp.conversation import Address, Sent
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -94,7 +94,7 @@ def _once(address: Address, work: Work[T]) -> T:
     release_connections()
     try:
         pinned = outgoing.public_address(address.url)
-        from integrations.mcp import wire as network  # noqa: PLC0415  # loads the SDK
+        from integrations.providers.mcp import wire as network  # noqa: PLC0415  # loads the SDK
 
         anyio.run(network.converse, address, pinned, sent, work, kept)
     except exceptions.ProviderError as error:

@@ -58,11 +58,23 @@ def segment(value: str) -> str:
 
 
 def parse(model: type[M], data: object) -> M:
+    """The value in an answer. The service's version of an object is its revision, as text."""
     try:
-        return model.model_validate(data)
+        found = model.model_validate(data)
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, e["loc"])) for e in error.errors()[:5])
         raise Malformed(f"{model.__name__}: {fields or 'not an object'}") from error
+    if isinstance(found, ProviderObject) and found.version:
+        return found.model_copy(update={"revision": str(found.version)})
+    return found
+
+
+def revised(answer: Any) -> Any:
+    """The answer to a write with the object's revision, where it leaves an object. Answers to a
+    creation do not tell the version, because each object begins with the first."""
+    if not isinstance(answer, dict) or "id" not in answer:
+        return answer
+    return answer | {"revision": str(answer.get("version", 1))}
 
 
 def listed(data: object, key: str) -> list[Any]:

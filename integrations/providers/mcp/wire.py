@@ -14,8 +14,8 @@ from mcp import Client, ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from integrations import exceptions
-from integrations.mcp.conversation import Address, Sent
 from integrations.network import outgoing
+from integrations.providers.mcp.conversation import Address, Sent
 
 T = TypeVar("T")
 MAX_BYTES = 4 * 1024 * 1024

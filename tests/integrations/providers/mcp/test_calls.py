@@ -6,10 +6,10 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from integrations import exceptions
-from integrations.mcp.calls import call
-from integrations.mcp.conversation import Address
-from integrations.mcp.listing import offered
 from integrations.network import outgoing
+from integrations.providers.mcp.calls import call
+from integrations.providers.mcp.conversation import Address
+from integrations.providers.mcp.listing import offered
 from tests.mcp_server import Tracker, running_tracker, said, tool
 
 

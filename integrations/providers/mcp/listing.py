@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from integrations.exceptions import Malformed
-from integrations.mcp.contracts import OfferedTool
-from integrations.mcp.conversation import Address, Sent
-from integrations.mcp.session import converse
+from integrations.providers.mcp.contracts import OfferedTool
+from integrations.providers.mcp.conversation import Address, Sent
+from integrations.providers.mcp.session import converse
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -21,7 +21,7 @@ def offered(address: Address) -> tuple[OfferedTool, ...]:
 
 
 async def listed(session: "ClientSession", _: Sent) -> tuple[OfferedTool, ...]:
-    from mcp.types import PaginatedRequestParams  # noqa: PLC0415  # see integrations.mcp.session
+    from mcp.types import PaginatedRequestParams  # noqa: PLC0415  # see integrations.providers.mcp.session
 
     found: dict[str, OfferedTool] = {}
     cursor: str | None = None

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from integrations.contracts import Document, Email, Event, Issue
-from integrations.data_service import page
 from integrations.exceptions import Malformed
+from integrations.providers.data_service.session import page
 
 MAIL = {"id": "m1", "from": "ann@client.com", "date": "2026-03-09T09:00:00Z"}
 

@@ -1,1 +1,0 @@
-"""Model Context Protocol servers as a client sees them: listing tools, calling one."""

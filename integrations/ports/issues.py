@@ -1,0 +1,35 @@
+"""Issue trackers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from integrations.contracts import Issue, Named
+from integrations.ports.account import Reader, Writer
+
+
+@runtime_checkable
+class IssuesReader(Reader, Protocol):
+    def issue(self, key: str) -> Issue: ...
+    def projects(self) -> tuple[Named, ...]: ...
+
+
+@runtime_checkable
+class IssuesWriter(Writer, Protocol):
+    def create_issue(
+        self,
+        *,
+        project_key: str,
+        type: str,
+        summary: str,
+        description: str,
+        priority: str | None,
+        labels: Sequence[str],
+        assignee: str | None,
+        key: str,
+    ) -> dict[str, Any]: ...
+    def change_issue(
+        self, issue_key: str, changes: Mapping[str, Any], *, revision: str | None, key: str
+    ) -> dict[str, Any]: ...
+    def comment_issue(
+        self, issue_key: str, *, body: str, revision: str | None, key: str
+    ) -> dict[str, Any]: ...

@@ -1,0 +1,41 @@
+"""What a provider declares about itself: which sources it has, and what can be done with each.
+Pure: neither models nor readers are imported by it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from integrations.contracts import AnyItem, ContentType, Kind, Source
+from integrations.ports.evidence import Capabilities
+
+READ_ONLY = Capabilities()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connector:
+    """One source of accounts: what kind of data it is, and how it is called in the API.
+
+    `window` is how far back a first sync reads by default. `is_synced`: its items are read by a
+    sync; others come in by an import, or nothing of them is kept. `is_writable`: actions of its
+    kind can be carried out there. `capabilities`: what it can prove about them. `starts_turns`:
+    a new mail here is worked through by the agent.
+    """
+
+    source: Source
+    kind: Kind
+    label: str
+    content_type: ContentType
+    item_type: type[AnyItem]
+    window: timedelta
+    is_synced: bool = False
+    is_writable: bool = False
+    capabilities: Capabilities = READ_ONLY
+    starts_turns: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """One party that keeps data, and speaks one protocol."""
+
+    name: str
+    label: str
+    connectors: tuple[Connector, ...]

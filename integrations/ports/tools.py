@@ -1,0 +1,50 @@
+"""Tools of servers that an organisation added. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from integrations.ports.account import Reader, Writer
+
+# What an operator says a tool does. What its server says about it does not count.
+ToolEffect = Literal["acting", "undoable", "reading"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One tool of an organisation's servers, as it was looked at for one decision.
+
+    `id` is the server's name and the tool's, `tracker:create_issue`. `version` changes with
+    whatever an operator or the server changes about it, `fingerprint` with what the server says.
+    `enabled` says that an operator looked at exactly what the server says now.
+    """
+
+    id: str
+    version: int
+    server: str
+    effect: ToolEffect
+    enabled: bool
+    fingerprint: str
+    input_schema: Mapping[str, Any]
+
+    @property
+    def revision(self) -> str:
+        return str(self.version)
+
+
+def tool_id(slug: str, name: str) -> str:
+    return f"{slug}:{name}"
+
+
+@runtime_checkable
+class ToolsReader(Reader, Protocol):
+    def tool(self, tool_id: str) -> Tool:
+        """One tool as its server describes it now. Raises NotFound."""
+        ...
+
+
+@runtime_checkable
+class ToolsWriter(Writer, Protocol):
+    def call_tool(
+        self, tool_id: str, arguments: Mapping[str, Any], *, revision: str | None, key: str
+    ) -> dict[str, Any]: ...

@@ -1,0 +1,183 @@
+"""Reads through the External Data Service."""
+
+from datetime import datetime
+from functools import cached_property
+from typing import IO, Any, TypeVar
+
+from integrations.contracts import (
+    AccountRef,
+    AnyItem,
+    Change,
+    Correspondence,
+    Document,
+    Draft,
+    Email,
+    Event,
+    Folder,
+    Issue,
+    Mailbox,
+    Named,
+    Operation,
+    Page,
+    Project,
+    ProviderObject,
+)
+from integrations.exceptions import Malformed, NotFound, Rejected
+from integrations.network import http
+from integrations.network.gate import Gate
+from integrations.ports.evidence import Evidence, NotPerformed, Performed
+from integrations.providers.data_service.session import (
+    M,
+    gate,
+    listed,
+    page,
+    parse,
+    revised,
+    segment,
+    upstream,
+)
+from integrations.registry import DATA_SERVICE
+
+P = TypeVar("P", bound=ProviderObject)
+ITEM_TYPES: dict[str, type[AnyItem]] = {
+    one.source: one.item_type for one in DATA_SERVICE.connectors
+}
+# Every other source has paths that name it.
+PATHS = {
+    "gmail": "/emails",
+    "gdrive": "/documents",
+    "calendar": "/events",
+    "jira": "/jira/issues",
+}
+
+
+class DataServiceReader:
+    """Satisfies the readers of mail, files, calendar and issues in `integrations.ports`: of what an
+    account's user has at the service, everything can be asked for whichever account it is."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._account = account
+        self._user = f"/users/{segment(account.external_user_id)}"
+
+    @cached_property
+    def _upstream(self) -> http.Upstream:
+        return upstream(self._account)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return gate(self._account)
+
+    def _get(self, path: str, **params: Any) -> Any:
+        present = {name: value for name, value in params.items() if value is not None}
+        return http.request(
+            self._upstream, "GET", self._user + path, params=present, turn=self._gate.turn
+        )
+
+    @staticmethod
+    def _items(data: Any, model: type[M], key: str = "items") -> tuple[M, ...]:
+        return tuple(parse(model, item) for item in listed(data, key))
+
+    def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
+        return self._listed(cursor, limit, since=since.isoformat() if since else None)
+
+    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+        if self._account.source == "calendar":
+            return self._listed(cursor, limit, start_date=since.date().isoformat())
+        return self.items(since=since, cursor=cursor, limit=limit)
+
+    def item(self, item_id: str) -> AnyItem:
+        return parse(self._item_type, self._get(f"{self._path}/{segment(item_id)}"))
+
+    @property
+    def _item_type(self) -> type[AnyItem]:
+        found = ITEM_TYPES.get(self._account.source)
+        if found is None:
+            raise Rejected(f"{self._account.source} is no source of the data service")
+        return found
+
+    @property
+    def _path(self) -> str:
+        """Where the items of the account's source are."""
+        source = self._account.source
+        return PATHS.get(source, f"/sources/{source}/items")
+
+    def _listed(self, cursor: str | None, limit: int, **params: Any) -> Page[AnyItem]:
+        data = self._get(self._path, cursor=cursor, limit=limit, **params)
+        return page(self._item_type, data, cursor=cursor)
+
+    def email(self, email_id: str) -> Email:
+        return parse(Email, self._get(f"/emails/{segment(email_id)}"))
+
+    def thread(self, thread_id: str) -> tuple[Email, ...]:
+        return self._items(self._get(f"/threads/{segment(thread_id)}"), Email, "messages")
+
+    def labels(self) -> tuple[Named, ...]:
+        return self._items(self._get("/labels"), Named)
+
+    def folders(self) -> tuple[Folder, ...]:
+        return self._items(self._get("/folders"), Folder)
+
+    def mailbox(self) -> Mailbox:
+        return parse(Mailbox, self._get("/mailbox"))
+
+    def document(self, document_id: str) -> Document:
+        return self._versioned(Document, f"/documents/{segment(document_id)}")
+
+    def event(self, event_id: str) -> Event:
+        return self._versioned(Event, f"/events/{segment(event_id)}")
+
+    def issue(self, key: str) -> Issue:
+        return self._versioned(Issue, f"/jira/issues/{segment(key)}")
+
+    def draft(self, draft_id: str) -> Draft:
+        return self._versioned(Draft, f"/drafts/{segment(draft_id)}")
+
+    def _versioned(self, model: type[P], path: str) -> P:
+        """An object that can be changed. Without a version no write could be held to it."""
+        found = parse(model, self._get(path))
+        if found.version < 1:
+            raise Malformed(f"{model.__name__}: version")
+        return found
+
+    def projects(self) -> tuple[Named, ...]:
+        return tuple(
+            Named(id=project.key, name=project.name)
+            for project in self._items(self._get("/jira/projects"), Project)
+        )
+
+    def correspondence(self, address: str) -> Correspondence:
+        return parse(Correspondence, self._get("/correspondence", address=address))
+
+    def evidence(self, key: str) -> Evidence:
+        """The service writes down the key in the transaction of the effect, so what it does not
+        know was not done."""
+        try:
+            found = parse(Operation, self._get(f"/operations/{segment(key)}"))
+        except NotFound:
+            return NotPerformed(proof="The data service knows no operation of this key.")
+        if found.status >= 300:
+            return NotPerformed(proof=f"The data service answered with {found.status}.")
+        return Performed(response=revised(found.response), at=found.performed_at)
+
+    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
+        http.download(
+            self._upstream,
+            f"{self._user}/files/{segment(file_id)}",
+            into=into,
+            most_bytes=most_bytes,
+            turn=self._gate.turn,
+        )
+
+    def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
+        data = self._get(
+            "/history",
+            source=self._account.source,
+            since=since.isoformat(),
+            cursor=cursor,
+            limit=limit,
+        )
+        items = self._items(data, Change)
+        following = data.get("next_cursor")
+        if following is not None and not isinstance(following, str):
+            raise Malformed("“next_cursor” is not text")
+        return Page(items=items, next_cursor=following)

@@ -1,0 +1,26 @@
+"""Reads of an account through which the organisation's MCP servers are called."""
+
+from integrations.contracts import Correspondence
+from integrations.ports.evidence import CannotTell, Evidence
+from integrations.ports.tools import Tool
+from integrations.providers.data_service.reader import DataServiceReader
+from integrations.providers.data_service.session import has_upstream
+from integrations.providers.mcp import catalogue
+
+
+class McpReader(DataServiceReader):
+    """Everything but the tools it reads of the same user's data service, where there is one: no
+    server knows whom the user wrote to. Satisfies `integrations.ports.tools.ToolsReader`."""
+
+    def correspondence(self, address: str) -> Correspondence:
+        """Where there is no data service, the user has written to nobody."""
+        if not has_upstream(self._account):
+            return Correspondence(address=address, sent=0, received=0)
+        return super().correspondence(address)
+
+    def tool(self, tool_id: str) -> Tool:
+        return catalogue.tool(self._account, tool_id)
+
+    def evidence(self, key: str) -> Evidence:
+        """No server can be asked what it did: a person has to look there."""
+        return CannotTell(ask_again_at=None)

@@ -1,0 +1,34 @@
+"""Calls of tools of the organisation's MCP servers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from integrations.contracts import AccountRef
+from integrations.exceptions import Changed
+from integrations.providers.mcp import calls, catalogue
+
+
+class McpWriter:
+    """Satisfies `integrations.ports.tools.ToolsWriter`. Each server has a credential of its own,
+    and which one it is follows from the tool."""
+
+    credential = ""
+    request_id = ""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._account = account
+
+    def call_tool(
+        self, tool_id: str, arguments: Mapping[str, Any], *, revision: str | None, key: str
+    ) -> dict[str, Any]:
+        row = catalogue.row_of(self._account, tool_id)
+        if not (row.enabled and row.server.enabled) or str(row.version) != revision:
+            raise Changed("the tool is not the one that was decided on")
+        return calls.call(
+            catalogue.address(row.server, self._account),
+            name=row.name,
+            fingerprint=row.fingerprint,
+            arguments=arguments,
+            key=key,
+            repeatable=catalogue.effect_of(row) == "reading",
+        )

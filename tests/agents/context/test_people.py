@@ -1,0 +1,91 @@
+"""Which of a user's accounts an action is for."""
+
+from typing import Any
+
+import pytest
+
+from agents.context import people
+from agents.contracts import Person
+from guardrails.actions.registry import BY_NAME
+from integrations.contracts import AccountRef
+from integrations.models import Account, Organisation
+from knowledge.models import Item
+from tests import providers
+from tests.knowledge.office import NOW
+
+pytestmark = pytest.mark.django_db
+ARCHIVE = BY_NAME["archive"]
+
+
+@pytest.fixture
+def organisation() -> Organisation:
+    return Organisation.objects.create(slug="default", name="Default")
+
+
+def connect(organisation: Organisation, *sources: str) -> Person:
+    for source in sources:
+        Account.objects.create(organisation=organisation, external_user_id="maya", source=source)
+    found = people.person(organisation_id=organisation.id, external_user_id="maya")
+    assert found is not None
+    return found
+
+
+def chosen(person: Person, params: dict[str, Any] | None = None, **named: Any) -> AccountRef | None:
+    return people.account_for(person, ARCHIVE, params or {"email_id": "m1"}, **named)
+
+
+def test_the_one_that_can_be_written_to_is_chosen(organisation: Organisation) -> None:
+    person = connect(organisation, "outlook", "mailbox", "gmail", "jira")
+
+    found = chosen(person)
+
+    assert found is not None
+    assert found.source == "gmail"
+
+
+def test_of_two_the_one_connected_first_is_chosen(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    providers.install(monkeypatch)
+    person = connect(organisation, providers.SOURCE, "gmail", providers.SOURCE)
+
+    assert [one.kind for one in person.accounts] == ["mail"] * 3
+    assert chosen(person) == person.accounts[0] == person.account("mail")
+
+
+def test_the_named_account_is_chosen_and_no_other_takes_its_place(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    providers.install(monkeypatch)
+    person = connect(organisation, "gmail", providers.SOURCE, "jira")
+    _, second, tracker = person.accounts
+
+    assert chosen(person, account_id=second.id) == second
+    # An account of another kind is refused by the guardrails, not replaced.
+    assert chosen(person, account_id=tracker.id) == tracker
+    assert chosen(person, account_id=organisation.id) is None
+
+
+def test_an_action_on_an_object_is_for_the_account_it_came_from(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    providers.install(monkeypatch)
+    person = connect(organisation, "gmail", providers.SOURCE)
+    first, second = person.accounts
+    for account, name in ((second, "m1"), (first, "both"), (second, "both")):
+        Item.objects.create(
+            account_id=account.id,
+            source=account.source,
+            source_id=name,
+            content_type="email",
+            occurred_at=NOW,
+            ingested_at=NOW,
+        )
+
+    assert chosen(person, {"email_id": "m1"}) == second
+    assert chosen(person, {"email_id": "nobody's"}) == first
+    assert chosen(person, {"email_id": "both"}) == first
+
+
+def test_without_such_an_account_there_is_none(organisation: Organisation) -> None:
+    assert chosen(connect(organisation, "outlook", "jira")) is None
