@@ -1,6 +1,6 @@
 """The one door to provider writes. Only `guardrails.execute.executor` may import this module,
-and only this module a provider's writer (import-linter holds both), so that no write happens without a
-decision and a ledger row."""
+and only this module a provider's writer (import-linter holds both), so that
+no write happens without a decision and a ledger row."""
 
 from collections.abc import Callable
 

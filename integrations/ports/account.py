@@ -63,7 +63,8 @@ class Writer(Protocol):
 
     Returns the provider's answer as a plain dict, with the object's `revision` where it tells.
     Only `guardrails.execute.executor` may open one. `credential` is a fingerprint of what it
-    writes with, and `request_id` what the provider calls its last request; empty where nobody can tell.
+    writes with, and `request_id` what the provider calls its last request; empty
+    where nobody can tell.
     """
 
     @property
