@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from integrations.contracts import AccountRef, Kind
+from integrations.contracts import AccountRef
 from integrations.llm.completions import Payer
 from integrations.registry import writable
 
@@ -144,10 +144,10 @@ class Person:
     external_user_id: str
     accounts: tuple[AccountRef, ...]
 
-    def account(self, kind: Kind) -> AccountRef | None:
-        """The account of this kind that actions are for when nobody names one: of those that can
-        be written to, the one connected first."""
-        return next((a for a in self.accounts if a.source in writable(kind)), None)
+    @property
+    def mailboxes(self) -> tuple[AccountRef, ...]:
+        """The accounts whose mail can be acted on, those connected first coming first."""
+        return tuple(one for one in self.accounts if one.source in writable("mail"))
 
     def payer(self, run_id: UUID, *, account: AccountRef | None = None) -> Payer:
         """Whom the models' work for this person is counted for; `account` where it is the

@@ -127,7 +127,7 @@ def events() -> Iterator[Item]:
             if isinstance(event, Rejected) or event.id in seen or event.end <= event.start:
                 continue
             seen.add(event.id)
-            yield event.model_dump(mode="json", exclude={"version", "updated_at"}) | {
+            yield event.model_dump(mode="json", exclude={"revision", "version", "updated_at"}) | {
                 "id": short(f"{file['id']} {event.id}"),
                 "series_id": event.series_id and short(f"{file['id']} {event.series_id}"),
             }

@@ -1,4 +1,4 @@
-"""Reaches the world: accounts, connectors, mail, webhooks, the model; one door for writes."""
+"""Reaches the world: accounts, providers, mail, webhooks, the model; one door for writes."""
 
 from django.apps import AppConfig
 

@@ -24,6 +24,7 @@ from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
+from integrations.registry import writable
 
 USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
@@ -99,7 +100,9 @@ def deliver(request: HttpRequest) -> HttpResponse:
         return refusal(400, "invalid_json", f"The body is not a valid JSON object: {error}.")
     fields = [wish.get(key) for key in ("organisation", "user_id", "name")]
     slug, user, name = (value if isinstance(value, str) else "" for value in fields)
-    mailbox = Account.objects.filter(organisation__slug=slug, external_user_id=user, kind="mail")
+    mailbox = Account.objects.filter(
+        organisation__slug=slug, external_user_id=user, source__in=writable("mail")
+    )
     if not mailbox.exists() or not name:
         return refusal(404, "unknown_user", "There is no such user with a mailbox.")
     if not sandbox.is_sandbox(slug):
@@ -122,7 +125,7 @@ def delivered(request: HttpRequest) -> HttpResponse:
         Delivery.objects.filter(
             organisation__slug=request.GET.get("organisation", ""),
             account__external_user_id=request.GET.get("user_id", ""),
-            account__kind="mail",
+            account__source__in=writable("mail"),
             source_id=request.GET.get("source_id", ""),
             kind="created",
         )

@@ -34,12 +34,11 @@ class Written(BaseModel):
 def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     """The receiver is who wrote the mail, from the provider's record; the model has no say in
     it. The guardrails decide about the draft like about any action."""
-    account = context.person.account("mail")
-    found = retrieval.get_items(
-        account_ids=(account.id,) if account else (), ids=(arguments.item_id,)
-    )
-    if not found or account is None:
+    mailboxes = {one.id: one for one in context.person.mailboxes}
+    found = retrieval.get_items(account_ids=tuple(mailboxes), ids=(arguments.item_id,))
+    if not found:
         return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
+    account = mailboxes[found[0].account_id]
     try:
         mail = mail_reader(account).email(found[0].source_id)
     except NotFound:
@@ -70,6 +69,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
                 "subject": " ".join(subject.split()),
                 "body": written.body,
             },
+            account_id=account.id,
         )
     )
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 from pydantic import Field
 
-from agents.contracts import ToolResult, failure
+from agents.contracts import Person, ToolResult, failure
 from agents.learn import precedents
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.actions import registry
@@ -17,6 +17,7 @@ from guardrails.facts.targets import domain_of
 from guardrails.facts.text import visible
 from guardrails.learn import proposals
 from guardrails.policies.changes import Author
+from integrations.contracts import AccountRef
 from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
@@ -37,12 +38,20 @@ class ProposePattern(Arguments):
     reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
 
 
+def _example(person: Person, email_id: str) -> tuple[AccountRef | None, StoredMail | None]:
+    """The mail, and whose mailbox it is in."""
+    for account in person.mailboxes:
+        mail = mails.by_ids(account.id, [email_id]).get(email_id)
+        if mail is not None:
+            return account, mail
+    return None, None
+
+
 def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
-    account = context.person.account("mail")
     if context.mail is not None and context.mail.email_id != arguments.email_id:
         return failure("PERMISSION_DENIED", "Only the mail at hand can be the example.")
-    mail = account and mails.by_ids(account.id, [arguments.email_id]).get(arguments.email_id)
-    if account is None or not mail:
+    account, mail = _example(context.person, arguments.email_id)
+    if account is None or mail is None:
         return failure("NOT_FOUND", "There is no such mail.")
     pattern = matching(mail, arguments)
     if pattern is None:

@@ -89,16 +89,14 @@ def past(row: Recorded) -> Past | None:
     if not isinstance(found, Mapping) or row.account_id is None or arguments is None:
         return None
     connector, provider = BY_SOURCE.get(row.provider), PROVIDER_OF.get(row.provider)
-    if connector is None or provider is None:
-        return None
     account = AccountRef(
         id=row.account_id,
         organisation_id=row.tenant_id,
         organisation_slug="",
         external_user_id=row.on_behalf_of,
-        kind=connector.kind,
-        provider=provider.name,
-        source=connector.source,
+        kind=connector.kind if connector else "",  # type: ignore[arg-type]  # any text, from a row
+        provider=provider.name if provider else "",
+        source=row.provider,  # type: ignore[arg-type]  # as it was written
         address="",
         display_name="",
         time_zone="UTC",

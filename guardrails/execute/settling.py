@@ -14,6 +14,7 @@ from django.utils import timezone
 from audit.contracts import Entry, Recorded
 from audit.ledger import ledger
 from audit.ledger.ids import uuid7
+from audit.ledger.selectors import about_ledger
 from guardrails.actions import registry
 from guardrails.contracts import ActionResult
 from guardrails.execute import entries, results
@@ -46,14 +47,21 @@ def close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
     return results.result(entry)
 
 
-def succeeded(attempt: Entry, answer: Any, *, latency_ms: int | None = None) -> ActionResult:
-    """The provider did it: this is its answer, or its record of the operation."""
+def succeeded(
+    attempt: Entry,
+    answer: Any,
+    *,
+    latency_ms: int | None = None,
+    performed_at: datetime | None = None,
+) -> ActionResult:
+    """The provider did it: this is its answer, or its record of the operation and of when."""
+    at = {"performed_at": performed_at.isoformat()} if performed_at else {}
     result, artifacts = results.outcome(attempt, answer)
     return close(
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result, **results.revision_of(answer)},
+        payload={"result": result, **results.revision_of(answer), **at},
         artifacts=artifacts,
         latency_ms=latency_ms,
     )
@@ -67,9 +75,9 @@ def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> 
     found = _evidence(account, attempt.idempotency_key) if account else None
     entry = entries.reopened(attempt, actor_type="recovery")
     if isinstance(found, Performed):
-        return succeeded(entry, found.response)
+        return succeeded(entry, found.response, performed_at=found.at)
     if give_up:
-        if isinstance(found, CannotTell):
+        if isinstance(found, CannotTell) and not _is_asked(attempt):
             ledger.append(_unresolved(entry, now=timezone.now()))
         return close(entry, status="unknown", reason=UNRESOLVED)
     if isinstance(found, CannotTell):
@@ -96,7 +104,7 @@ def settle(
     except ProviderError:
         found = CannotTell(ask_again_at=None)
     if isinstance(found, Performed):
-        return succeeded(attempt, found.response)
+        return succeeded(attempt, found.response, performed_at=found.at)
     if isinstance(found, CannotTell) and uncertain:
         _note(attempt, found)
         return results.result(attempt)  # stays open; recovery asks again
@@ -161,6 +169,12 @@ def _asked(attempt: Entry, *, ask_again_at: datetime, now: datetime) -> Entry:
         occurred_at=now,
         payload={"sentence": sentence(CANNOT_TELL), "ask_again_at": ask_again_at.isoformat()},
     )
+
+
+def _is_asked(attempt: Recorded) -> bool:
+    """Whether a person is asked already: a crash may have come before the outcome."""
+    asked = about_ledger(attempt.tenant_id, INCIDENT, since=attempt.recorded_at, limit=1000)
+    return any(row.parent_action_id == attempt.action_id for row in asked)
 
 
 def _unresolved(attempt: Entry, *, now: datetime) -> Entry:

@@ -23,7 +23,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 
 from integrations.admin import capabilities
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
-from integrations.registry import BY_SOURCE
+from integrations.registry import BY_SOURCE, PROVIDER_OF
 from integrations.web.read_only_admin import ReadOnlyAdmin
 
 STANDING = {"active": "success", "paused": "danger"}
@@ -109,10 +109,11 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         "standing",
         "switches",
         "policy",
+        "keeper",
         "proof",
         "created_at",
     )
-    readonly_fields = ("standing", "switches", "policy", "proof", "created_at")
+    readonly_fields = ("standing", "switches", "policy", "keeper", "proof", "created_at")
 
     @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
     def standing(self, account: Account) -> str:
@@ -132,6 +133,11 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         )
         in_words = f"{reverse('admin:guardrails_policy_explain')}?account={account.pk}"
         return format_html_join(" · ", LINK, [(in_words, "In words"), *links])
+
+    @display(description="Kind and provider")  # type: ignore[untyped-decorator]
+    def keeper(self, account: Account) -> str:
+        provider = PROVIDER_OF.get(account.source)
+        return f"{account.kind.capitalize()} · {provider.label}" if provider else ""
 
     @display(description="What Remit can prove here")  # type: ignore[untyped-decorator]
     def proof(self, account: Account) -> str:

@@ -58,7 +58,9 @@ class ParsedMail:
 
         Encoded as UTF-8 JSON it stays below 1 MiB, whatever the message was.
         """
-        return self.email.model_dump(mode="json", by_alias=True, exclude={"version", "updated_at"})
+        return self.email.model_dump(
+            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
+        )
 
 
 def parse(

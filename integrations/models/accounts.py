@@ -87,6 +87,7 @@ class Account(models.Model):
                 fields=["organisation", "external_user_id", "source"],
                 condition=models.Q(provider__in=ONE_A_USER),
                 name="account_once",
+                violation_error_message="This user has an account of this source already.",
             )
         ]
 

@@ -63,8 +63,8 @@ def _permitted(case: Case) -> Permitted:
     request, policy = case.request, case.policy
     stopping(case)
     action = registry.BY_NAME.get(request.action_type)
-    known = action is not None and registry.works_on(action, request.account.source)
-    if action is None or action.only_undoes or not known:
+    source = request.account.source
+    if action is None or action.only_undoes or not registry.works_on(action, source):
         case.refuse("unknown_action", "action")
     case.limits = policy.limits(action.name)
     modes = [limit.mode for limit in case.limits]

@@ -50,7 +50,8 @@ def test_of_two_the_one_connected_first_is_chosen(
     person = connect(organisation, providers.SOURCE, "gmail", providers.SOURCE)
 
     assert [one.kind for one in person.accounts] == ["mail"] * 3
-    assert chosen(person) == person.accounts[0] == person.account("mail")
+    assert chosen(person) == person.accounts[0]
+    assert person.mailboxes == person.accounts
 
 
 def test_the_named_account_is_chosen_and_no_other_takes_its_place(

@@ -9,7 +9,7 @@ from django.utils import timezone
 from audit.ledger.selectors import recorded
 from guardrails.comply import incidents
 from guardrails.contracts import ActionRequest
-from guardrails.execute import recovery
+from guardrails.execute import recovery, settling
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.exceptions import Rejected
@@ -89,6 +89,25 @@ def test_what_nobody_can_tell_is_sent_once_and_a_person_is_asked_at_last(
     assert execute(request).reason == "unresolved"
     assert forgetful.asked == 3
     assert forgetful.archived == [request.arguments["email_id"]]
+    assert incidents.open_count(office.organisation.id, now=timezone.now()) == 1
+
+
+def test_a_crash_before_the_outcome_asks_nobody_twice(
+    office: Office, forgetful: Forgetful, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = archiving(office)
+    execute(request)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(settling, "close", killed)
+        with pytest.raises(KeyboardInterrupt):
+            recover(request, later=HOUR * 25)
+    recover(request, later=HOUR * 25)
+
+    assert rows(request) == [ATTEMPT, ("outcome", "unknown", "unresolved")]
     assert incidents.open_count(office.organisation.id, now=timezone.now()) == 1
 
 

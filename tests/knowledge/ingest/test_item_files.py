@@ -219,7 +219,9 @@ def test_a_data_service_that_does_not_answer_costs_the_file_for_now_and_not_the_
         headers=provider.headers,
         json={
             "items": [
-                mail.model_dump(mode="json", by_alias=True, exclude={"version", "updated_at"})
+                mail.model_dump(
+                    mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
+                )
             ]
         },
     ).raise_for_status()
