@@ -25,7 +25,7 @@ reset:
 	$(NEED_PYTHON); exec "$(PYTHON)" -m config.local.reset
 
 test:
-	$(BOOTSTRAP) dev -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BOOTSTRAP) dev -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations=15 $(ARGS)
 
 dev:
 	$(BOOTSTRAP) dev

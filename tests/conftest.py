@@ -8,6 +8,7 @@ import ipaddress
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -95,9 +96,11 @@ def chromium() -> Path | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Files with slow tests come first: begun last, one process would work on while others idle.
+    # Files with slow or many tests come first: begun last, one process would work on while
+    # others idle.
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    number = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in slow, -number[item.path]))
     if chromium() is None:
         missing = pytest.mark.skip(
             reason="No Chromium found, so the browser tests did not run. Install one "

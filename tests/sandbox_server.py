@@ -14,12 +14,13 @@ from sandbox.data_service.listening import listening_on
 KEY = "sandbox-key-for-tests"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class RunningSandbox:
     """Where a running sandbox is: the contract, the control API, the page, and its key."""
 
     origin: str
     key: str
+    seen: int = 0  # the last call in its journal that a test before has read
 
     @property
     def url(self) -> str:

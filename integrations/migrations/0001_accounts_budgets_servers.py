@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["external_user_id", "source"], "constraints": [models.UniqueConstraint(condition=models.Q(("provider__in", ("data_service", "imports", "mcp"))), fields=("organisation", "external_user_id", "source"), name="account_once")]},
+            options={"ordering": ["external_user_id", "source"], "constraints": [models.UniqueConstraint(condition=models.Q(("provider__in", ("data_service", "imports", "mcp"))), fields=("organisation", "external_user_id", "source"), name="account_once", violation_error_message="This user has an account of this source already.")]},
         ),
         migrations.CreateModel(
             name="ProviderResource",

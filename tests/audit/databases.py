@@ -51,7 +51,7 @@ def command(*arguments: str, database: str, **values: str) -> str:
     said = StringIO()
     with connected(database), override_settings(**values):
         try:
-            call_command(*arguments, stdout=said)
+            call_command(*arguments, stdout=said, stderr=said)
         except CommandError as error:
             said.write(f"{type(error).__name__}: {error}")
     return said.getvalue()

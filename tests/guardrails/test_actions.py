@@ -73,13 +73,16 @@ def desk(office: Office) -> Office:
             owner=owner,
         )
     office.share(drive_people=[EVE])
-    for action in registry.ACTIONS:
-        office.permit(action.name)
-        for group in LISTED.get(action.name, ()):
-            for kind, external_id, name in OPTIONS[group]:
-                if kind in action.takes:
-                    office.list_target(action.name, kind, external_id, name)
     return office
+
+
+def permit(office: Office, name: str) -> None:
+    """The action, with all that it may be about."""
+    office.permit(name)
+    for group in LISTED.get(name, ()):
+        for kind, external_id, label in OPTIONS[group]:
+            if kind in registry.BY_NAME[name].takes:
+                office.list_target(name, kind, external_id, label)
 
 
 def done(office: Office, action: str, arguments: dict[str, Any]) -> ActionResult:
@@ -97,6 +100,7 @@ def done(office: Office, action: str, arguments: dict[str, Any]) -> ActionResult
 # Tools of MCP servers are no part of the sandbox: actions/tools/test_call_mcp_tool.py tries them.
 @pytest.mark.parametrize("row", [row for row in ROWS if row.action != "call_mcp_tool"], ids=str)
 def test_every_argument_is_decided(desk: Office, row: Row) -> None:
+    permit(desk, row.action)
     arguments = BASE[row.action]
 
     refused = execute(desk.request(row.action, arguments | row.given(good=False) | pair(row)))
@@ -117,6 +121,7 @@ TEXT = "Cafe\u0301 <b>&amp;</b>  “½”"
 
 @pytest.mark.parametrize("action", sorted(BASE.keys() - {"call_mcp_tool"}))
 def test_the_provider_is_told_what_was_decided_and_nothing_else(desk: Office, action: str) -> None:
+    permit(desk, action)
     given = {row.argument: row.good for row in ROWS if row.action == action}
     texts = dict.fromkeys(registry.BY_NAME[action].texts, TEXT)
     arguments = BASE[action] | {name: given[name] for name in given if "[" not in name} | texts
@@ -165,6 +170,7 @@ def test_no_argument_and_no_item_is_without_its_row() -> None:
 
 @pytest.mark.parametrize("action", sorted(BASE))
 def test_unknown_arguments_are_refused(desk: Office, action: str) -> None:
+    permit(desk, action)
     for extra in ({"raw": {"to": [EVE]}}, {"reply_to": [EVE]}, {"sendUpdates": "all"}):
         result = execute(desk.request(action, BASE[action] | extra))
         assert (result.status, result.reason) == ("refused", INVALID)
@@ -173,8 +179,7 @@ def test_unknown_arguments_are_refused(desk: Office, action: str) -> None:
 
 @pytest.mark.parametrize("action", sorted(LISTED))
 def test_without_a_listed_target_nothing_is_done(desk: Office, action: str) -> None:
-    account = desk._account_for(action)
-    account.options.filter(action_type=action).delete()
+    desk.permit(action)
     arguments = BASE[action] | ({"attendees": [BOB]} if "event" in action else {})
     if action == "cancel_calendar_event":
         arguments = BASE[action]
@@ -188,6 +193,8 @@ def test_without_a_listed_target_nothing_is_done(desk: Office, action: str) -> N
 
 
 def test_a_move_that_can_be_taken_back_says_how(desk: Office) -> None:
+    permit(desk, "move_document")
+
     result = execute(desk.request("move_document", BASE["move_document"]))
 
     assert result.status == "succeeded"
@@ -196,6 +203,8 @@ def test_a_move_that_can_be_taken_back_says_how(desk: Office) -> None:
 
 
 def test_what_was_deleted_is_told_without_an_answer(desk: Office) -> None:
+    permit(desk, "delete_draft")
+
     result = done(desk, "delete_draft", BASE["delete_draft"])
 
     assert (result.status, dict(result.result)) == ("succeeded", {"draft_id": "draft-1"})

@@ -27,10 +27,11 @@ from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
 from tests.audit.entries import append_action
+from tests.long import times
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
-TRIALS = range(20)
+TRIALS = range(times(5, long=20))
 NOT_CLAIMED = "Completeness is not claimed: other rows may match the filters."
 UNPROVEN = "Its proof does not lead from this line to the checkpoint."
 WHY: dict[str, Any] = {"reason": "asked for by the person", "actor_id": "command:olga"}

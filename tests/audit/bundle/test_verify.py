@@ -26,11 +26,12 @@ from tests.audit.bundle.files import Files
 from tests.audit.bundle.tampering import TAMPERING, change_field
 from tests.audit.entries import append_action
 from tests.audit.tampering import switched_off, undone
+from tests.long import times
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
-TRIALS = range(50)
-CLEAN, LEDGERS = 1000, 10
+TRIALS = range(times(10, long=50))
+CLEAN, LEDGERS = times(100, long=1000), times(2, long=10)
 
 
 # A signature in pure Python takes its time; each is looked at once.

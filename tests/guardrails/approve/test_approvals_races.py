@@ -2,7 +2,7 @@
 
 A round is one word given by one worker on one approval: confirm, reject, edit, delegate,
 escalate, expire, or a kill switch thrown, tried and lifted. REMIT_ROUNDS sets how many there
-are in all (default 800: each batch once).
+are in all (default: each batch once).
 """
 
 import os
@@ -28,14 +28,15 @@ from guardrails.models import Approval
 from guardrails.policies.changes import Author
 from integrations.models import Account
 from tests.guardrails.office import Office
+from tests.long import times
 from tests.racing import Command, Racer, give, racer
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
 ]
-ROUNDS = int(os.environ.get("REMIT_ROUNDS", "800"))
-THREADS, PROCESSES, AT_ONCE = 13, 3, 10
+WORKERS, PROCESSES, AT_ONCE = 16, times(1, long=3), times(4, long=10)
+THREADS = WORKERS - PROCESSES
 # What is said in a batch, and how often each word; one batch after the other, in turn.
 WORDS: tuple[dict[str, int], ...] = (
     {"confirm": 3, "reject": 1},
@@ -44,6 +45,7 @@ WORDS: tuple[dict[str, int], ...] = (
     {"confirm": 2, "expire": 1},
     {"confirm": 6, "reject": 2, "edit": 3, "delegate": 2, "escalate": 1, "expire": 1, "switch": 1},
 )
+ROUNDS = int(os.environ.get("REMIT_ROUNDS", len(WORDS) * WORKERS * AT_ONCE))
 DECISIONS = {"approved", "rejected", "edited", "approval_expired"}
 TERMINAL = {
     "executed": "approved",
