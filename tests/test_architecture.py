@@ -9,6 +9,8 @@ from django.apps import apps
 from django.db.models import Field, Model
 
 from config.local.state import PROJECT_DIR
+from scripts import rooms
+from scripts.room_graph import read_rooms
 
 LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
 CODE = ("config", "sandbox", *LAYERS)
@@ -150,3 +152,19 @@ def test_every_app_says_what_it_is_for(app: str) -> None:
     )
 
     assert docstring, f"{app}/apps.py has no charter"
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    _, *apps = read_rooms()
+    wrong = [
+        f"{app.app}/{room}"
+        for app in apps
+        for room in app.below
+        if not rooms.find_charter(app.app, room)
+    ]
+
+    assert wrong == []
+
+
+def test_the_architecture_page_shows_the_rooms_as_they_are() -> None:
+    assert rooms.read_drawn() == rooms.render(), "Run `make rooms`."

@@ -1,0 +1,1 @@
+"""What each kind of account can do: one file each."""
