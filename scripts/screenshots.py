@@ -18,14 +18,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from config.local import ports
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "docs" / "screenshots"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WINDOW = {"width": 1280, "height": 800}
+WINDOW: ViewportSize = {"width": 1280, "height": 720}
 START_SECONDS = 300.0
 PATIENCE_MS = 60_000
 MOST_BYTES = 150_000
@@ -109,7 +109,8 @@ def take(page: Page) -> None:
     save(page, "console")
 
     page.goto("/admin/guardrails/approval/")
-    page.locator("#result_list th a").first.click()
+    page.get_by_role("row").nth(1).get_by_role("link").first.click()
+    page.wait_for_url("**/change/**")
     save(page, "approval")
 
     page.goto("/console/")
@@ -118,7 +119,11 @@ def take(page: Page) -> None:
         page.get_by_role("button", name=mail, exact=True).click()
         page.wait_for_timeout(3_000)
 
-    page.goto("/admin/guardrails/policy/explain/")
+    page.goto("/admin/")
+    page.get_by_role("link", name="What may it do?").click()
+    page.get_by_label("Account").select_option(label="Maya Lindqvist · Gmail")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**account=**")
     save(page, "policy")
 
     page.goto("/admin/audit/executedagentaction/")
