@@ -74,7 +74,7 @@ def find_wrong(page: Path) -> Iterator[str]:
         if found is None:
             yield f"{name}: {match.group()}: nothing of this name is there. Name another."
         elif found != (match["path"], int(match["line"])):
-            yield f"{name}: {match.group()}: stands at {found[0]}:{found[1]}. Run `make references`."
+            yield f"{name}: {match.group()}: is at {found[0]}:{found[1]}. Run `make references`."
     for match in PATH.finditer(text):
         path = match["path"]
         if (PROJECT / path.split("/")[0]).is_dir() and not (PROJECT / path).exists():

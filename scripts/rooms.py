@@ -122,8 +122,8 @@ def compare(before: dict[str, Figures], after: dict[str, Figures]) -> str:
         numbers = [number for pair in pairs for number in pair]
         sums = [total + number for total, number in zip(sums, numbers, strict=True)]
         lines.append(f"| {folder} | {' | '.join(str(number or '') for number in numbers)} |")
-    shown = ["" if names[i // 2] == "floors" else str(total) for i, total in enumerate(sums)]
-    return "\n".join([*lines, f"| all | {' | '.join(shown)} |"])
+    totals = ["" if names[i // 2] == "floors" else str(total) for i, total in enumerate(sums)]
+    return "\n".join([*lines, f"| all | {' | '.join(totals)} |"])
 
 
 def main(arguments: list[str]) -> int:

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db.models import Field, Model
 
 from config.local.state import PROJECT_DIR
-from scripts import rooms
+from scripts import references, rooms
 from scripts.room_graph import read_rooms
 
 LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
@@ -168,3 +168,8 @@ def test_every_room_says_what_it_is_for() -> None:
 
 def test_the_architecture_page_shows_the_rooms_as_they_are() -> None:
     assert rooms.read_drawn() == rooms.render(), "Run `make rooms`."
+
+
+@pytest.mark.parametrize("page", references.list_pages(), ids=lambda page: page.name)
+def test_what_a_page_names_stands_where_it_says(page: Path) -> None:
+    assert list(references.find_wrong(page)) == []
