@@ -115,9 +115,10 @@ def take(page: Page) -> None:
 
     page.goto("/console/")
     page.locator("summary", has_text="Deliver a mail").click()
-    for mail in ("Newsletter", "Poisoned"):
+    for count, mail in enumerate(("Newsletter", "Poisoned"), start=1):
         page.get_by_role("button", name=mail, exact=True).click()
-        page.wait_for_timeout(3_000)
+        ended = page.locator(".message.mail .links")
+        expect(ended).to_have_count(count, timeout=PATIENCE_MS)
 
     page.goto("/admin/")
     page.get_by_role("link", name="What may it do?").click()
