@@ -16,6 +16,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -88,6 +89,9 @@ OLD_WORDS = (
     OldWord("learns, hears, gets", text="(?:is|are|was|were|be|being|been) told"),
 )
 
+NAMES = [(re.compile(rf"(?:^|(?<=_)){old.name}(?=_|$)"), old) for old in OLD_WORDS if old.name]
+SENTENCES = [(re.compile(rf"\b{old.text}\b", re.IGNORECASE), old) for old in OLD_WORDS if old.text]
+
 # (path, what is found there, why it may stay). One that nothing needs any more is reported.
 EXCEPTIONS = (
     ("scripts/words.py", "*", "it names the old words"),
@@ -117,11 +121,15 @@ def split_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
 
 
+@cache
+def match_name(name: str) -> tuple[OldWord, ...]:
+    """Old words in a name, wherever it stands. Names repeat, so each is looked at once."""
+    words = split_name(name)
+    return tuple(old for pattern, old in NAMES if pattern.search(words))
+
+
 def find_in_name(name: str, path: str) -> Iterator[OldWord]:
-    for old in OLD_WORDS:
-        pattern = rf"(?:^|(?<=_)){old.name}(?=_|$)"
-        if old.name and path.startswith(old.within) and re.search(pattern, split_name(name)):
-            yield old
+    return (old for old in match_name(name) if path.startswith(old.within))
 
 
 def strip_markup(text: str) -> str:
@@ -133,9 +141,9 @@ def strip_markup(text: str) -> str:
 
 def find_in_text(text: str, path: str) -> Iterator[tuple[int, str, OldWord]]:
     """The line in `text`, counted from 0, and what stands there."""
-    for old in OLD_WORDS:
-        if old.text and path.startswith(old.within):
-            for match in re.finditer(rf"\b{old.text}\b", text, re.IGNORECASE):
+    for pattern, old in SENTENCES:
+        if path.startswith(old.within):
+            for match in pattern.finditer(text):
                 yield text.count("\n", 0, match.start()), match.group(), old
 
 
