@@ -6,14 +6,17 @@ BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.local.bootstrap
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test check format bench bench-frameworks lock dev
+.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks lock dev
 
 help:
 	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
 	@echo "make reset             stop what this project started and delete its data"
 	@echo "make test ARGS=\"...\"   run the tests; ARGS go to pytest"
-	@echo "make check             linters, types, layers, deployment and API schema checks"
+	@echo "make check             linters, types, layers, words, deployment and API schema checks"
 	@echo "make format            format the code"
+	@echo "make rooms             draw the rooms of docs/architecture.md from the imports; BEFORE=REV counts instead"
+	@echo "make references        bring the lines that CONTRIBUTING.md names up to date"
+	@echo "make screenshots       take the README's screenshots (needs Chromium)"
 	@echo "make bench NAME=...    run the benchmarks whose names begin so"
 	@echo "make bench-frameworks  the runtime beside other agent frameworks"
 	@echo "make lock              pin the newest allowed dependencies (needs uv)"
@@ -36,6 +39,15 @@ check:
 format: dev
 	@.venv/bin/python -m ruff format .
 	@.venv/bin/python -m ruff check --fix .
+
+rooms: dev
+	@.venv/bin/python -m scripts.rooms $(if $(BEFORE),--compare $(BEFORE),--write)
+
+references: dev
+	@.venv/bin/python -m scripts.references --write
+
+screenshots: dev
+	@.venv/bin/python -m scripts.screenshots
 
 bench:
 	@test -n "$(NAME)" || { echo "Name a benchmark: make bench NAME=decide"; exit 1; }

@@ -21,6 +21,8 @@ CHECKS = {
         "-c",
         "from importlinter.cli import lint_imports_command as lint; lint()",
     ),
+    "glossary": (sys.executable, "-m", "scripts.words"),
+    "references": (sys.executable, "-m", "scripts.references"),
     "mypy": (sys.executable, "-m", "mypy"),
     "deployment": (*MANAGE, "check", "--deploy", "--fail-level", "WARNING"),
     "migrations": (*MANAGE, "makemigrations", "--check", "--dry-run"),
@@ -48,7 +50,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         deployment = environment(folder)
         for name, command in CHECKS.items():
-            begun = time.monotonic()
+            start = time.monotonic()
             result = subprocess.run(
                 command,
                 cwd=state.PROJECT_DIR,
@@ -59,7 +61,7 @@ def main() -> int:
                 check=False,
             )
             verdict = "FAILED" if result.returncode else "ok"
-            print(f"{name:14} {verdict:6} {time.monotonic() - begun:5.1f} s", flush=True)
+            print(f"{name:14} {verdict:6} {time.monotonic() - start:5.1f} s", flush=True)
             if result.returncode:
                 failed.append(name)
                 print(result.stdout, flush=True)

@@ -2,20 +2,25 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from django.apps import apps
 from django.db.models import Field, Model
 
 from config.local.state import PROJECT_DIR
+from scripts import references, rooms
+from scripts.room_graph import read_rooms
 
 LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
-CODE = ("config", "sandbox", *LAYERS)
+CODE = ("config", "sandbox", "scripts", *LAYERS)
 MODULE_LINES = 500
 LONGER = {"audit/bundle/verify.py": 600}  # one file by design: it travels in every bundle
 # Whole stories through several rooms; every other test belongs to the module it names.
 STORIES = ("attacks", "browser", "stories")
+QUEUEING = ("async_task", "async_iter", "async_chain")
 
 
 def modules(*folders: str) -> Iterator[Path]:
@@ -71,40 +76,43 @@ def test_no_module_is_longer_than_a_room_may_be() -> None:
     assert long == []
 
 
-def calls(path: Path, *names: str) -> Iterator[ast.Call]:
+class Read(NamedTuple):
+    """What the laws look at in one module: lines, and what is imported there."""
+
+    imports: tuple[tuple[int, str], ...]
+    relative: tuple[int, ...]
+    named_tasks: tuple[int, ...]
+
+
+@cache
+def read(path: Path) -> Read:
+    imports, relative, named_tasks = [], [], []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            function = node.func
-            name = function.attr if isinstance(function, ast.Attribute) else None
-            name = function.id if isinstance(function, ast.Name) else name
-            if name in names:
-                yield node
+        match node:
+            case ast.Import():
+                imports += [(node.lineno, alias.name) for alias in node.names]
+            case ast.ImportFrom():
+                imports += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+                relative += [node.lineno] if node.level else []
+            case ast.Call(
+                func=ast.Name(id=name) | ast.Attribute(attr=name),
+                args=[ast.Constant() | ast.JoinedStr(), *_],
+            ) if name in QUEUEING:
+                named_tasks.append(node.lineno)
+    return Read(tuple(imports), tuple(relative), tuple(named_tasks))
 
 
 def test_no_task_is_named_by_a_string() -> None:
-    wrong = [
-        f"{named(path)}:{call.lineno}"
-        for path in modules(*CODE)
-        for call in calls(path, "async_task", "async_iter", "async_chain")
-        if call.args and isinstance(call.args[0], ast.Constant | ast.JoinedStr)
-    ]
+    wrong = [f"{named(path)}:{line}" for path in modules(*CODE) for line in read(path).named_tasks]
 
     assert wrong == []
-
-
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((node.lineno, f"{node.module or ''}.{alias.name}") for alias in node.names)
 
 
 def test_nothing_happens_by_signal() -> None:
     wrong = [
         f"{named(path)}:{line} {name}"
         for path in modules(*CODE)
-        for line, name in imports(path)
+        for line, name in read(path).imports
         if "signals" in name.split(".") or name.startswith("django.dispatch")
     ]
 
@@ -113,10 +121,9 @@ def test_nothing_happens_by_signal() -> None:
 
 def test_no_relative_import() -> None:
     wrong = [
-        f"{named(path)}:{node.lineno}"
+        f"{named(path)}:{line}"
         for path in modules(*CODE, "tests", "benchmarks")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level
+        for line in read(path).relative
     ]
 
     assert wrong == []
@@ -150,3 +157,24 @@ def test_every_app_says_what_it_is_for(app: str) -> None:
     )
 
     assert docstring, f"{app}/apps.py has no charter"
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    _, *apps = read_rooms()
+    wrong = [
+        f"{app.app}/{room}"
+        for app in apps
+        for room in app.below
+        if not rooms.find_charter(app.app, room)
+    ]
+
+    assert wrong == []
+
+
+def test_the_architecture_page_shows_the_rooms_as_they_are() -> None:
+    assert rooms.read_drawn() == rooms.render(), "Run `make rooms`."
+
+
+@pytest.mark.parametrize("page", references.list_pages(), ids=lambda page: page.name)
+def test_what_a_page_names_stands_where_it_says(page: Path) -> None:
+    assert list(references.find_wrong(page)) == []

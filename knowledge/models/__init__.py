@@ -1,3 +1,5 @@
+"""Rows of `knowledge`, split by what they are about."""
+
 from knowledge.models.files import ItemFile
 from knowledge.models.items import (
     Chunk,

@@ -1,0 +1,1 @@
+"""What a developer runs by hand or `make check` runs: nothing here is part of the product."""

@@ -1,0 +1,110 @@
+"""Keeps the paths and lines that the docs name true.
+
+    python -m scripts.references            fails on what is no longer true
+    python -m scripts.references --write    brings lines up to date, follows what moved
+
+A reference is a file with its line, and the name that is defined there: `audit/apps.py:9`
+`AuditConfig`. Where the file no longer defines the name, and one other file of the product does,
+the reference follows it there.
+"""
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from scripts.room_graph import APPS, PROJECT
+
+REFERENCE = re.compile(r"`(?P<path>[\w./-]+\.py):(?P<line>\d+)` `(?P<name>[\w.]+)`")
+# What looks like a path of this repository: it begins with one of its folders.
+PATH = re.compile(r"`(?P<path>(?:\.?[\w-]+/)+(?:[\w.-]+\.(?:py|md|html|js|toml|yml|json|txt))?)`")
+LINK = re.compile(r"\]\((?P<path>[^)#:]+)(?:#[\w-]*)?\)")
+
+
+def list_pages() -> list[Path]:
+    return [*sorted(PROJECT.glob("*.md")), *sorted((PROJECT / "docs").glob("*.md"))]
+
+
+@cache
+def read_definitions(path: Path) -> dict[str, int]:
+    """The line of every class, function, method and constant that a module defines."""
+    found: dict[str, int] = {}
+
+    def look(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            match node:
+                case ast.ClassDef():
+                    found[prefix + node.name] = node.lineno
+                    look(node.body, f"{prefix}{node.name}.")
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    found[prefix + node.name] = node.lineno
+                case ast.Assign():
+                    names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+                    found.update({prefix + name: node.lineno for name in names})
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    found[prefix + name] = node.lineno
+
+    look(ast.parse(path.read_text(encoding="utf-8")).body, "")
+    return found
+
+
+def find(path: str, name: str) -> tuple[str, int] | None:
+    """Where `name` is defined now: in `path`, or in the one module of the product that has it."""
+    named = PROJECT / path
+    if named.exists() and name in read_definitions(named):
+        return path, read_definitions(named)[name]
+    others = [
+        (module.relative_to(PROJECT).as_posix(), read_definitions(module)[name])
+        for app in APPS
+        for module in sorted((PROJECT / app).rglob("*.py"))
+        if "migrations" not in module.parts and name in read_definitions(module)
+    ]
+    return others[0] if len(others) == 1 else None
+
+
+def find_wrong(page: Path) -> Iterator[str]:
+    """Sentences about what `page` names and is not so."""
+    text = page.read_text(encoding="utf-8")
+    name = page.relative_to(PROJECT)
+    for match in REFERENCE.finditer(text):
+        found = find(match["path"], match["name"])
+        if found is None:
+            yield f"{name}: {match.group()}: nothing of this name is there. Name another."
+        elif found != (match["path"], int(match["line"])):
+            yield f"{name}: {match.group()}: is at {found[0]}:{found[1]}. Run `make references`."
+    for match in PATH.finditer(text):
+        path = match["path"]
+        if (PROJECT / path.split("/")[0]).is_dir() and not (PROJECT / path).exists():
+            yield f"{name}: `{path}` does not exist."
+    for match in LINK.finditer(text):
+        if not (page.parent / match["path"]).exists():
+            yield f"{name}: the link to {match['path']} leads nowhere."
+
+
+def rewrite(page: Path) -> None:
+    """Bring the references of `page` up to date; one that leads nowhere stays."""
+
+    def replace(match: re.Match[str]) -> str:
+        found = find(match["path"], match["name"])
+        return f"`{found[0]}:{found[1]}` `{match['name']}`" if found else match.group()
+
+    page.write_text(REFERENCE.sub(replace, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit code: 1 if a page names what is not so."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.references")
+    parser.add_argument("--write", action="store_true", help="bring lines up to date")
+    if parser.parse_args(arguments).write:
+        for page in list_pages():
+            rewrite(page)
+    wrong = [sentence for page in list_pages() for sentence in find_wrong(page)]
+    print("\n".join(wrong) or "Every path and line stands where the docs say.")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from scripts import references
+
+MODULE = """LIMIT = 3
+
+
+class Door:
+    key: str = ""
+
+    def open(self) -> None: ...
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with `audit/door.py` and `audit/moved.py`."""
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit" / "door.py").write_text(MODULE)
+    (tmp_path / "audit" / "moved.py").write_text("def find() -> None: ...\n")
+    monkeypatch.setattr(references, "PROJECT", tmp_path)
+    return tmp_path
+
+
+def wrong(project: Path, text: str) -> list[str]:
+    page = project / "PAGE.md"
+    page.write_text(text)
+    return list(references.find_wrong(page))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`audit/door.py:1` `LIMIT`",
+        "`audit/door.py:4` `Door`",
+        "`audit/door.py:5` `Door.key`",
+        "`audit/door.py:7` `Door.open`",
+        "`audit/door.py` and `audit/`, and `other/place.py`, which is not ours",
+        "[the door](audit/door.py), [elsewhere](https://example.org/door.py), [above](#above)",
+    ],
+)
+def test_what_is_so_is_not_complained_about(project: Path, text: str) -> None:
+    assert wrong(project, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("`audit/door.py:2` `LIMIT`", "is at audit/door.py:1"),
+        ("`audit/door.py:1` `find`", "is at audit/moved.py:1"),
+        ("`audit/gone.py:1` `LIMIT`", "is at audit/door.py:1"),
+        ("`audit/door.py:1` `nothing`", "nothing of this name is there"),
+        ("`audit/gone.py`", "does not exist"),
+        ("[the door](audit/gone.py)", "leads nowhere"),
+    ],
+)
+def test_what_is_not_so_is_named(project: Path, text: str, part: str) -> None:
+    [sentence] = wrong(project, text)
+
+    assert part in sentence
+
+
+def test_references_follow_what_moved_and_stay_where_nothing_is_found(project: Path) -> None:
+    page = project / "PAGE.md"
+    page.write_text("`audit/door.py:9` `find`, `audit/door.py:9` `Door`, `audit/door.py:9` `gone`")
+
+    references.rewrite(page)
+
+    assert page.read_text() == (
+        "`audit/moved.py:1` `find`, `audit/door.py:4` `Door`, `audit/door.py:9` `gone`"
+    )

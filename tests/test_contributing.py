@@ -1,0 +1,24 @@
+"""The feature that CONTRIBUTING.md builds step by step works as it stands there."""
+
+import re
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from config.local.state import PROJECT_DIR
+from guardrails.decide import conditions
+from tests.guardrails.decide.test_conditions_content import holds
+
+
+def test_the_condition_of_the_example_keeps_what_its_own_test_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = (PROJECT_DIR / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    condition, _, test = map(dedent, re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    names: dict[str, Any] = {"__name__": "max_hosts", "holds": holds}
+    exec(condition, names)
+    exec(test, names)
+    monkeypatch.setitem(conditions.BY_KIND, "max_hosts", names["MaxHosts"])
+
+    names["test_hosts_are_counted_once_each_and_an_unclear_one_fails"]()
