@@ -25,7 +25,7 @@ class LedgerError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """One thing an action brought forth at the provider (draft, message, issue, event)."""
+    """One thing an action created at the provider (draft, message, issue, event)."""
 
     kind: str
     provider: str
@@ -37,7 +37,7 @@ class Artifact:
 class Entry:
     """One phase of one action, to be appended. Nothing appended ever changes.
 
-    Ids of other apps' rows are kept as text or uuid, never as foreign keys: the ledger
+    Ids of other apps' rows are text or uuid, never as foreign keys: the ledger
     outlives what it names. Free text, names, addresses and plain provider ids go into
     `payload`, the only part that can be erased later; the rest is codes and ids.
     `resource_id` and `target_id` are stored as a keyed digest, plain only in the payload.

@@ -10,7 +10,7 @@ from audit.contracts import LEDGER_TENANT
 from audit.ledger import events, months
 from audit.ledger.ids import floor
 from audit.models import ExecutedAgentAction
-from audit.verification import verifications
+from audit.verification import verify
 
 ALARM = "ledger.months_end"
 BEFORE = timedelta(days=10)
@@ -26,7 +26,7 @@ def keep_months_ahead() -> None:
         months.make_ahead()
     except DatabaseError as error:
         log.error("ledger.months_not_made: %s", error)
-    warn(months.made()[-1], now=timezone.now())
+    warn(months.list_months()[-1], now=timezone.now())
 
 
 def verify_recent() -> None:
@@ -40,7 +40,7 @@ def verify_everything() -> None:
 
 
 def _verify(since: datetime | None) -> None:
-    for one in verifications.verify(since=since):
+    for one in verify.verify(since=since):
         if one.findings:
             log.error(
                 "ledger.does_not_verify tenant=%s findings=%s", one.tenant_id, len(one.findings)
@@ -52,10 +52,10 @@ def warn(last: months.Month, *, now: datetime) -> None:
     end = last.following.first
     if end - now.date() > BEFORE:
         return
-    told = ExecutedAgentAction.objects.filter(
+    alarms = ExecutedAgentAction.objects.filter(
         tenant_id=LEDGER_TENANT, action_type=ALARM, action_id__gte=floor(now - AGAIN)
     )
-    if told.exists():
+    if alarms.exists():
         return
-    sentence = f"The ledger's last month ends on {end}. No later one is made."
+    sentence = f"The ledger's last month ends on {end}. There is no later one."
     events.record(ALARM, tenant_id=LEDGER_TENANT, payload={"sentence": sentence})

@@ -48,15 +48,15 @@ def fill(tenant_id: UUID) -> None:
     from django.db import connections
 
     from audit.ledger import policies
-    from audit.seals import seals
+    from audit.seals import sealer
     from audit.seals.notes import Signer
     from benchmarks import many_rows
     from benchmarks.ledger import POLICY
 
     digest = hashlib.sha256(POLICY.encode()).hexdigest()
-    policies.keep(tenant_id=tenant_id, digest=digest, body=POLICY)
+    policies.store(tenant_id=tenant_id, digest=digest, body=POLICY)
     many_rows.fill(tenant_id, ROWS)
-    for _ in seals.seal_all(signer=Signer(SEED)):
+    for _ in sealer.seal_all(signer=Signer(SEED)):
         pass
     with connections["ledger"].cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
@@ -194,14 +194,14 @@ def goals(found: dict[str, Any]) -> dict[str, bool]:
 
 def main() -> None:
     with own_database() as folder:
-        from audit.seals import seals
+        from audit.seals import sealer
         from audit.seals.notes import Signer
 
         tenant_id, found = uuid4(), dict[str, Any](rows=ROWS)
         begun = time.perf_counter()
         fill(tenant_id)
         found["filled_in_s"] = round(time.perf_counter() - begun)
-        key = Signer(SEED).verifier_key(seals.origin(tenant_id))
+        key = Signer(SEED).verifier_key(sealer.origin(tenant_id))
         for step in STEPS:
             path = folder / step
             done = subprocess.run(

@@ -34,7 +34,7 @@ def fill(tenant_id: UUID, rows: int) -> None:
 
     from audit.ledger import vault
 
-    vault.keys.writing(tenant_id)
+    vault.keys.for_writing(tenant_id)
     with connections["ledger"].cursor() as cursor:
         cursor.execute("SELECT coalesce(max(id), 0) FROM audit_action")
         first = cursor.fetchone()[0] + 1

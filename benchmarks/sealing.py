@@ -131,12 +131,12 @@ def feed(rate: int) -> dict[str, Any]:
 
 def backlog() -> int:
     """The rows a second that are sealed when many wait."""
-    from audit.seals import seals
+    from audit.seals import sealer
     from audit.seals.notes import Signer
 
     copy(BACKLOG, uuid4())
     begun = time.perf_counter()
-    sealed = sum(seals.seal_all(signer=Signer(bytes(32))))
+    sealed = sum(sealer.seal_all(signer=Signer(bytes(32))))
     return round(sealed / (time.perf_counter() - begun))
 
 

@@ -10,7 +10,7 @@ from django.core.wsgi import get_wsgi_application
 
 application = get_wsgi_application()
 
-from audit.database.start import refusals  # noqa: E402  # needs the app registry
+from audit.database.start import find_refusals  # noqa: E402  # needs the app registry
 
-if reasons := refusals():
+if reasons := find_refusals():
     raise ImproperlyConfigured(" ".join(reasons))

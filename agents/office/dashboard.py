@@ -18,8 +18,8 @@ from agents.journal import leases
 from agents.models import Turn
 from audit.ledger import timeline
 from audit.ledger.selectors import counts_by_status
-from audit.seals.sealing import sealing
-from audit.verification import verifications
+from audit.seals.progress import load_progress
+from audit.verification import verify
 from guardrails.approve.cards import list_cards
 from guardrails.comply import incidents, recipients, time_stamps
 from integrations.models import Delivery, Organisation
@@ -65,8 +65,8 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
         "received": sum(hourly.values()),
         "plot": plot(hourly, now=now),
         "actions": action_rows(organisation, since),
-        "sealing": sealing(organisation.id),
-        "verified": verifications.last(organisation.id, now=now),
+        "sealing": load_progress(organisation.id),
+        "verified": verify.find_last(organisation.id, now=now),
         "undelivered": recipients.problems(organisation.id, now=now),
         "unstamped": time_stamps.problems(now=now),
         "incidents": incidents.open_count(organisation.id, now=now),

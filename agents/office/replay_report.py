@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet
 
 from agents.models import Turn
 from audit.contracts import Filters
-from audit.ledger import selectors
+from audit.ledger import queries
 from integrations.contracts import AccountRef
 from integrations.models import Delivery
 
@@ -92,7 +92,7 @@ class Report:
         turns = Turn.objects.filter(delivery__in=deliveries(account, webhook_ids))
         runs = [str(id) for id in turns.values_list("id", flat=True)]
         filters = Filters(tenant_id=account.organisation_id, account_id=account.id)
-        actions = selectors.matching(filters).filter(run_id__in=runs).order_by()
+        actions = queries.select_matching(filters).filter(run_id__in=runs).order_by()
         for kind, status, number in actions.values_list("action_type", "status").annotate(
             number=Count("id")
         ):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 
 from audit.contracts import Filters, Status
-from audit.ledger import clocks_apart, selectors
+from audit.ledger import queries, selectors
 from audit.models import choices
 
 PERIODS = {"1": "Last hour", "24": "Last 24 hours", "168": "Last 7 days", "720": "Last 30 days"}
@@ -24,13 +24,13 @@ def uuid(text: str) -> UUID | None:
 
 
 class ExactFilter(TextFilter):  # type: ignore[misc]  # the theme is untyped
-    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+    def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
         value = (self.value() or "").strip()
         return queryset.filter(**{self.parameter_name: value}) if value else queryset
 
 
 class IdFilter(ExactFilter):
-    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+    def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
         value = (self.value() or "").strip()
         if not value:
             return queryset
@@ -58,7 +58,7 @@ class OrganisationFilter(IdFilter):
 
 
 class BeforeFilter(admin.ListFilter):
-    """Where a list goes on: behind the last row of the page before. It isn't shown."""
+    """Where a list goes on: behind the last row of the page before. It has no place on the page."""
 
     title, parameter_name = "before", "before"
 
@@ -81,7 +81,7 @@ class StatusFilter(DropdownFilter):  # type: ignore[misc]
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return choices(Status)
 
-    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
+    def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
         return queryset.filter(status=self.value()) if self.value() else queryset
 
 
@@ -91,8 +91,8 @@ class PeriodFilter(DropdownFilter):  # type: ignore[misc]
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return list(PERIODS.items())
 
-    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
-        return selectors.between(queryset, since=since(self.value()), until=None)
+    def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
+        return queries.select_between(queryset, since=since(self.value()), until=None)
 
 
 class ClocksFilter(DropdownFilter):  # type: ignore[misc]
@@ -103,8 +103,8 @@ class ClocksFilter(DropdownFilter):  # type: ignore[misc]
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [("apart", "More than 2 s apart")]
 
-    def queryset(self, request: HttpRequest, queryset: selectors.Rows) -> selectors.Rows:
-        return queryset.filter(clocks_apart.in_action()) if self.value() else queryset
+    def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
+        return queryset.filter(queries.has_clocks_apart()) if self.value() else queryset
 
 
 def since(hours: str | None) -> datetime | None:

@@ -23,8 +23,7 @@ from unfold.decorators import display
 
 from audit.admin import (
     filters as admin_filters,
-    related as around,
-    saved_filter_pages,
+    related,
     saved_filters,
 )
 from audit.admin.base import LookOnly
@@ -35,12 +34,12 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
-from audit.ledger import clocks_apart, ids, provider_side, selectors, timeline
+from audit.ledger import ids, provider_side, queries, selectors, timeline
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
-from audit.seals.sealing import sealing
-from audit.verification import verifications
+from audit.seals.progress import load_progress
+from audit.verification import verify
 
-MADE = 100  # actions that are found by what they brought forth, at most
+MAX_FOUND = 100  # actions that are found by what they created
 KINDS = (*FORMATS, "bundle", "filtered_bundle")
 
 
@@ -54,7 +53,7 @@ def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
 
 
 class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # the theme is untyped
-    """Goes on from the last action that was shown: page 20,000 costs what the first one does.
+    """Goes on behind the last action of the page before: page 20,000 costs what the first one does.
     The theme tells by this very name that there is no count to show."""
 
     template_name = "audit/older.html"
@@ -98,12 +97,12 @@ class LedgerAdmin(LookOnly):
     @display(description="asked for")  # type: ignore[untyped-decorator]
     def asked_at(self, row: ExecutedAgentAction) -> str:
         moment = timeline.moment(ids.moment(row.action_id))
-        shown = format_html('<span class="whitespace-nowrap">{}</span>', moment)
+        text = format_html('<span class="whitespace-nowrap">{}</span>', moment)
         if not getattr(row, "has_clocks_apart", False):
-            return shown
+            return text
         mark = "⚠ clocks apart"
         return format_html(
-            '{}<span class="block text-red-700 dark:text-red-400">{}</span>', shown, mark
+            '{}<span class="block text-red-700 dark:text-red-400">{}</span>', text, mark
         )
 
     @display(description="status", label=timeline.COLOURS)  # type: ignore[untyped-decorator]
@@ -127,9 +126,9 @@ class LedgerAdmin(LookOnly):
         parts = (row.agent_id, row.agent_version, row.model_id, row.skill_ref, row.pattern_id)
         return " · ".join(part for part in parts if part) or "-"
 
-    def get_queryset(self, request: HttpRequest) -> selectors.Rows:
-        rows = selectors.latest(selectors.phases()).annotate(
-            has_clocks_apart=clocks_apart.in_action()
+    def get_queryset(self, request: HttpRequest) -> queries.Rows:
+        rows = queries.select_latest(queries.select_phases()).annotate(
+            has_clocks_apart=queries.has_clocks_apart()
         )
         before = admin_filters.uuid(request.GET.get("before", ""))
         return rows.filter(action_id__lt=before) if before else rows
@@ -140,11 +139,11 @@ class LedgerAdmin(LookOnly):
         """Any phase opens its action, so that an address stays good when phases follow."""
         if not object_id.isdigit():
             return None
-        return selectors.phases().filter(pk=object_id).first()
+        return queries.select_phases().filter(pk=object_id).first()
 
     def get_search_results(
-        self, request: HttpRequest, queryset: selectors.Rows, search_term: str
-    ) -> tuple[selectors.Rows, bool]:
+        self, request: HttpRequest, queryset: queries.Rows, search_term: str
+    ) -> tuple[queries.Rows, bool]:
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -157,29 +156,29 @@ class LedgerAdmin(LookOnly):
         if of_run.exists():
             return of_run, False
         chosen = admin_filters.uuid(request.GET.get("tenant_id", ""))
-        tenants = [chosen] if chosen else provider_side.tenants()
+        tenants = [chosen] if chosen else provider_side.list_tenants()
         return self.about(queryset, term, tenants), False
 
     def about(
-        self, queryset: selectors.Rows, provider_id: str, tenants: Sequence[UUID]
-    ) -> selectors.Rows:
-        """Actions on this thing of a provider, and the newest that brought it forth."""
+        self, queryset: queries.Rows, provider_id: str, tenants: Sequence[UUID]
+    ) -> queries.Rows:
+        """Actions on this thing of a provider, and the newest that created it."""
         keys = [provider_side.digest(tenant_id, provider_id) for tenant_id in tenants]
         # The id itself is in rows from before ids were keyed.
-        made = ActionArtifact.objects.filter(
+        creators = ActionArtifact.objects.filter(
             tenant_id__in=tenants, external_id__in=[provider_id, *keys]
         )
-        ids = list(made.order_by("-action_id").values_list("action_id", flat=True)[:MADE])
+        ids = list(creators.order_by("-action_id").values_list("action_id", flat=True)[:MAX_FOUND])
         return queryset.filter(Q(resource_key__in=keys) | Q(action_id__in=ids))
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
         return [
             path("export/<str:format>/", view, name="audit_ledger_export"),
-            path("saved/", self.posting(saved_filter_pages.save), name="audit_ledger_save"),
+            path("saved/", self.posting(saved_filters.save), name="audit_ledger_save"),
             path(
                 "saved/<uuid:key>/delete/",
-                self.posting(saved_filter_pages.delete),
+                self.posting(saved_filters.delete),
                 name="audit_ledger_delete_saved",
             ),
             *super().get_urls(),
@@ -195,16 +194,16 @@ class LedgerAdmin(LookOnly):
         chosen = admin_filters.filters(request.GET)
         if chosen is None:
             return self.back(
-                request, "Choose an organisation in the filters first: an export holds one only."
+                request, "Choose an organisation in the filters first: an export is of one only."
             )
         try:
-            made = export(chosen, format, actor_id=f"operator:{request.user.get_username()}")
+            file = export(chosen, format, actor_id=f"operator:{request.user.get_username()}")
         except (NothingSealed, NoParquet) as error:
             return self.back(request, str(error))
-        return download(made, request=request)
+        return download(file, request=request)
 
     def posting(self, view: Callable[..., HttpResponse]) -> Any:
-        """The view for who may look at the ledger: what they keep is their own."""
+        """The view for who may look at the ledger: what they save is their own."""
 
         def permitted(request: HttpRequest, **given: Any) -> HttpResponse:
             if request.method != "POST":
@@ -233,18 +232,18 @@ class LedgerAdmin(LookOnly):
         context["has_parquet"] = is_installed()
         chosen = admin_filters.filters(request.GET)
         owner = str(request.user.pk)
-        context["filter_query"] = saved_filters.chosen(request.GET.dict())
+        context["filter_query"] = saved_filters.read_query(request.GET.dict())
         context["saved"] = [
             {"filter": one, "name": timeline.reveal(one.name), "is_mine": one.owner == owner}
-            for one in saved_filters.shown(
+            for one in saved_filters.list_saved(
                 owner=owner, tenant_id=chosen.tenant_id if chosen else None
             )
         ]
-        context["must_choose"] = chosen is None and len(provider_side.tenants()) > 1
+        context["must_choose"] = chosen is None and len(provider_side.list_tenants()) > 1
         if chosen:
             context["is_filtered"] = not chosen.is_period
-            context["sealing"] = sealing(chosen.tenant_id)
-            context["verified"] = verifications.last(chosen.tenant_id, now=timezone.now())
+            context["sealing"] = load_progress(chosen.tenant_id)
+            context["verified"] = verify.find_last(chosen.tenant_id, now=timezone.now())
         response: HttpResponse = super().changelist_view(request, context)
         return response
 
@@ -262,10 +261,10 @@ class LedgerAdmin(LookOnly):
         context = (extra_context or {}) | {
             "title": row.action_type if row else "",
             "timeline": [timeline.step(phase) for phase in phases],
-            "questions": around.questions(phases),
-            "edits": around.edits(phases),
-            "erasures": around.erasures(phases),
-            "relatives": around.relatives(phases),
+            "questions": related.list_questions(phases),
+            "edits": related.find_edits(phases),
+            "erasures": related.list_erasures(phases),
+            "relatives": related.list_relatives(phases),
             "whole": timeline.whole(phases),
         }
         response: HttpResponse = super().change_view(request, object_id, form_url, context)

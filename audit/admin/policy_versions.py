@@ -11,7 +11,7 @@ from audit.admin.base import LookOnly
 from audit.ledger import policies, timeline
 from audit.models import LedgerPolicy
 
-SHOWN = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
+PREFORMATTED = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 
 
 class PolicyVersionAdmin(LookOnly):
@@ -35,7 +35,7 @@ class PolicyVersionAdmin(LookOnly):
         try:
             body = policies.opened(row.tenant_id, row.digest, row.body, row.box)
         except policies.Altered:
-            return "What is kept here is not the policy with this digest. Verify the ledger."
+            return "What is stored here is not the policy with this digest. Verify the ledger."
         if body is None:
             return "It cannot be read: the organisation's data key is gone."
-        return format_html(SHOWN, timeline.pretty(json.loads(body)))
+        return format_html(PREFORMATTED, timeline.pretty(json.loads(body)))

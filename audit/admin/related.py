@@ -1,4 +1,4 @@
-"""What stands around an action: who was asked, what was edited, what was erased, and the actions
+"""More about an action: who was asked, what was edited, what was erased, and the actions
 it came from and led to. For people's pages."""
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from audit.contracts import Recorded
 from audit.keeping import erasure
-from audit.ledger import selectors
+from audit.ledger import queries, selectors
 from audit.ledger.timeline import COLOURS, moment, pretty, reveal
 from audit.models import LedgerPayload
 
@@ -19,7 +19,7 @@ ANSWERS = {
     "edited": "changed before it was decided",
     "approval_expired": "expired: nobody answered",
 }
-MAX_CHILDREN, MAX_REDACTIONS, VALUE_SHOWN = 20, 2000, 2000
+MAX_CHILDREN, MAX_REDACTIONS, MAX_VALUE = 20, 2000, 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Erasure:
         return f"Contents were erased on {self.at} by {self.by}, because: “{self.reason}”."
 
 
-def questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
+def list_questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
     """Each question to a person about this action: when, who answered what, after how long."""
     found = []
     for approval_id in dict.fromkeys(row.approval_id for row in phases if row.approval_id):
@@ -51,7 +51,7 @@ def questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
                 "approval_id": approval_id,
                 "asked": moment(asked.recorded_at) if asked else "",
                 "answer": ANSWERS[answer.decision_reason] if answer else "",
-                "by": _by(answer.actor_id, answer.payload.get("as_user")) if answer else "",
+                "by": _name(answer.actor_id, answer.payload.get("as_user")) if answer else "",
                 "at": moment(answer.recorded_at) if answer else "",
                 "took": took(asked.recorded_at, answer.recorded_at) if asked and answer else "",
             }
@@ -59,7 +59,7 @@ def questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
     return found
 
 
-def _by(who: object, as_user: object) -> str:
+def _name(who: object, as_user: object) -> str:
     """Who gave their word; a token gives it for a user."""
     return reveal(f"{who} as {as_user}" if as_user else str(who))
 
@@ -71,7 +71,7 @@ def took(since: datetime, until: datetime) -> str:
     return f"{seconds // 60} minutes" if seconds < 7200 else f"{seconds // 3600} hours"
 
 
-def edits(phases: Sequence[Recorded]) -> dict[str, Any] | None:
+def find_edits(phases: Sequence[Recorded]) -> dict[str, Any] | None:
     """What a person changed of what the agent proposed; None where nobody changed anything."""
     row = next((one for one in reversed(phases) if one.payload.get("edited_by")), None)
     if row is None:
@@ -80,31 +80,35 @@ def edits(phases: Sequence[Recorded]) -> dict[str, Any] | None:
     if not isinstance(before, dict) or not isinstance(after, dict):
         return None
     return {
-        "by": _by(row.payload["edited_by"], row.payload.get("edited_as")),
+        "by": _name(row.payload["edited_by"], row.payload.get("edited_as")),
         "fields": [
-            {"name": reveal(name), "before": text(before.get(name)), "after": text(after.get(name))}
+            {
+                "name": reveal(name),
+                "before": shorten(before.get(name)),
+                "after": shorten(after.get(name)),
+            }
             for name in sorted({*before, *after})
             if before.get(name) != after.get(name)
         ],
     }
 
 
-def text(value: object) -> str:
-    shown = reveal(value) if isinstance(value, str) else "" if value is None else pretty(value)
-    return shown if len(shown) <= VALUE_SHOWN else f"{shown[:VALUE_SHOWN]}…"
+def shorten(value: object) -> str:
+    plain = reveal(value) if isinstance(value, str) else "" if value is None else pretty(value)
+    return plain if len(plain) <= MAX_VALUE else f"{plain[:MAX_VALUE]}…"
 
 
-def erasures(phases: Sequence[Recorded]) -> list[Erasure]:
+def list_erasures(phases: Sequence[Recorded]) -> list[Erasure]:
     """Of the rows whose contents are gone: who erased them, when and why."""
     if not phases:
         return []
-    kept = LedgerPayload.objects.filter(action_id=phases[0].action_id)
-    there = set(kept.values_list("row_id", flat=True))
+    payloads = LedgerPayload.objects.filter(action_id=phases[0].action_id)
+    there = set(payloads.values_list("row_id", flat=True))
     gone = {row.id for row in phases} - there
-    return list(_erasures(phases[0].tenant_id, gone)) if gone else []
+    return list(_find_erasures(phases[0].tenant_id, gone)) if gone else []
 
 
-def _erasures(tenant_id: UUID, gone: set[int]) -> Iterator[Erasure]:
+def _find_erasures(tenant_id: UUID, gone: set[int]) -> Iterator[Erasure]:
     left = set(gone)
     for row in selectors.about_ledger(tenant_id, erasure.ACTION_TYPE, limit=MAX_REDACTIONS):
         named = left & set(row.payload.get("rows", []))
@@ -122,12 +126,12 @@ def _erasures(tenant_id: UUID, gone: set[int]) -> Iterator[Erasure]:
     yield Erasure(at="", by="", reason="", rows=tuple(sorted(left)), row=None)
 
 
-def relatives(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
+def list_relatives(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
     """The action that this one takes back, revises or follows from, and those that do so to it."""
     if not phases:
         return []
     first = phases[0]
-    rows = selectors.latest(selectors.phases()).filter(tenant_id=first.tenant_id)
+    rows = queries.select_latest(queries.select_phases()).filter(tenant_id=first.tenant_id)
     parents = {row.parent_action_id for row in phases if row.parent_action_id}
     before = rows.filter(action_id__in=parents).order_by("action_id")
     after = rows.filter(parent_action_id=first.action_id).order_by("action_id")

@@ -1,14 +1,17 @@
-"""Choices of filters that people keep: their own, and those that others shared."""
+"""Filters of the ledger's list that people saved: their own, and those that others shared."""
 
 from collections.abc import Mapping
 from uuid import UUID
 
+from django.contrib import messages
 from django.db.models import Q
-from django.http import QueryDict
+from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
+from django.urls import reverse
 
+from audit.admin import filters
 from audit.models import SavedFilter
 
-# What of an address is kept: pages and the like are not.
+# What of an address is saved: pages and the like are not.
 PARAMETERS = (
     *("status", "hours", "action_type", "account_id", "run_id", "clocks"),
     *("tenant_id", "q"),
@@ -17,20 +20,20 @@ MAX_SAVED, MAX_VALUE = 50, 300
 
 
 class NotSaved(Exception):
-    """The choice was not kept. The message says why and what to do."""
+    """The filters were not saved. The message says why and what to do."""
 
 
-def chosen(params: Mapping[str, str]) -> str:
+def read_query(params: Mapping[str, str]) -> str:
     """The filters in these parameters, as a query of their own."""
-    kept = QueryDict(mutable=True)
+    query = QueryDict(mutable=True)
     for name in PARAMETERS:
         value = params.get(name, "").strip()[:MAX_VALUE]
         if value and "\x00" not in value:
-            kept[name] = value
-    return kept.urlencode()
+            query[name] = value
+    return query.urlencode()
 
 
-def shown(*, owner: str, tenant_id: UUID | None) -> list[SavedFilter]:
+def list_saved(*, owner: str, tenant_id: UUID | None) -> list[SavedFilter]:
     """One's own, and those shared for this organisation."""
     rows = SavedFilter.objects.filter(
         Q(owner=owner) | Q(is_shared=True, tenant_id=tenant_id, tenant_id__isnull=False)
@@ -38,20 +41,22 @@ def shown(*, owner: str, tenant_id: UUID | None) -> list[SavedFilter]:
     return list(rows.order_by("name", "saved_at")[: 2 * MAX_SAVED])
 
 
-def save(
+def store(
     *, owner: str, tenant_id: UUID | None, name: str, params: Mapping[str, str], is_shared: bool
 ) -> SavedFilter:
-    """Keep a choice under a name; one's own of the same name is replaced. Raises NotSaved."""
-    name, query = " ".join(name.split())[:60], chosen(params)
+    """Save filters under a name; one's own of the same name is replaced. Raises NotSaved."""
+    name, query = " ".join(name.split())[:60], read_query(params)
     if not name or not name.isprintable():
-        raise NotSaved("Give the choice a name.")
+        raise NotSaved("Give the filters a name.")
     if not query:
-        raise NotSaved("Nothing is filtered: choose something first.")
+        raise NotSaved("Choose a filter first.")
     if is_shared and tenant_id is None:
-        raise NotSaved("Choose an organisation in the filters first: a choice is shared in one.")
+        raise NotSaved(
+            "Choose an organisation in the filters first: only its people see what is shared."
+        )
     mine = SavedFilter.objects.filter(owner=owner)
     if mine.exclude(name=name).count() >= MAX_SAVED:
-        raise NotSaved(f"You keep {MAX_SAVED} already: delete one first.")
+        raise NotSaved(f"You have saved {MAX_SAVED} already: delete one first.")
     found, _ = SavedFilter.objects.update_or_create(
         owner=owner,
         name=name,
@@ -60,6 +65,32 @@ def save(
     return found
 
 
-def delete(*, owner: str, key: UUID) -> bool:
-    """Delete one's own; false when it is not there or somebody else's."""
-    return bool(SavedFilter.objects.filter(owner=owner, id=key).delete()[0])
+def save(request: HttpRequest) -> HttpResponseRedirect:
+    """Save the filters in the address under a name."""
+    chosen = filters.filters(request.GET)
+    try:
+        found = store(
+            owner=str(request.user.pk),
+            tenant_id=chosen.tenant_id if chosen else None,
+            name=request.POST.get("name", ""),
+            params=request.GET.dict(),
+            is_shared=bool(request.POST.get("shared")),
+        )
+    except NotSaved as error:
+        messages.error(request, str(error))
+        return redirect(request.GET.urlencode())
+    messages.success(request, f"Saved as “{found.name}”.")
+    return redirect(found.query)
+
+
+def delete(request: HttpRequest, key: UUID) -> HttpResponseRedirect:
+    """Delete one's own; somebody else's is not there."""
+    mine = SavedFilter.objects.filter(owner=str(request.user.pk), id=key)
+    if not mine.delete()[0]:
+        raise Http404
+    messages.success(request, "Deleted.")
+    return redirect(request.GET.urlencode())
+
+
+def redirect(query: str) -> HttpResponseRedirect:
+    return HttpResponseRedirect(f"{reverse('admin:audit_executedagentaction_changelist')}?{query}")

@@ -55,7 +55,7 @@ class Nobody(BasePermission):
         return False
 
 
-def asked(request: Request, kind: type[FilterFields]) -> tuple[Filters, Mapping[str, Any]]:
+def read_filters(request: Request, kind: type[FilterFields]) -> tuple[Filters, Mapping[str, Any]]:
     """The filters of a request within what its caller may see, and all its parameters."""
     fields = kind(data=request.query_params.dict())
     fields.is_valid(raise_exception=True)
@@ -89,7 +89,7 @@ class LedgerView(APIView):
     )
     def get(self, request: Request) -> Response:
         """Actions of the organisation, each by its latest phase, newest first."""
-        filters, chosen = asked(request, ListFields)
+        filters, chosen = read_filters(request, ListFields)
         page = selectors.actions(
             filters=filters, limit=chosen["limit"], before=chosen.get("cursor")
         )
@@ -107,7 +107,7 @@ class LedgerActionView(APIView):
     )
     def get(self, request: Request, action_id: UUID) -> Response:
         """Every phase of one action: attempt, outcome, refusal, approval."""
-        filters, _ = asked(request, FilterFields)
+        filters, _ = read_filters(request, FilterFields)
         rows = selectors.recorded_of_tenant(action_id, filters=filters)
         if not rows:
             raise Http404
@@ -138,7 +138,7 @@ class LedgerExportView(Chosen):
                 OpenApiTypes.UUID,
                 OpenApiParameter.HEADER,
                 response=True,
-                description="The export's own action in the ledger; it holds the manifest.",
+                description="The export's own action in the ledger; its end has the manifest.",
             ),
         ],
         responses={
@@ -152,7 +152,7 @@ class LedgerExportView(Chosen):
         the manifest (rows, SHA-256, filters). `ocsf` is OCSF 1.6.0 API Activity, one event a
         line, without payloads. `parquet` needs an extra on the server, else 400. The export
         is recorded in the ledger."""
-        filters, chosen = asked(request, ExportFields)
+        filters, chosen = read_filters(request, ExportFields)
         try:
             export = Export(
                 filters=filters,
@@ -187,17 +187,17 @@ class LedgerBundleView(APIView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Sealed rows of the organisation, as a zip file that proves itself. Without filters
-        but `since` and `until` it holds every row that was recorded then, and proves that none
-        was altered or left out. With others it holds the actions that match and proves that
+        but `since` and `until` it has every row that was recorded then, and proves that none
+        was altered or left out. With others it has the actions that match and proves that
         none of their rows was altered; completeness is not claimed. Tokens that cover some
         users only may not have it."""
         caller = caller_of(request)
         if caller.user_ids:
             raise PermissionDenied(
-                "A bundle holds policies and erasures of the whole organisation; this token "
+                "A bundle has policies and erasures of the whole organisation; this token "
                 "covers some users."
             )
-        filters, chosen = asked(request, BundleFields)
+        filters, chosen = read_filters(request, BundleFields)
         try:
             bundle = Bundle(
                 filters=filters,
@@ -228,13 +228,13 @@ class LedgerFeedView(Chosen):
         wanted = fields.validated_data
         caller = caller_of(request)
         if caller.user_ids:
-            raise PermissionDenied("A feed holds every user's actions; this token covers some.")
+            raise PermissionDenied("A feed has every user's actions; this token covers some.")
         try:
-            found = feed.page(
+            found = feed.load_page(
                 tenant_id=caller.organisation_id, start=wanted["place"], limit=wanted["limit"]
             )
         except feed.AheadOfLedger as error:
             raise AheadOfLedger(str(error)) from error
         items = map(ocsf.event, found.items) if wanted["format"] == "ocsf" else found.items
-        told = {"items": list(items), "left": found.left, "next_place": found.next_place}
-        return Response(told | {"size": found.size})
+        answer = {"items": list(items), "left": found.left, "next_place": found.next_place}
+        return Response(answer | {"size": found.size})

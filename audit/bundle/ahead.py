@@ -1,4 +1,7 @@
-"""One query for page after page, read by two sessions while the pages before are worked on."""
+"""One query for page after page, read by two sessions while the pages before are worked on.
+
+For pages whose places are known before they are read; an export finds its next page at the end
+of the last one, so `audit.formats.copies` reads that."""
 
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
@@ -24,7 +27,7 @@ def read_ahead(
     changes. Raises what Django raises.
     """
     second = connection.copy()
-    second.inc_thread_sharing()  # whoever gives up reading may do so in another thread
+    second.inc_thread_sharing()  # reading may be given up in another thread
     with (
         connection.wrap_database_errors,
         closing(second),

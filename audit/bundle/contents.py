@@ -8,17 +8,17 @@ from typing import Any
 
 from audit.bundle import derived, redactions
 from audit.bundle.archive import Archive
-from audit.bundle.extent import extent
+from audit.bundle.extent import choose_extent
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
 from audit.bundle.spool import Spool
 from audit.contracts import ActorType, Filters, Status
 from audit.formats import export
-from audit.ledger import chain, selectors
+from audit.ledger import chain, queries
 from audit.ledger.ids import uuid7
 from audit.models import Checkpoint
 from audit.seals import signing_keys
-from audit.seals.anchors import Stamped, of_bundle
+from audit.seals.anchors import Stamped, list_stamped
 from audit.seals.notes import read_key
 
 FORMAT = "remit-ledger-bundle/1"
@@ -50,10 +50,10 @@ class Bundle:
         self.tenant_id = filters.tenant_id
         self.actor_type = actor_type
         self.actor_id = actor_id
-        snapshot, self.generated_at = selectors.snapshot()
-        self.extent = extent(filters, snapshot=snapshot)
-        self.redactions = redactions.places(self.extent)
-        self.rotations = signing_keys.keys().rotations  # read after it: its key is among them
+        snapshot, self.generated_at = queries.take_snapshot()
+        self.extent = choose_extent(filters, snapshot=snapshot)
+        self.redactions = redactions.find_places(self.extent)
+        self.rotations = signing_keys.load_keys().rotations  # read after it: its key is among them
         self.verifier_key = self.extent.end.verifier_key
         self.archive = Archive()
         self.record("pending")
@@ -70,7 +70,7 @@ class Bundle:
         yield "newest.note", iter([self.extent.newest.note.encode()])
         yield "checkpoints.jsonl", (line({"note": note}) for note in self.stops())
         yield "anchors.jsonl", (line(stamped.line()) for stamped in self.anchors())
-        yield "redactions.jsonl", redactions.lines(self.extent, self.redactions)
+        yield "redactions.jsonl", redactions.render_lines(self.extent, self.redactions)
         yield "ledger.jsonl", rows.lines()
         yield "proofs.jsonl", self.proofs()
         with Spool() as artifacts:
@@ -107,7 +107,7 @@ class Bundle:
         """Time stamped checkpoints on the way, in a bundle of a whole period."""
         if self.extent.completeness == "proven":
             first, size = self.extent.first.size, self.extent.end.size
-            yield from of_bundle(self.tenant_id, above=first, upto=size)
+            yield from list_stamped(self.tenant_id, above=first, upto=size)
 
     def keys(self) -> list[str]:
         """The keys of the checkpoints that the bundle may hold."""

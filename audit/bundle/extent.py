@@ -1,8 +1,9 @@
 """Which sealed rows a bundle holds, and what it proves of them.
 
-A bundle of a period holds every row of it, and proves that none is missing. A bundle of
-other filters holds the actions that match, and proves of each row that it was sealed at its
-place; that nothing else matches it cannot show, and says so.
+A bundle of a period holds every row that was recorded in it (`since` inclusive, `until`
+exclusive), and proves that none is missing: it begins and ends at checkpoints, with a row of
+another time at each end. A bundle of other filters holds the actions that match, and proves of
+each row that it was sealed at its place; that nothing else matches it cannot show, and says so.
 """
 
 from array import array
@@ -10,15 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from audit.bundle import period
+from django.db import connections
+
 from audit.contracts import Filters
-from audit.ledger import selectors
+from audit.ledger import departures, queries
+from audit.ledger.routing import LEDGER
 from audit.models import Checkpoint, Leaf
 from audit.seals.merkle import Frontier
-from audit.seals.sealing import newest
+from audit.seals.progress import find_newest_checkpoint
 
 Completeness = Literal["proven", "not claimed"]
 PAGE = 10_000
+# Of rows that were recorded before the period's end, the place of the last one. Nothing
+# sealed before then can be later, so only what follows is looked at.
+LAST = """
+SELECT max(l.leaf_index)
+FROM audit_leaf l JOIN audit_action a ON a.action_id = l.action_id AND a.id = l.row_id
+WHERE l.tenant_id = %s AND l.leaf_index >= %s AND a.recorded_at < %s
+"""
 
 
 class NothingSealed(Exception):
@@ -56,18 +66,22 @@ class Extent:
         }
 
 
-def extent(filters: Filters, *, snapshot: str) -> Extent:
+def choose_extent(filters: Filters, *, snapshot: str) -> Extent:
     """A period's rows were recorded in it; filters choose actions as they stood at `snapshot`,
     by when they were asked for. Raises NothingSealed."""
-    last = newest(filters.tenant_id)
+    last = find_newest_checkpoint(filters.tenant_id)
     if last is None:
         raise NothingSealed
-    return whole(filters, last) if filters.is_period else matching(filters, last, snapshot)
+    return (
+        choose_period(filters, last)
+        if filters.is_period
+        else choose_matching(filters, last, snapshot)
+    )
 
 
-def whole(filters: Filters, last: Checkpoint) -> Extent:
-    end = period.ending(filters, last)
-    earlier = period.beginning(filters)
+def choose_period(filters: Filters, last: Checkpoint) -> Extent:
+    end = find_end(filters, last)
+    earlier = find_beginning(filters)
     first = Frontier()
     if earlier and earlier.size < end.size:
         first = Frontier(earlier.size, map(bytes, earlier.frontier))
@@ -81,8 +95,33 @@ def whole(filters: Filters, last: Checkpoint) -> Extent:
     )
 
 
-def matching(filters: Filters, last: Checkpoint, snapshot: str) -> Extent:
-    rows = selectors.every_phase(filters, snapshot=snapshot)
+def find_beginning(period: Filters) -> Checkpoint | None:
+    """A checkpoint that ends before the period, with a row of that time behind it, which
+    shows a verifier that no row of the period came earlier. None: from the first row, also
+    where that row left by retention."""
+    if not period.since:
+        return None
+    earlier = Checkpoint.objects.filter(tenant_id=period.tenant_id, signed_at__lt=period.since)
+    found: Checkpoint | None = earlier.order_by("-size")[1:2].first()
+    left = departures.find_left(period.tenant_id)
+    return None if found and left and found.size in left else found
+
+
+def find_end(period: Filters, newest: Checkpoint) -> Checkpoint:
+    """The first checkpoint with a row after the period; the newest one if there is none."""
+    if not period.until:
+        return newest
+    checkpoints = Checkpoint.objects.filter(tenant_id=period.tenant_id).order_by("size")
+    within = checkpoints.filter(signed_at__lt=period.until).last()
+    place = within.size if within else 0
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(LAST, [period.tenant_id, place, period.until])
+        last = cursor.fetchone()[0]
+    return checkpoints.filter(size__gte=(place if last is None else last + 1) + 1).first() or newest
+
+
+def choose_matching(filters: Filters, last: Checkpoint, snapshot: str) -> Extent:
+    rows = queries.select_every_phase(filters, snapshot=snapshot)
     leaves = Leaf.objects.filter(
         tenant_id=filters.tenant_id, leaf_index__lt=last.size, row_id__in=rows.values("id")
     )

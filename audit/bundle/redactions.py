@@ -8,34 +8,36 @@ from collections.abc import Iterator, Sequence
 from audit.bundle.extent import Extent, NothingSealed
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
-from audit.ledger import chain, departures, selectors
+from audit.ledger import chain, departures, queries, selectors
 from audit.models import ExecutedAgentAction, Leaf
 
 
-def places(extent: Extent) -> list[int]:
+def find_places(extent: Extent) -> list[int]:
     """Where the rows are that say what is missing of the bundle and are not in it themselves.
 
     Raises NothingSealed while one of them is not sealed.
     """
     tenant_id = extent.filters.tenant_id
     leaves = Leaf.objects.filter(tenant_id=tenant_id)
-    rows = selectors.with_payload().filter(tenant_id=tenant_id, phase="redaction")
+    rows = queries.select_with_payload().filter(tenant_id=tenant_id, phase="redaction")
     found = []
     for row in rows.order_by("id"):
         content = selectors.body(row) or selectors.ERASED
         named = leaves.filter(row_id__in=content["payload"].get("rows", []))
-        if not any(holds(extent.places, at) for at in named.values_list("leaf_index", flat=True)):
+        if not any(
+            contains(extent.places, at) for at in named.values_list("leaf_index", flat=True)
+        ):
             continue
-        found.append(sealed_at(row.id, extent))
-    left = departures.left(tenant_id) if extent.completeness == "proven" else None
+        found.append(find_place(row.id, extent))
+    left = departures.find_left(tenant_id) if extent.completeness == "proven" else None
     if left and left.reaches(extent.first.size, extent.end.size):
-        found.append(sealed_at(left.row_id, extent))
+        found.append(find_place(left.row_id, extent))
     ends = ExecutedAgentAction.objects.filter(tenant_id=tenant_id, action_type=selectors.END)
-    found += [sealed_at(row.id, extent) for row in ends.filter(status="succeeded")]
-    return sorted(place for place in found if not holds(extent.places, place))
+    found += [find_place(row.id, extent) for row in ends.filter(status="succeeded")]
+    return sorted(place for place in found if not contains(extent.places, place))
 
 
-def sealed_at(row_id: int, extent: Extent) -> int:
+def find_place(row_id: int, extent: Extent) -> int:
     """The place of a row. Raises NothingSealed while it has none."""
     leaves = Leaf.objects.filter(tenant_id=extent.filters.tenant_id, row_id=row_id)
     own = leaves.filter(leaf_index__lt=extent.newest.size).first()
@@ -44,13 +46,13 @@ def sealed_at(row_id: int, extent: Extent) -> int:
     return int(own.leaf_index)
 
 
-def holds(places: Sequence[int], place: int) -> bool:
+def contains(places: Sequence[int], place: int) -> bool:
     """Whether `place` is one of these, which ascend."""
     at = bisect_left(places, place)
     return at < len(places) and places[at] == place
 
 
-def lines(extent: Extent, found: list[int]) -> Iterator[bytes]:
+def render_lines(extent: Extent, found: list[int]) -> Iterator[bytes]:
     """One line for each: the row as it was sealed, its payload, its place and proof."""
     if not found:
         return

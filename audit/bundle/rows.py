@@ -37,11 +37,12 @@ SELECT convert_to(string_agg(
 """
 # A row whose payload was erased has artifacts still.
 CONTENTS = f"""
-SELECT a.id, p.salt, p.body, p.box, {vault.PLACE}, f.made {AT_PLACES.format("")} LEFT JOIN LATERAL (
+SELECT a.id, p.salt, p.body, p.box, {vault.PLACE}, f.created
+{AT_PLACES.format("")} LEFT JOIN LATERAL (
     SELECT * FROM audit_payload WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
 ) p ON true LEFT JOIN LATERAL (
     SELECT array_agg(ARRAY[ordinal::text, digest, external_id, kind, provider, url_key]
-                     ORDER BY ordinal) AS made
+                     ORDER BY ordinal) AS created
     FROM audit_artifact WHERE action_id = l.action_id AND row_id = l.row_id
 ) f ON true
 {CHOSEN} ORDER BY l.leaf_index
@@ -58,7 +59,7 @@ NOT_ITS_OWN = b"null", b"0" * 32
 GONE = b"", b""
 Artifact = Sequence[str]  # what CONTENTS lists of each
 # A row's id, its payload, the salt in hexadecimal digits, both empty when they are gone, and what
-# it brought forth.
+# it created.
 Content = tuple[int, bytes, bytes, Sequence[Artifact] | None]
 
 
@@ -79,24 +80,24 @@ class SealedRows:
 
     def payloads(self, artifacts: Spool) -> Iterator[bytes]:
         """Those that still open; one that is not its row's is null, so that a verifier names it.
-        The lines of what the rows brought forth are put into `artifacts`."""
+        The lines of what the rows created are put into `artifacts`."""
         key = tenant_key(self.tenant_id)
         for page in self.contents():
-            lines, brought_forth = list[bytes](), list[bytes]()
-            for row_id, body, salt, made in page:
+            lines, created_lines = list[bytes](), list[bytes]()
+            for row_id, body, salt, created in page:
                 if body:
                     lines.append(PAYLOAD_LINE % (body, row_id, salt))
-                for one in made or ():
-                    brought_forth.append(artifact_line(key, row_id, body, one))
-            artifacts.put(b"".join(brought_forth))
+                for one in created or ():
+                    created_lines.append(artifact_line(key, row_id, body, one))
+            artifacts.put(b"".join(created_lines))
             yield b"".join(lines)
 
     def contents(self) -> Iterator[Iterator[Content]]:
         for found in self.fetched(CONTENTS):
-            key = vault.keys.reading(self.tenant_id)
+            key = vault.keys.for_reading(self.tenant_id)
             yield (
-                (row_id, *opened(key, salt, body, box, place), made)
-                for row_id, salt, body, box, place, made in found
+                (row_id, *opened(key, salt, body, box, place), created)
+                for row_id, salt, body, box, place, created in found
             )
 
     def policies(self) -> Iterator[bytes]:
@@ -162,7 +163,7 @@ def opened(
     if key is None:
         return GONE
     try:
-        plain = vault.opened_with(key, box, place)
+        plain = vault.open_with(key, box, place)
     except vault.Unreadable:
         return NOT_ITS_OWN
     return plain[chain.SALT_BYTES :], plain[: chain.SALT_BYTES].hex().encode()

@@ -1,4 +1,4 @@
-"""What a bundle holds further down, kept on disk until its turn has come."""
+"""What comes later in a bundle, on disk until its turn has come."""
 
 from collections.abc import Iterator
 from tempfile import TemporaryFile

@@ -105,8 +105,8 @@ def check(anchor: Any, certificates: Path | None) -> Iterator[tuple[str, str]]:
         elif certificates and not is_signed(response, digest, at, certificates):
             yield "FINDING", f"{who} is not signed under your certificates."
         else:
-            told = f"{rows} rows existed at {at:%Y-%m-%d %H:%M:%S} UTC"
-            yield "stamp", f"The first {told}, says {token['authority']}."
+            existed = f"{rows} rows existed at {at:%Y-%m-%d %H:%M:%S} UTC"
+            yield "stamp", f"The first {existed}, says {token['authority']}."
 
 
 def say(kind: str, text: str) -> None:

@@ -256,7 +256,7 @@ class Verification:
         self.first = self.sound = self.tree.size
         self.count, self.place, self.stamped = 0, -1, 0
         self.begin = self.last = self.redacted = b""  # first, last, last erasure behind: when
-        self.gaps, self.left = list[int](), list[list[int]]()  # by retention: found, and told
+        self.gaps, self.left = list[int](), list[list[int]]()  # by retention: found, and recorded
 
     def note(self, name: str) -> tuple[tuple[int, bytes], bytes]:
         size, root, by = read_note(self.archive.read(name).decode(), self.name, self.keys)
@@ -359,8 +359,8 @@ class Verification:
                 text, body = given["line"].encode(), given["body"].encode()
                 _, kind, *_, commitment, phase, _, at, status, _ = looked_at(text)
                 sealed = self.is_sealed(text, given, *self.newest)
-                told = sealed and digest_of(bytes.fromhex(given["salt"]) + body) == commitment
-                if told and self.explains(phase, kind, status, body):
+                fits = sealed and digest_of(bytes.fromhex(given["salt"]) + body) == commitment
+                if fits and self.explains(phase, kind, status, body):
                     self.redacted = max(self.redacted, at)
                     continue
             except UNREADABLE:
@@ -384,8 +384,8 @@ class Verification:
                 self.gaps.append(tree.size)
                 tree.append(unhexlify(gap[1]))
             else:
-                for told in self.about(line, proof, payloads, artifacts):
-                    yield f"place {proof.get('place')}: {told}"
+                for sentence in self.about(line, proof, payloads, artifacts):
+                    yield f"place {proof.get('place')}: {sentence}"
                 tree.append(sha256(b"\0" + line).digest())
             if self.is_whole and tree.size in self.stops:
                 yield from self.stop(self.stops[tree.size])
@@ -412,60 +412,60 @@ class Verification:
     def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> list[str]:
         """What is wrong with a row and with what belongs to it. A list: for a million rows,
         generators would take longer than what they check."""
-        told: list[str] = []
+        wrong: list[str] = []
         try:
             row = looked_at(line)
             _, _, sealed, _, row_id, _, _, _, self.last, _, _ = row
-            self.phase(row, told)
+            self.phase(row, wrong)
             body = b""
             if payloads.row_id == row_id:
-                body = self.payload(row, payloads.of(row_id), told)
+                body = self.payload(row, payloads.of(row_id), wrong)
             else:
                 self.missing.add(int(row_id))
             if artifacts.row_id == row_id or (sealed and body):
-                self.artifacts(sealed, artifacts.of(row_id), body, told)
+                self.artifacts(sealed, artifacts.of(row_id), body, wrong)
             if not self.is_whole:
-                told += self.proven(line, proof)
+                wrong += self.proven(line, proof)
         except UNREADABLE as error:
-            told.append(f"The line or what belongs to it cannot be read: {error!r}.")
-        return told
+            wrong.append(f"The line or what belongs to it cannot be read: {error!r}.")
+        return wrong
 
-    def phase(self, row: Row, told: list[str]) -> None:
+    def phase(self, row: Row, wrong: list[str]) -> None:
         action, _, _, number, row_id, _, phase, policy, at, _, tenant = row
         if not self.begin:
             if self.first and not at < self.since:
-                told.append("Rows of the period may be missing before this line.")
+                wrong.append("Rows of the period may be missing before this line.")
             self.begin = at
         if tenant != self.tenant_id:
-            told.append("The row is another organisation's.")
+            wrong.append("The row is another organisation's.")
         if policy and policy not in self.policies:
             self.undecided.setdefault(policy, row_id)
         if phase == b"attempt":
             self.open[action, number] = row_id
         elif phase == b"outcome" and not self.open.pop((action, number), self.first):
-            told.append("This outcome has no attempt before it.")
+            wrong.append("This outcome has no attempt before it.")
 
-    def payload(self, row: Row, given: list[re.Match[bytes]], told: list[str]) -> bytes:
+    def payload(self, row: Row, given: list[re.Match[bytes]], wrong: list[str]) -> bytes:
         """The body of the row's payload; empty when it is not the one that was sealed."""
         _, kind, _, _, _, commitment, phase, _, _, status, _ = row
         line = given[0].string
         body = line[len(b'{"body":') : given[0].start()]
         digest = sha256(unhexlify(given[0][2]) + body).hexdigest().encode()
         if digest != commitment or len(given) > 1 or not line.startswith(b'{"body":'):
-            told.append("Its payload is not the one that was sealed.")
+            wrong.append("Its payload is not the one that was sealed.")
             return b""
         if phase == b"redaction" or kind in (b"ledger.retention", b"ledger.end"):
             self.explains(phase, kind, status, body)
         return body
 
-    def artifacts(self, sealed: bytes, made: list[Any], body: bytes, told: list[str]) -> None:
-        digests = [end[1] for end in made]
+    def artifacts(self, sealed: bytes, given: list[Any], body: bytes, wrong: list[str]) -> None:
+        digests = [end[1] for end in given]
         if body:
             named = [(b'{"artifact":' + text, digest_of(text)) for text in artifacts_in(body)]
-            if named != [(end.string[: end.start()], end[1]) for end in made]:
-                told.append("Its artifacts are not those that its payload names.")
+            if named != [(end.string[: end.start()], end[1]) for end in given]:
+                wrong.append("Its artifacts are not those that its payload names.")
         if sealed != (digest_of(b'["%b"]' % b'","'.join(digests)) if digests else b""):
-            told.append("Its artifacts are not those that were sealed.")
+            wrong.append("Its artifacts are not those that were sealed.")
 
     def explains(self, phase: bytes, kind: bytes, status: bytes, body: bytes) -> bool:
         """Whether the row says why others, or their payloads, are missing."""
@@ -523,9 +523,9 @@ class Verification:
     def verdict(self, findings: int) -> str:
         kind = f"NOT SOUND: {findings} findings in" if findings else "SOUND:"
         if not self.is_whole:
-            kept = "" if findings else " Each was sealed at its place and is unaltered."
+            intact = "" if findings else " Each was sealed at its place and is unaltered."
             claim = "Completeness is not claimed: other rows may match the filters."
-            return f"{kind} {self.count} rows of {self.name}.{kept} {claim}"
+            return f"{kind} {self.count} rows of {self.name}.{intact} {claim}"
         places = f"places {self.first} to {self.tree.size - 1} of {self.name}"
         return f"{kind} {places}.{'' if findings else ' None between them is missing or altered.'}"
 
@@ -567,12 +567,12 @@ def say(kind: str, text: str) -> None:
 def main(arguments: list[str]) -> int:
     count = 0
     try:
-        bundle, given, *kept = arguments
+        bundle, given, *checkpoints = arguments
         Path(bundle).open("rb").close()
         whole = given if given.count("+") > 1 else Path(given).read_text(encoding="utf-8")
         text, _, refused = whole.strip().partition("@")
         key = key_of(text)
-        older = [(name, Path(name).read_text(encoding="utf-8")) for name in kept]
+        older = [(name, Path(name).read_text(encoding="utf-8")) for name in checkpoints]
     except (OSError, ValueError) as error:
         print(f"Nothing was checked: {error}" if len(arguments) > 1 else __doc__)
         return 2

@@ -1,4 +1,4 @@
-"""The page that verifies a bundle in the browser. It holds no data and asks for no login, so
+"""The page that verifies a bundle in the browser. It has no data and needs no login, so
 that an auditor can use it; and the browser itself forbids it to send anything anywhere."""
 
 from csp.constants import NONE, SELF

@@ -36,7 +36,7 @@ def may_start(
     """audit.E003 for each reason why a process that writes the ledger must not run."""
     if settings.PROCESS not in REFUSED:
         return []
-    return [Error(sentence, id="audit.E003") for sentence in start.refusals()]
+    return [Error(sentence, id="audit.E003") for sentence in start.find_refusals()]
 
 
 def ledger_is_guarded(
@@ -50,7 +50,7 @@ def ledger_is_guarded(
     """
     if not databases or migrations_wait():
         return []
-    return [Error(sentence, hint=HINT, id="audit.E001") for sentence in guards.problems()]
+    return [Error(sentence, hint=HINT, id="audit.E001") for sentence in guards.find_problems()]
 
 
 def tables_are_of_this_version(
@@ -77,8 +77,8 @@ def months_are_made(
 ) -> list[CheckMessage]:
     """audit.W002 for this month and the next one where the ledger lacks it. A warning, so
     that `migrate` goes on; what appends to the ledger refuses to start."""
-    if not databases or not months.installed():
+    if not databases or not months.are_installed():
         return []
     hint = "Make it with: manage.py make_ledger_months"
-    sentences = months.problems(months.made(), now=timezone.now())
+    sentences = months.find_missing(months.list_months(), now=timezone.now())
     return [Warning(sentence, hint=hint, id="audit.W002") for sentence in sentences]

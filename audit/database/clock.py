@@ -1,4 +1,4 @@
-"""The database server's clock, which stamps every row, watched by the sealer."""
+"""The database server's clock, which dates every row, watched by the sealer."""
 
 import time
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class Reading:
         return self.at + timedelta(seconds=later.after - self.before)
 
 
-def read() -> Reading:
+def read_clock() -> Reading:
     after = time.monotonic()
     with connections[LEDGER].cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
@@ -44,7 +44,7 @@ def read() -> Reading:
 class Watch:
     """Looks at the server's clock now and then."""
 
-    def __init__(self, read: Callable[[], Reading] = read) -> None:
+    def __init__(self, read: Callable[[], Reading] = read_clock) -> None:
         self.read = read
         self.last: Reading | None = None
 
@@ -53,7 +53,7 @@ class Watch:
         the first one, behind the newest row, and return by how much. Once for each step: what
         could not be recorded is found again by the next look."""
         found = self.read()
-        expected = self.last.at_earliest(found) if self.last else newest()
+        expected = self.last.at_earliest(found) if self.last else find_newest()
         step = expected - found.at if expected else timedelta()
         if step > STEP and expected:
             record(expected, found.at)
@@ -61,7 +61,7 @@ class Watch:
         return step if step > STEP else None
 
 
-def newest() -> datetime | None:
+def find_newest() -> datetime | None:
     """When the newest row was recorded."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(NEWEST)
@@ -71,11 +71,11 @@ def newest() -> datetime | None:
 
 def record(expected: datetime, found: datetime) -> None:
     """One control row about this step, unless another sealer has just recorded it."""
-    told = selectors.about_ledger(LEDGER_TENANT, ACTION_TYPE, limit=1)
-    if told and abs(told[0].recorded_at - found) < SAME:
+    last = selectors.about_ledger(LEDGER_TENANT, ACTION_TYPE, limit=1)
+    if last and abs(last[0].recorded_at - found) < SAME:
         return
     seconds = (expected - found).total_seconds()
-    entry = events.entry(
+    entry = events.build_entry(
         ACTION_TYPE,
         tenant_id=LEDGER_TENANT,
         payload={

@@ -12,8 +12,8 @@ from django.db import connections
 from audit.database import guards
 from audit.ledger.routing import LEDGER
 
-# What the database stamps itself: no role but the owner may set these.
-STAMPED = {
+# What the database sets itself: no role but the owner may.
+SET_BY_DATABASE = {
     "audit_action": ("id", "recorded_at", "xact"),
     "audit_artifact": ("id",),
     "audit_checkpoint": ("id", "signed_at"),
@@ -70,14 +70,14 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', '
                   AND (d.deptype = 'e' OR c.relkind = 'S'))
 ORDER BY 1
 """
-STANDING = """
+ROLE = """
 SELECT current_user, o.rolname, o.rolcanlogin,
        (SELECT rolsuper FROM pg_roles WHERE rolname = current_user),
        pg_has_role(current_user, o.oid, 'MEMBER')
 FROM pg_class c JOIN pg_roles o ON o.oid = c.relowner WHERE c.oid = 'audit_action'::regclass
 """
-# What anybody but the owner holds on the ledger's tables and columns.
-HELD = """
+# What anybody but the owner may do with the ledger's tables and columns.
+GRANTED = """
 WITH ledger AS (SELECT oid, relowner, relacl FROM pg_class WHERE oid = ANY(%s::regclass[]))
 SELECT l.oid::regclass::text, '', g.privilege_type,
        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(g.grantee) END
@@ -100,7 +100,7 @@ ORDER BY 1, 2
 
 
 @dataclass(frozen=True)
-class Standing:
+class Role:
     """Who this process is to the ledger's tables."""
 
     role: str
@@ -115,17 +115,17 @@ class Standing:
         return not (self.is_superuser or self.is_member)
 
 
-def standing() -> Standing:
+def load_role() -> Role:
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(STANDING)
-        return Standing(*cursor.fetchone())
+        cursor.execute(ROLE)
+        return Role(*cursor.fetchone())
 
 
-def problems() -> list[str]:
+def find_problems() -> list[str]:
     """A sentence for each right that weakens the ledger. That the role which does everything
-    owns the tables is none (`missing_layers` says so)."""
-    who = standing()
-    found = extra_rights()
+    owns the tables is none (`find_missing_layers` says so)."""
+    who = load_role()
+    found = find_extra_rights()
     if who.is_separate and who.owner_can_log_in:
         found.append(
             f"The role {who.owner} owns the ledger and can log in. Take that from it: "
@@ -134,12 +134,12 @@ def problems() -> list[str]:
     return found
 
 
-def extra_rights() -> list[str]:
-    """Rights that nobody but the owner should hold on the ledger's tables and their months, or
-    that everybody holds; rights to seal that whoever writes rows holds; and functions that
-    everybody may call, or that erase and whoever writes rows may call."""
+def find_extra_rights() -> list[str]:
+    """Rights that nobody but the owner should have on the ledger's tables and their months, or
+    that everybody has; rights to seal of a role that writes rows; and functions that everybody
+    may call, or that erase and a role that writes rows may call."""
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(HELD, [[table for _, table in guards.guarded()]])
+        cursor.execute(GRANTED, [[table for _, table in guards.guarded()]])
         held = cursor.fetchall()
     inserted = {(table, grantee) for table, _, right, grantee in held if right == "INSERT"}
     sentences = []
@@ -149,22 +149,22 @@ def extra_rights() -> list[str]:
             continue
         what = f"{right} ({column})" if column else right
         sentences.append(
-            f"The role {grantee} holds {what} on {table}. Take it away: "
+            f"The role {grantee} has {what} on {table}. Take it away: "
             f'REVOKE {what} ON {table} FROM "{grantee}"'.replace('"PUBLIC"', "PUBLIC")
         )
-    return sentences + extra_callers({grantee for _, grantee in inserted})
+    return sentences + find_extra_callers({grantee for _, grantee in inserted})
 
 
 def may_insert(table: str, column: str, right: str, grantee: str) -> bool:
-    """Whether that is a right to insert, but for what the database stamps itself."""
-    stamped = STAMPED.get(table, ())
-    whole = not stamped and table in guards.TABLES
+    """Whether that is a right to insert, but for what the database sets itself."""
+    automatic = SET_BY_DATABASE.get(table, ())
+    whole = not automatic and table in guards.TABLES
     return (
-        right == "INSERT" and grantee != "PUBLIC" and (column not in stamped if column else whole)
+        right == "INSERT" and grantee != "PUBLIC" and (column not in automatic if column else whole)
     )
 
 
-def extra_callers(writers: set[str]) -> list[str]:
+def find_extra_callers(writers: set[str]) -> list[str]:
     names = {name for names in FUNCTIONS.values() for name in names} | {"audit_make_month(date)"}
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(CALLERS, [sorted(names)])
@@ -177,16 +177,16 @@ def extra_callers(writers: set[str]) -> list[str]:
     ]
 
 
-def missing_layers() -> list[str]:
+def find_missing_layers() -> list[str]:
     """What the set-up as it is cannot keep anybody from, in sentences."""
-    who = standing()
+    who = load_role()
     if who.is_separate:
         return []
     why = "is a superuser" if who.is_superuser else f"has the rights of {who.owner}, their owner"
     return [
         f"This process is the role {who.role}, which {why}: it can switch the triggers off, "
-        "and only the seals and kept checkpoints would show it.",
-        "No role is kept from setting a row's id, time or transaction by hand.",
+        "and only the seals, and checkpoints elsewhere, would show it.",
+        "Nothing keeps a role from setting a row's id, time or transaction by hand.",
     ]
 
 
@@ -243,7 +243,7 @@ def ledger_rights(prefix: str, tables: list[str], columns: dict[str, list[str]])
         read = [table for table in columns if table != KEYS or table in inserted]
         found.append(f"GRANT SELECT ON {', '.join(read)} TO {prefix}{role}")
         for table in inserted:
-            given = [name for name in columns[table] if name not in STAMPED.get(table, ())]
+            given = [name for name in columns[table] if name not in SET_BY_DATABASE.get(table, ())]
             names = ", ".join(f'"{name}"' for name in given)
             found.append(f"GRANT INSERT ({names}) ON {table} TO {prefix}{role}")
     for table in PRIVACY_READS:

@@ -36,7 +36,7 @@ SOURCES = {
     ),
 }
 
-# The ledger's tables that were made so far, and their months.
+# The ledger's tables that exist so far, and their months.
 GUARDED = """
 SELECT whole, whole::regclass::text FROM unnest(%s::text[]) AS whole
 WHERE to_regclass(whole) IS NOT NULL
@@ -68,7 +68,7 @@ def guarded() -> list[tuple[str, str]]:
         return list(cursor.fetchall())
 
 
-def problems() -> list[str]:
+def find_problems() -> list[str]:
     """A sentence for each trigger and check that is missing, switched off or not what it should
     be. Tables that a migration has yet to make are left out.
     """
@@ -91,7 +91,7 @@ def problems() -> list[str]:
 
 
 def is_check(definition: str, source: str) -> bool:
-    """Whether it is the check as it was made; what is not valid or not enforced says so."""
+    """Whether it is the check of the migrations; what is not valid or not enforced says so."""
     return definition == CHECKS and digest(source) == SOURCES["audit_is_entry"]
 
 
@@ -125,8 +125,8 @@ def wanted_function(trigger: str) -> str:
     }.get(trigger, "audit_refuse")
 
 
-def installed() -> bool:
-    """Whether the ledger's tables were made yet."""
+def are_installed() -> bool:
+    """Whether the ledger's tables exist yet."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute("SELECT to_regclass('audit_action') IS NOT NULL")
         return bool(cursor.fetchone()[0])

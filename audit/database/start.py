@@ -9,18 +9,23 @@ from audit.database import grants, guards
 from audit.ledger import months, vault
 
 
-def refusals() -> list[str]:
+def find_refusals() -> list[str]:
     """Why this process must not run, each with what to do; empty if it may. Months that are
     missing are made first, where the database lets this role."""
     try:
-        if not months.installed():
+        if not months.are_installed():
             return ["The ledger's tables are missing. Make them with: manage.py migrate"]
-        return [*guards.problems(), *grants.problems(), *missing_months(), *another_vault_key()]
+        return [
+            *guards.find_problems(),
+            *grants.find_problems(),
+            *find_missing_months(),
+            *find_wrong_vault_key(),
+        ]
     except DatabaseError as error:
         return [f"The ledger's database does not answer: {str(error).strip()}"]
 
 
-def another_vault_key() -> list[str]:
+def find_wrong_vault_key() -> list[str]:
     """The sealer has no need of the key, and may not have it."""
     if settings.PROCESS == "sealer":
         return []
@@ -31,15 +36,15 @@ def another_vault_key() -> list[str]:
     return []
 
 
-def missing_months() -> list[str]:
-    broken = months.broken()
+def find_missing_months() -> list[str]:
+    broken = months.find_broken()
     if broken:
         return broken
-    missing = months.problems(months.made(), now=timezone.now())
+    missing = months.find_missing(months.list_months(), now=timezone.now())
     if not missing:
         return []
     try:
         months.make_ahead()
     except DatabaseError:
         return [f"{sentence} Make it with: manage.py make_ledger_months" for sentence in missing]
-    return months.problems(months.made(), now=timezone.now())
+    return months.find_missing(months.list_months(), now=timezone.now())

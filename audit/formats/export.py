@@ -1,6 +1,6 @@
 """Exports for people outside, streamed, with a manifest.
 
-An export holds every phase of every action that matches, as the ledger stood when it was
+An export has every phase of every action that matches, as the ledger stood when it was
 asked for. It is recorded in the ledger itself: once when it starts, once when it ends.
 """
 
@@ -19,7 +19,7 @@ from audit.formats import stored
 from audit.formats.parquet import Parquet
 from audit.formats.rows import Encoder
 from audit.formats.text import Csv, JsonLines, OcsfLines
-from audit.ledger import chain, events, selectors
+from audit.ledger import chain, events, queries
 from audit.ledger.ids import uuid7
 from audit.ledger.routing import LEDGER
 
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What an export holds. `sha256` is over every byte before the manifest itself."""
+    """What is in an export. `sha256` is over every byte before the manifest itself."""
 
     export_id: UUID
     format: Format
@@ -54,7 +54,7 @@ class Manifest:
 
 
 class Export:
-    """One export. Making it records its start and fixes what it holds; iterating over it
+    """One export. Making it records its start and fixes what is in it; iterating over it
     (once) gives its bytes and records its end (`recording_its_end`). `manifest` is there
     afterwards; a JSON Lines export ends with it.
 
@@ -70,7 +70,7 @@ class Export:
         self.format = format
         self.actor_type = actor_type
         self.actor_id = actor_id
-        self.snapshot, self.generated_at = selectors.snapshot()
+        self.snapshot, self.generated_at = queries.take_snapshot()
         self.content_type, self.suffix, encoder = FORMATS[format]
         self.encoder = encoder()
         self.rows = 0
@@ -90,7 +90,7 @@ class Export:
 
     def encoded(self) -> Iterator[bytes]:
         yield self.encoder.head()
-        rows = selectors.every_phase(self.filters, snapshot=self.snapshot)
+        rows = queries.select_every_phase(self.filters, snapshot=self.snapshot)
         for number, page in stored.pages(rows, self.encoder, tenant_id=self.filters.tenant_id):
             self.rows += number
             yield page

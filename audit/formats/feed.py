@@ -1,6 +1,6 @@
 """The ledger as a feed: every sealed row of one tenant once, in the order of its place.
 
-The place (`leaf_index`) is the only number without gaps: a reader who asks from where they
+The place (`leaf_index`) is the only number without gaps: a reader who goes on where they
 stopped misses nothing, gets nothing twice, and sees at once if a number were left out.
 """
 
@@ -10,13 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from audit.formats.rows import COLUMNS, CONTENT
-from audit.ledger import chain, departures, selectors
+from audit.ledger import chain, departures, queries, selectors
 from audit.models import ExecutedAgentAction, Leaf
-from audit.seals.sealing import newest
+from audit.seals.progress import find_newest_checkpoint
 
 
 class AheadOfLedger(Exception):
-    """No reader of this ledger was ever told this place: it was set back, or it is another's."""
+    """No reader of this ledger ever got this place: it was set back, or it is another's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class FeedPage:
     size: int
 
 
-def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
+def load_page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     """At most `limit` places from `start` on. Four queries. Raises AheadOfLedger, and KeyError
     for a row that is gone and did not leave by retention."""
     leaves = list(
@@ -39,15 +39,15 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
             :limit
         ]
     )
-    rows = selectors.with_payload().filter(id__in=[leaf.row_id for leaf in leaves])
+    rows = queries.select_with_payload().filter(id__in=[leaf.row_id for leaf in leaves])
     found = {row.id: row for row in rows.prefetch_related("artifacts")}
-    last, left = newest(tenant_id), departures.left(tenant_id)
+    last, left = find_newest_checkpoint(tenant_id), departures.find_left(tenant_id)
     size = last.size if last else 0
     if start > size:
         raise AheadOfLedger(
             f"Place {start} is ahead of this ledger, of which {size} rows are sealed: it was set "
             "back to an older state, or the place is another ledger's. Compare leaf_hash of the "
-            "rows that you hold before you go on."
+            "rows that you have before you go on."
         )
     gone = tuple(
         leaf.leaf_index
@@ -56,7 +56,7 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     )
     return FeedPage(
         items=tuple(
-            exported(found[leaf.row_id])
+            render(found[leaf.row_id])
             | {"leaf_index": leaf.leaf_index, "leaf_hash": bytes(leaf.hash).hex()}
             for leaf in leaves
             if leaf.leaf_index not in gone
@@ -67,7 +67,7 @@ def page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     )
 
 
-def exported(row: ExecutedAgentAction) -> dict[str, Any]:
+def render(row: ExecutedAgentAction) -> dict[str, Any]:
     """A row as it is exported: with its payload and salt, its commitment can be checked."""
     opened = selectors.opened(row)
     content = json.loads(opened[1]) if opened else dict.fromkeys(CONTENT)

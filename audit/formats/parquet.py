@@ -39,7 +39,7 @@ class NoParquet(Exception):
 
 
 def is_installed() -> bool:
-    """Whether this format can be made here."""
+    """Whether this format is available here."""
     return pyarrow is not None
 
 

@@ -8,7 +8,7 @@ from django.db import connections
 
 from audit.formats.copies import Copies
 from audit.formats.rows import COLUMNS, Encoder, Row, Text
-from audit.ledger import selectors, vault
+from audit.ledger import queries, vault
 from audit.ledger.chain import SALT_BYTES
 from audit.ledger.routing import LEDGER
 
@@ -42,12 +42,10 @@ PLACE = b"%b%b%b %b %b"  # of vault.Place, as bytes
 Payloads = dict[bytes, bytes]
 
 
-def pages(
-    rows: selectors.Rows, encoder: Encoder, *, tenant_id: UUID
-) -> Iterator[tuple[int, bytes]]:
+def pages(rows: queries.Rows, encoder: Encoder, *, tenant_id: UUID) -> Iterator[tuple[int, bytes]]:
     """How many rows, and what `encoder` makes of them: `rows`, all of one organisation, action
-    by action, oldest first. The server reads ahead while a page is encoded; while whoever takes
-    the pages is busy, it is asked nothing.
+    by action, oldest first. The server reads ahead while a page is encoded; while the reader
+    of the pages is busy, it is asked nothing.
 
     Raises audit.ledger.vault.Unreadable for a payload that is not its row's, and WrongVaultKey.
     """
@@ -55,7 +53,7 @@ def pages(
     [page] = copied(first_page(rows, text))
     stored, ahead = copied(*behind(rows, page, text)) or ([], [])
     while page:
-        key = vault.keys.reading(tenant_id)
+        key = vault.keys.for_reading(tenant_id)
         with Copies(connections[LEDGER], *behind(rows, ahead, text)) as copies:
             chunk = encoder.page(opened(page, by_row(stored), text, tenant_id, key))
         yield len(page), chunk
@@ -65,7 +63,7 @@ def pages(
 def at_places(places: Sequence[int], encoder: Encoder, *, tenant_id: UUID) -> bytes:
     """What `encoder` makes of an organisation's sealed rows at these places, `a.leaf_index`, in
     their order; those that left by retention are not among them. Raises as `pages` does."""
-    key, text = vault.keys.reading(tenant_id), encoder.text
+    key, text = vault.keys.for_reading(tenant_id), encoder.text
     [page] = copied(lines(AT_PLACES, [tenant_id, list(places)], text, order="a.leaf_index"))
     [stored] = copied(contents(page, text))
     return encoder.page(opened(page, by_row(stored), text, tenant_id, key))
@@ -77,7 +75,7 @@ def copied(*statements: str) -> list[list[bytes]]:
     return copies.answers
 
 
-def behind(rows: selectors.Rows, page: list[bytes], text: Text) -> tuple[str, ...]:
+def behind(rows: queries.Rows, page: list[bytes], text: Text) -> tuple[str, ...]:
     """The payloads of a page, and the page behind it; nothing where there is no page."""
     if not page:
         return ()
@@ -86,7 +84,7 @@ def behind(rows: selectors.Rows, page: list[bytes], text: Text) -> tuple[str, ..
     return contents(page, text), first_page(later, text)
 
 
-def first_page(rows: selectors.Rows, text: Text) -> str:
+def first_page(rows: queries.Rows, text: Text) -> str:
     query, given = rows.values(*COLUMNS)[:PAGE].query.sql_with_params()
     return lines(query, given, text, order="a.action_id, a.id")
 
@@ -123,5 +121,5 @@ def opened(
         plain = payload[CONTENT:]
         if payload[IS_BOX] and key:
             place = PLACE % (tenant, payload[ACTION], attempt_no, phase, commitment)
-            plain = vault.opened_with(key, plain, place)
+            plain = vault.open_with(key, plain, place)
         yield Row(line, plain[SALT_BYTES:], plain[:SALT_BYTES].hex().encode())

@@ -14,9 +14,9 @@ from django.db.models import Exists, OuterRef
 
 from audit.formats.export import ACTION_TYPE as EXPORT
 from audit.keeping import erasure
-from audit.ledger import events, ledger, selectors, vault
+from audit.ledger import events, ledger, queries, selectors, vault
 from audit.models import ExecutedAgentAction, Leaf
-from audit.seals import sealing
+from audit.seals import progress
 
 ACTION_TYPE = selectors.END
 END = "SELECT audit_end(%s, %s, %s)"
@@ -34,7 +34,7 @@ class State:
     rows: int
     contents: int
     open_attempts: int
-    holds: int
+    legal_holds: int
     has_ended: bool
     bundle: UUID | None  # the export that delivered all of its rows
     bundle_digest: str = ""
@@ -42,9 +42,9 @@ class State:
     @property
     def sentence(self) -> str:
         ended = "It has ended already. " if self.has_ended else ""
-        held = f"The bundle {self.bundle} holds all of them. " if self.bundle else ""
+        complete = f"The bundle {self.bundle} holds all of them. " if self.bundle else ""
         return (
-            f"{ended}{self.rows} rows, {self.contents} with contents to erase. {held}"
+            f"{ended}{self.rows} rows, {self.contents} with contents to erase. {complete}"
             f"{self.open_attempts} attempts have no outcome: none can be recorded any more."
         )
 
@@ -54,8 +54,8 @@ class State:
         found = []
         if not self.rows:
             return ["The ledger knows no such organisation."]
-        if self.holds:
-            found.append(f"Legal holds in force: {self.holds}. Release them first.")
+        if self.legal_holds:
+            found.append(f"Legal holds in force: {self.legal_holds}. Release them first.")
         if not self.has_ended and self.bundle is None:
             found.append(
                 "No bundle holds all of its rows. Export one of the whole period first, after "
@@ -64,18 +64,18 @@ class State:
         return found
 
 
-def state(tenant_id: UUID) -> State:
+def load_state(tenant_id: UUID) -> State:
     rows = ExecutedAgentAction.objects.filter(tenant_id=tenant_id)
     outcome = rows.filter(
         action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
     )
-    bundle, digest = final_bundle(tenant_id)
+    bundle, digest = find_final_bundle(tenant_id)
     return State(
         tenant_id=tenant_id,
         rows=rows.count(),
-        contents=erasure.rows(erasure.Scope(tenant_id=tenant_id)).count(),
+        contents=erasure.select_rows(erasure.Scope(tenant_id=tenant_id)).count(),
         open_attempts=rows.filter(~Exists(outcome), phase="attempt").count(),
-        holds=len(erasure.holds(tenant_id)),
+        legal_holds=len(erasure.list_legal_holds(tenant_id)),
         has_ended=has_ended(tenant_id),
         bundle=bundle,
         bundle_digest=digest,
@@ -88,13 +88,13 @@ def has_ended(tenant_id: UUID) -> bool:
     ).exists()
 
 
-def final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:
+def find_final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:
     """The newest bundle that was read to its end and holds every row but those of exports,
     and the digest of its checkpoint, whose root is over each of them."""
     exports = ExecutedAgentAction.objects.filter(
         tenant_id=tenant_id, action_type=EXPORT, status="succeeded"
     )
-    for row in selectors.content_too(exports).order_by("-id")[:20]:
+    for row in queries.join_payload(exports).order_by("-id")[:20]:
         content = selectors.body(row)
         manifest = content["payload"]["manifest"] if content else {}
         whole = manifest.get("completeness") == "proven" and manifest["first"] == 0
@@ -105,7 +105,7 @@ def final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:
 
 def nothing_follows(tenant_id: UUID, size: int) -> bool:
     """Whether only rows of exports come behind the first `size` places, sealed or not."""
-    newest = sealing.newest(tenant_id)
+    newest = progress.find_newest_checkpoint(tenant_id)
     if newest is None or newest.size < size:
         return False
     before = Leaf.objects.filter(row_id=OuterRef("id"), leaf_index__lt=size)
@@ -119,15 +119,15 @@ def end(
     reason: str,
     actor_id: str,
     at_most: int | None = None,
-    say: Callable[[str], None] = erasure.silent,
+    say: Callable[[str], None] = erasure.ignore_progress,
 ) -> int:
     """End this organisation's ledger; returns how many rows' contents were erased, and erases no
-    more when `at_most` are. `say` is told about the progress. What is left then, or by a crash,
+    more when `at_most` are. `say` is called with the progress. What is left then, or by a crash,
     nobody can read any more: calling again erases the rest.
 
-    Raises CannotEnd, and audit.keeping.erasure.Held for a hold that was set meanwhile.
+    Raises CannotEnd, and audit.keeping.erasure.Held for a legal hold that was set meanwhile.
     """
-    found = state(tenant_id)
+    found = load_state(tenant_id)
     if found.refusals:
         raise CannotEnd(" ".join(found.refusals))
     if not found.has_ended:
@@ -139,7 +139,7 @@ def end(
 
 
 def destroy_key(found: State, *, reason: str, actor_id: str) -> None:
-    entry = events.entry(
+    entry = events.build_entry(
         ACTION_TYPE,
         tenant_id=found.tenant_id,
         status="succeeded",

@@ -1,4 +1,4 @@
-"""Erases what rows are about, and holds rows back from that.
+"""Erases what rows are about, unless a legal hold forbids it.
 
 An erasure deletes payloads and artifacts, and appends a row (phase `redaction`) that names
 the rows and the reason, in the same transaction; the database allows it no other way. Rows
@@ -17,13 +17,13 @@ from django.utils import timezone
 from psycopg import errors
 
 from audit.contracts import Entry
-from audit.ledger import events, ledger, selectors, vault
+from audit.ledger import events, ledger, queries, vault
 from audit.ledger.ids import uuid7
 from audit.ledger.routing import LEDGER
 from audit.models import ExecutedAgentAction, LedgerPayload
 
 ACTION_TYPE = "ledger.redaction"
-HOLD = "ledger.hold"
+LEGAL_HOLD = "ledger.hold"
 BATCH = 1000
 SAID_EVERY = 10 * BATCH  # rows; some seconds
 REDACT = "SELECT audit_redact(%s, %s, %s)"
@@ -53,11 +53,11 @@ class Scope:
     on_behalf_of: str = ""
 
 
-def rows(scope: Scope) -> selectors.Rows:
+def select_rows(scope: Scope) -> queries.Rows:
     """The rows of the scope that have something to erase, oldest first. What says that
-    something was erased or is held is kept."""
+    something was erased or is under a legal hold stays."""
     payload = LedgerPayload.objects.filter(action_id=OuterRef("action_id"), row_id=OuterRef("id"))
-    found: selectors.Rows = (
+    found: queries.Rows = (
         ExecutedAgentAction.objects.filter(Exists(payload), tenant_id=scope.tenant_id)
         .exclude(phase="redaction")
         .exclude(action_type__in=vault.PLAIN_ACTIONS)
@@ -69,8 +69,8 @@ def rows(scope: Scope) -> selectors.Rows:
     return found.order_by("action_id", "id")
 
 
-def silent(progress: str) -> None:
-    """For who needs no progress."""
+def ignore_progress(progress: str) -> None:
+    """For callers who need no progress."""
 
 
 def erase(
@@ -79,17 +79,17 @@ def erase(
     reason: str,
     actor_id: str,
     at_most: int | None = None,
-    say: Callable[[str], None] = silent,
+    say: Callable[[str], None] = ignore_progress,
 ) -> tuple[UUID, int]:
     """Erase the contents of the rows of the scope, a thousand at a time, and no more when
     `at_most` are erased. Returns the action under which that is recorded and how many rows it
-    was. `say` is told about the progress.
+    was. `say` is called with the progress.
 
     Raises Held when a legal hold keeps one of them, and NotPermitted. A crash in between leaves
     a part erased, each part with its record; calling again goes on.
     """
     action_id, erased = uuid7(), 0
-    for ids in batches(scope):
+    for ids in iterate_batches(scope):
         redact(
             ids,
             tenant_id=scope.tenant_id,
@@ -105,10 +105,10 @@ def erase(
     return action_id, erased
 
 
-def batches(scope: Scope) -> Iterator[list[int]]:
+def iterate_batches(scope: Scope) -> Iterator[list[int]]:
     """The ids of the rows that have something to erase, while it is being erased. Goes on behind
     the last one, and begins once more at its end: a late outcome belongs to an early action."""
-    found = first = rows(scope)
+    found = first = select_rows(scope)
     while True:
         page = list(found.values_list("action_id", "id")[:BATCH])
         if page:
@@ -124,13 +124,13 @@ def batches(scope: Scope) -> Iterator[list[int]]:
 
 def redact(ids: list[int], **said: Any) -> None:
     with unless_held() as cursor:
-        cursor.execute(REDACT, redaction(ids, **said))
+        cursor.execute(REDACT, build_redaction(ids, **said))
 
 
 @contextmanager
 def unless_held() -> Iterator[Any]:
     """A cursor in a transaction of its own. Raises Held or NotPermitted where the database
-    refuses because of a hold or of this process's role; nothing happened then."""
+    refuses because of a legal hold or of this process's role; nothing happened then."""
     try:
         with transaction.atomic(using=LEDGER), connections[LEDGER].cursor() as cursor:
             yield cursor
@@ -148,7 +148,7 @@ def unless_held() -> Iterator[Any]:
         raise
 
 
-def redaction(
+def build_redaction(
     ids: list[int], *, tenant_id: UUID, action_id: UUID, reason: str, actor_id: str
 ) -> tuple[str, bytes, str]:
     """What REDACT is given: the row that names these rows, and its payload."""
@@ -167,15 +167,15 @@ def redaction(
     return ledger.in_the_clear(entry)
 
 
-def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> UUID:
-    """Keep everything of an organisation, or of one user in it, from erasure until the hold
-    is released. Returns the hold's id. What is being erased, and an organisation that is about
+def set_legal_hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> UUID:
+    """Keep everything of an organisation, or of one user in it, from erasure until the
+    legal hold is released. Returns its id. What is being erased, and an organisation that is about
     to end, is waited for.
 
     Raises audit.ledger.ledger.Ended when it has ended, and other LedgerErrors."""
-    with before_or_after_an_erasure(tenant_id):
+    with no_erasure_meanwhile(tenant_id):
         return events.record(
-            HOLD,
+            LEGAL_HOLD,
             tenant_id=tenant_id,
             status="pending",
             on_behalf_of=on_behalf_of,
@@ -186,9 +186,10 @@ def hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id: str) -> U
 
 
 @contextmanager
-def before_or_after_an_erasure(tenant_id: UUID) -> Iterator[None]:
+def no_erasure_meanwhile(tenant_id: UUID) -> Iterator[None]:
     """The database takes the first lock when it drops months, and the second one when it erases
-    contents or destroys the organisation's key: so a hold is seen by then, or comes afterwards."""
+    contents or destroys the organisation's key: so it sees a legal
+    hold, or the legal hold comes later."""
     lock = f"audit_hold {tenant_id}"
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(LOCK, [lock])
@@ -200,25 +201,25 @@ def before_or_after_an_erasure(tenant_id: UUID) -> Iterator[None]:
             cursor.execute(UNLOCK, [lock])
 
 
-def holds(tenant_id: UUID) -> list[ExecutedAgentAction]:
-    """The holds of this organisation that are in force, oldest first."""
+def list_legal_holds(tenant_id: UUID) -> list[ExecutedAgentAction]:
+    """The legal holds of this organisation that are in force, oldest first."""
     released = ExecutedAgentAction.objects.filter(
         action_id=OuterRef("action_id"), status="succeeded"
     )
     found = ExecutedAgentAction.objects.filter(
-        ~Exists(released), tenant_id=tenant_id, action_type=HOLD, status="pending"
+        ~Exists(released), tenant_id=tenant_id, action_type=LEGAL_HOLD, status="pending"
     )
     return list(found.order_by("action_id"))
 
 
-def release(hold_id: UUID, *, tenant_id: UUID, reason: str, actor_id: str) -> bool:
-    """End a hold. False when this organisation has no such hold in force."""
-    if hold_id not in [found.action_id for found in holds(tenant_id)]:
+def release_legal_hold(legal_hold_id: UUID, *, tenant_id: UUID, reason: str, actor_id: str) -> bool:
+    """End a legal hold. False when this organisation has no such one in force."""
+    if legal_hold_id not in [found.action_id for found in list_legal_holds(tenant_id)]:
         return False
     events.record(
-        HOLD,
+        LEGAL_HOLD,
         tenant_id=tenant_id,
-        action_id=hold_id,
+        action_id=legal_hold_id,
         status="succeeded",
         actor_type="admin",
         actor_id=actor_id,

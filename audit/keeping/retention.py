@@ -16,7 +16,7 @@ from psycopg import errors
 
 from audit.contracts import LEDGER_TENANT, Entry
 from audit.keeping import erasure
-from audit.ledger import chain, events, ids, ledger, months, selectors
+from audit.ledger import chain, events, ids, ledger, months, queries, selectors
 from audit.ledger.departures import RETENTION
 from audit.ledger.months import Month
 from audit.ledger.routing import LEDGER
@@ -44,7 +44,7 @@ JOIN LATERAL (SELECT size, root FROM audit_checkpoint WHERE tenant_id = g.tenant
               ORDER BY size DESC LIMIT 1) c ON true
 ORDER BY g.tenant_id
 """
-HELD = """
+UNDER_LEGAL_HOLD = """
 SELECT EXISTS (
     SELECT FROM audit_action h
     WHERE h.action_type = 'ledger.hold' AND h.status = 'pending'
@@ -107,13 +107,13 @@ class Plan:
 
     @property
     def sentence(self) -> str:
-        kept = f" A legal hold keeps {self.held} and what follows." if self.held else ""
+        stays = f" A legal hold keeps {self.held} and what follows." if self.held else ""
         if not self.months:
-            return f"No month leaves.{kept}"
+            return f"No month leaves.{stays}"
         named = f"{self.months[0]}" + (f" to {self.months[-1]}" if len(self.months) > 1 else "")
         return (
             f"These months leave: {named}. Rows: {self.rows}, organisations: "
-            f"{len(self.parts)}.{kept}"
+            f"{len(self.parts)}.{stays}"
         )
 
 
@@ -129,8 +129,8 @@ class Proposal:
     at: datetime
 
 
-def oldest_to_keep(keep: int, *, now: datetime) -> Month:
-    """The month before which all leave, if `keep` whole months are kept beside this one."""
+def find_oldest_to_keep(keep: int, *, now: datetime) -> Month:
+    """The month before which all leave, if `keep` whole months stay beside this one."""
     this = Month.of(now)
     number = this.first.year * 12 + this.first.month - 1 - keep
     return Month(this.first.replace(year=number // 12, month=number % 12 + 1))
@@ -146,8 +146,8 @@ def plan(before: Month, *, now: datetime) -> Plan:
     leaving: list[Month] = []
     held = None
     with connections[LEDGER].cursor() as cursor:
-        for month in (one for one in months.made() if one < before):
-            cursor.execute(HELD, [month.first, month.following.first])
+        for month in (one for one in months.list_months() if one < before):
+            cursor.execute(UNDER_LEGAL_HOLD, [month.first, month.following.first])
             if cursor.fetchone()[0]:
                 held = month
                 break
@@ -183,14 +183,14 @@ def propose(found: Plan, *, reason: str, actor_id: str) -> UUID:
     )
 
 
-def proposals(*, now: datetime) -> list[Proposal]:
+def list_proposals(*, now: datetime) -> list[Proposal]:
     """Those of the last seven days that nobody confirmed, newest first."""
     waiting = ExecutedAgentAction.objects.filter(
         tenant_id=LEDGER_TENANT, action_type=ACTION_TYPE, action_id__gte=ids.floor(now - VALID)
     )
     done = set(waiting.filter(status="succeeded").values_list("action_id", flat=True))
     found = []
-    for row in selectors.content_too(waiting.filter(status="waiting")).order_by("-id"):
+    for row in queries.join_payload(waiting.filter(status="waiting")).order_by("-id"):
         content = selectors.body(row)
         if row.action_id in done or content is None:
             continue
@@ -212,12 +212,12 @@ def confirm(proposal_id: UUID, *, actor_id: str, now: datetime) -> Plan:
     """Let the months of a proposal leave; returns what left.
 
     Raises CannotDrop, when the same person proposed it or when something else would leave by
-    now, and audit.keeping.erasure.Held for a hold that was set meanwhile. Nothing left then.
+    now, and audit.keeping.erasure.Held for a legal hold that was set meanwhile. Nothing left then.
     """
-    proposal = next((one for one in proposals(now=now) if one.id == proposal_id), None)
+    proposal = next((one for one in list_proposals(now=now) if one.id == proposal_id), None)
     if proposal is None:
         raise CannotDrop("There is no such proposal, it is over seven days old, or it is done.")
-    if person(actor_id) == person(proposal.actor_id):
+    if name_person(actor_id) == name_person(proposal.actor_id):
         raise CannotDrop("Another person than the one who proposed it must confirm it.")
     found = plan(proposal.before, now=now)
     if found.digest != proposal.digest:
@@ -235,13 +235,13 @@ def confirm(proposal_id: UUID, *, actor_id: str, now: datetime) -> Plan:
     return found
 
 
-def person(actor_id: str) -> str:
+def name_person(actor_id: str) -> str:
     """Who somebody is, wherever they work: `operator:olga` and `command:olga` are one."""
     return actor_id.partition(":")[2].strip().casefold()
 
 
 def drop(found: Plan, proposal: Proposal, *, actor_id: str) -> None:
-    entries = [entry(part, found, proposal, actor_id=actor_id) for part in found.parts]
+    entries = [build_entry(part, found, proposal, actor_id=actor_id) for part in found.parts]
     named = [
         {"row": json.loads(row), "salt": salt.hex(), "body": body}
         for row, salt, body in map(ledger.in_the_clear, entries)
@@ -257,10 +257,10 @@ def drop(found: Plan, proposal: Proposal, *, actor_id: str) -> None:
         raise
 
 
-def entry(part: Part, found: Plan, proposal: Proposal, *, actor_id: str) -> Entry:
+def build_entry(part: Part, found: Plan, proposal: Proposal, *, actor_id: str) -> Entry:
     said: dict[str, Any] = asdict(part)
     said.pop("tenant_id")
-    return events.entry(
+    return events.build_entry(
         ACTION_TYPE,
         tenant_id=part.tenant_id,
         status="succeeded",

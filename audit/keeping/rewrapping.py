@@ -22,7 +22,7 @@ def waiting() -> list[tuple[UUID, bytes]]:
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(WRAPPED)
         found = [(tenant_id, bytes(wrapped)) for tenant_id, wrapped in cursor.fetchall()]
-    return [one for one in found if not vault.opened(*one)[1]]
+    return [one for one in found if not vault.unwrap_raw(*one)[1]]
 
 
 def rewrap(tenant_id: UUID, wrapped: bytes, *, actor_id: str) -> None:
@@ -31,8 +31,8 @@ def rewrap(tenant_id: UUID, wrapped: bytes, *, actor_id: str) -> None:
     Raises audit.ledger.vault.WrongVaultKey, audit.keeping.erasure.NotPermitted; DatabaseError
     where the key was changed or destroyed meanwhile.
     """
-    key, _ = vault.opened(tenant_id, wrapped)
-    entry = events.entry(
+    key, _ = vault.unwrap_raw(tenant_id, wrapped)
+    entry = events.build_entry(
         ACTION_TYPE,
         tenant_id=tenant_id,
         status="succeeded",
@@ -40,9 +40,9 @@ def rewrap(tenant_id: UUID, wrapped: bytes, *, actor_id: str) -> None:
         actor_id=actor_id,
         payload={},
     )
-    anew = vault.wrapped(tenant_id, key)
+    anew = vault.wrap(tenant_id, key)
     with erasure.unless_held() as cursor:
         cursor.execute(REWRAP, [*ledger.in_the_clear(entry), wrapped, anew])
         # A key that could not be opened again would be every content of the organisation lost.
-        if vault.opened(tenant_id, vault.stored(tenant_id) or b"") != (key, True):
+        if vault.unwrap_raw(tenant_id, vault.load_wrapped(tenant_id) or b"") != (key, True):
             raise vault.WrongVaultKey("The data key does not open again. Nothing was changed.")

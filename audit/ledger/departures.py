@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from audit.ledger import selectors
+from audit.ledger import queries, selectors
 from audit.ledger.months import Month
 from audit.models import ExecutedAgentAction
 
@@ -30,12 +30,12 @@ class Left:
         return sum(last - first + 1 for first, last in self.places)
 
 
-def left(tenant_id: UUID) -> Left | None:
+def find_left(tenant_id: UUID) -> Left | None:
     """None when nothing of this organisation left by retention."""
     rows = ExecutedAgentAction.objects.filter(
         tenant_id=tenant_id, action_type=RETENTION, parent_action_id__isnull=False
     )
-    row = selectors.content_too(rows).order_by("-xact", "-id").first()
+    row = queries.join_payload(rows).order_by("-xact", "-id").first()
     content = selectors.body(row) if row else None
     if row is None or content is None:
         return None

@@ -32,7 +32,7 @@ def record(
     belongs to LEDGER_TENANT and names the organisation, in its payload and as its resource.
     Raises audit.contracts.LedgerError when it is not recorded.
     """
-    made = entry(
+    built = build_entry(
         action_type,
         tenant_id=tenant_id,
         payload=payload,
@@ -44,17 +44,17 @@ def record(
         error_code=error_code,
     )
     try:
-        ledger.append(made)
+        ledger.append(built)
     except ledger.Ended:
         if not after_end:
             raise
         name = str(tenant_id)
         about = {"organisation": name, **payload}
-        ledger.append(replace(made, tenant_id=LEDGER_TENANT, resource_id=name, payload=about))
-    return made.action_id
+        ledger.append(replace(built, tenant_id=LEDGER_TENANT, resource_id=name, payload=about))
+    return built.action_id
 
 
-def entry(
+def build_entry(
     action_type: str,
     *,
     tenant_id: UUID,

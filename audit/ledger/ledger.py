@@ -107,12 +107,12 @@ def append(entry: Entry) -> int:
 
 def commit(entry: Entry, connection: BaseDatabaseWrapper) -> int:
     try:
-        vault.keys.writing(entry.tenant_id)
+        vault.keys.for_writing(entry.tenant_id)
         statement = append_with_artifacts if entry.artifacts else append_row
         appended = statement.first(connection, parameters(entry))
         if appended is None:  # the key that this process still had is destroyed
             vault.keys.forget(entry.tenant_id)
-            vault.keys.writing(entry.tenant_id)
+            vault.keys.for_writing(entry.tenant_id)
             raise LedgerUnavailable("The organisation's data key was made anew. Try again.")
     except vault.KeyDestroyed as error:
         raise Ended(str(error)) from error
@@ -156,7 +156,7 @@ def parameters(entry: Entry) -> list[Any]:
     values = [
         *in_order(row),
         row["tenant_id"],
-        *payload(entry, salt, body, row["payload_commitment"]),
+        *box_payload(entry, salt, body, row["payload_commitment"]),
     ]
     if entry.artifacts:
         values.append(artifacts(entry, key, digests))
@@ -183,7 +183,7 @@ def in_the_clear(entry: Entry) -> tuple[str, bytes, str]:
     return chain.stored(dict(zip(SUPPLIED, columns, strict=True))), salt, body
 
 
-def payload(
+def box_payload(
     entry: Entry, salt: bytes, body: bytes, commitment: str
 ) -> tuple[bytes | None, str | None, bytes | None]:
     """Salt and body in the clear, or the box that holds them."""

@@ -57,14 +57,14 @@ class Month:
         return f"{self.first:%Y-%m}"
 
 
-def made() -> list[Month]:
+def list_months() -> list[Month]:
     """The months that the ledger has, oldest first."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(MONTHS, [True])
         return [Month(row[0]) for row in cursor.fetchall()]
 
 
-def broken() -> list[str]:
+def find_broken() -> list[str]:
     """A sentence for each month that lacks one of its tables: it takes no rows, or lost some."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(MONTHS, [False])
@@ -76,7 +76,7 @@ def broken() -> list[str]:
         ]
 
 
-def installed() -> bool:
+def are_installed() -> bool:
     """Whether the ledger was divided into months yet."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute("SELECT to_regproc('audit_make_months_ahead') IS NOT NULL")
@@ -90,7 +90,7 @@ def make_ahead(months: int = AHEAD) -> list[Month]:
         return [Month(row[0]) for row in cursor.fetchall()]
 
 
-def problems(have: list[Month], *, now: datetime) -> list[str]:
+def find_missing(have: list[Month], *, now: datetime) -> list[str]:
     """A sentence for this month and the next one, if the ledger lacks it."""
     this = Month.of(now)
     return [

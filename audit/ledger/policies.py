@@ -1,6 +1,6 @@
-"""The policies that decided, kept under the digests that rows name, so that every decision can
-be decided again from the ledger alone. They may say whom an administrator named in a rule, so
-they lie under the organisation's data key (audit.ledger.vault) and go with its end."""
+"""The policies that decided, stored under the digests that rows name, so that every decision can
+be decided again from the ledger alone. They may say whom an administrator named in an allowed
+action, so they lie under the organisation's data key (audit.ledger.vault) and go with its end."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -12,7 +12,7 @@ from audit.ledger import vault
 from audit.ledger.routing import LEDGER
 from audit.models import LedgerPolicy
 
-KEEP = """
+STORE = """
 INSERT INTO audit_policy (tenant_id, digest, box)
 SELECT %s, %s, %s
 WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS NOT NULL)
@@ -21,7 +21,7 @@ ON CONFLICT (tenant_id, digest) DO NOTHING
 
 
 class Altered(Exception):
-    """What is kept under a digest is not the policy with this digest."""
+    """What is stored under a digest is not the policy with this digest."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Place:
         return b"policy " + self.tenant_id.bytes + self.digest.encode()
 
 
-def keep(*, tenant_id: UUID, digest: str, body: str) -> None:
+def store(*, tenant_id: UUID, digest: str, body: str) -> None:
     """Store a policy under its digest, if it is not there. `body` is its canonical JSON and
     `digest` the SHA-256 of that, in hex. One query where it is there already.
 
-    Without a data key, as after the organisation's end, nothing is kept, and
+    Without a data key, as after the organisation's end, nothing is stored, and
     audit.ledger.ledger.append refuses the row that would name it. Raises ValueError for
     another digest.
     """
@@ -48,15 +48,15 @@ def keep(*, tenant_id: UUID, digest: str, body: str) -> None:
     if sha256(body.encode()).hexdigest() != digest:
         raise ValueError("That is not the digest of this policy.")
     try:
-        box = vault.locked(body.encode(), tenant_id=tenant_id, place=Place(tenant_id, digest))
+        box = vault.encrypt_at(body.encode(), tenant_id=tenant_id, place=Place(tenant_id, digest))
     except (vault.KeyDestroyed, vault.WrongVaultKey):
         return
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(KEEP, [tenant_id, digest, box, tenant_id])
+        cursor.execute(STORE, [tenant_id, digest, box, tenant_id])
 
 
 def body(*, tenant_id: UUID, digest: str) -> str | None:
-    """The policy with this digest, as canonical JSON; None when it is not kept.
+    """The policy with this digest, as canonical JSON; None when it is not there.
 
     Raises Altered, and audit.ledger.vault.WrongVaultKey.
     """
@@ -71,7 +71,9 @@ def opened(
     `body` are those from before policies were encrypted. Raises Altered, WrongVaultKey."""
     if box is not None:
         try:
-            plain = vault.unlocked(bytes(box), tenant_id=tenant_id, place=Place(tenant_id, digest))
+            plain = vault.decrypt_at(
+                bytes(box), tenant_id=tenant_id, place=Place(tenant_id, digest)
+            )
             body = plain.decode() if plain is not None else None
         except (vault.Unreadable, ValueError) as error:
             raise Altered(digest) from error

@@ -27,7 +27,7 @@ WITH RECURSIVE found(id) AS (
     FROM found WHERE found.id IS NOT NULL
 ) SELECT id FROM found WHERE id IS NOT NULL
 """
-TOLD = Q(phase__in=("attempt", "outcome")) | Q(phase="control", target_row__isnull=False)
+EXECUTED = Q(phase__in=("attempt", "outcome")) | Q(phase="control", target_row__isnull=False)
 
 
 def digest(tenant_id: UUID, provider_id: str) -> str:
@@ -35,38 +35,38 @@ def digest(tenant_id: UUID, provider_id: str) -> str:
     return chain.keyed(tenant_key(tenant_id), chain.visible(provider_id))
 
 
-def tenants() -> list[UUID]:
+def list_tenants() -> list[UUID]:
     """Every organisation of the ledger."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(TENANTS)
         return [tenant_id for (tenant_id,) in cursor.fetchall()]
 
 
-def attempted_since(*, tenant_id: UUID, account_id: UUID, since: datetime) -> tuple[Attempted, ...]:
+def list_since(*, tenant_id: UUID, account_id: UUID, since: datetime) -> tuple[Attempted, ...]:
     """The account's actions that went to the provider since then, oldest first."""
     rows = ExecutedAgentAction.objects.filter(
-        TOLD,
+        EXECUTED,
         tenant_id=tenant_id,
         account_id=account_id,
         action_id__gte=ids.floor(since - ASKED_BEFORE),
     )
-    return tuple(one for one in _grouped(rows) if one.began_at >= since)
+    return tuple(one for one in _group(rows) if one.began_at >= since)
 
 
-def attempted(*, tenant_id: UUID, action_ids: Collection[UUID]) -> tuple[Attempted, ...]:
+def list_attempted(*, tenant_id: UUID, action_ids: Collection[UUID]) -> tuple[Attempted, ...]:
     """Those of these actions that went to a provider, whenever that was."""
     wanted = sorted(action_ids)
     found: list[Attempted] = []
     for start in range(0, len(wanted), 1000):
         rows = ExecutedAgentAction.objects.filter(
-            TOLD, tenant_id=tenant_id, action_id__in=wanted[start : start + 1000]
+            EXECUTED, tenant_id=tenant_id, action_id__in=wanted[start : start + 1000]
         )
-        found += _grouped(rows)
+        found += _group(rows)
     return tuple(found)
 
 
-def made(*, tenant_id: UUID, external_ids: Sequence[str]) -> dict[str, set[UUID]]:
-    """The actions that brought forth each of these things, where the ledger knows."""
+def find_creators(*, tenant_id: UUID, external_ids: Sequence[str]) -> dict[str, set[UUID]]:
+    """The actions that created each of these things, where the ledger knows."""
     found: dict[str, set[UUID]] = {}
     # The table holds keyed digests; the ids themselves in rows from before ids were keyed.
     meant = {one: one for one in external_ids}
@@ -77,16 +77,16 @@ def made(*, tenant_id: UUID, external_ids: Sequence[str]) -> dict[str, set[UUID]
     return found
 
 
-def _grouped(rows: QuerySet[ExecutedAgentAction]) -> Iterator[Attempted]:
+def _group(rows: QuerySet[ExecutedAgentAction]) -> Iterator[Attempted]:
     in_order = rows.order_by("action_id", "id").iterator()
     for _, group in groupby(in_order, key=lambda row: row.action_id):
         phases: list[ExecutedAgentAction] = list(group)
         attempts = [row for row in phases if row.phase == "attempt"]
         if attempts:
-            yield _one(attempts, phases)
+            yield _summarise(attempts, phases)
 
 
-def _one(attempts: list[ExecutedAgentAction], phases: list[ExecutedAgentAction]) -> Attempted:
+def _summarise(attempts: list[ExecutedAgentAction], phases: list[ExecutedAgentAction]) -> Attempted:
     """An attempt without an outcome is pending; one outcome that says so makes it succeeded."""
     outcomes = [row for row in phases if row.phase == "outcome"]
     is_open = {row.attempt_no for row in attempts} - {row.attempt_no for row in outcomes}

@@ -1,32 +1,18 @@
 """Reads of the ledger, as values."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connections
-from django.db.models import (
-    BooleanField,
-    Count,
-    Exists,
-    F,
-    FilteredRelation,
-    Func,
-    OuterRef,
-    Q,
-    QuerySet,
-    Value,
-)
+from django.db.models import Count, Exists, OuterRef, Q
 
 from audit.contracts import LEDGER_TENANT, ActionPage, Artifact, Filters, Recorded
-from audit.ledger import chain, clocks_apart, ids, vault
+from audit.ledger import chain, ids, queries, vault
 from audit.ledger.keys import tenant_key
-from audit.ledger.routing import LEDGER
 from audit.models import ExecutedAgentAction
 
-Rows = QuerySet[ExecutedAgentAction]
 # Fields of Recorded that are columns of the same name.
 COLUMNS = tuple(
     name
@@ -39,12 +25,12 @@ ERASED: dict[str, Any] = {"artifacts": [], "payload": {}, "resource_id": "", "ta
 
 def recorded(action_id: UUID) -> tuple[Recorded, ...]:
     """Every phase of an action, oldest first; empty for an action the ledger does not know."""
-    return values(with_payload().filter(action_id=action_id).order_by("id"))
+    return values(queries.select_with_payload().filter(action_id=action_id).order_by("id"))
 
 
 def recorded_of_tenant(action_id: UUID, *, filters: Filters) -> tuple[Recorded, ...]:
     """As `recorded`, but empty when the action does not match `filters`."""
-    rows = matching(filters).filter(action_id=action_id)
+    rows = queries.select_matching(filters).filter(action_id=action_id)
     return recorded(action_id) if rows.exists() else ()
 
 
@@ -68,7 +54,7 @@ def open_attempts(
     ended = ExecutedAgentAction.objects.filter(
         tenant_id=OuterRef("tenant_id"), action_type=END, status="succeeded"
     )
-    rows = with_payload().filter(
+    rows = queries.select_with_payload().filter(
         ~Exists(outcome), ~Exists(ended), phase="attempt", recorded_at__lt=older_than
     )
     if newer_than:
@@ -85,7 +71,7 @@ def under_way(*, since: datetime, among: int = 2000) -> tuple[Recorded, ...]:
         action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
     )
     last = ExecutedAgentAction.objects.order_by("-id").values_list("id", flat=True).first() or 0
-    rows = with_payload().filter(
+    rows = queries.select_with_payload().filter(
         ~Exists(outcome), phase="attempt", id__gt=last - among, recorded_at__gte=since
     )
     return values(rows.order_by("id"))
@@ -104,7 +90,7 @@ def decisions(
     earlier = ExecutedAgentAction.objects.filter(
         decided, action_id=OuterRef("action_id"), id__lt=OuterRef("id")
     )
-    rows = with_payload().filter(decided, ~Exists(earlier), tenant_id=tenant_id)
+    rows = queries.select_with_payload().filter(decided, ~Exists(earlier), tenant_id=tenant_id)
     if account_id:
         rows = rows.filter(account_id=account_id)
     if triggers:
@@ -114,7 +100,7 @@ def decisions(
 
 def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) -> ActionPage:
     """One page of the actions that match, each by its latest phase, newest action first."""
-    rows = content_too(matching(filters)).order_by("-action_id")
+    rows = queries.join_payload(queries.select_matching(filters)).order_by("-action_id")
     if before:
         rows = rows.filter(action_id__lt=before)
     found = values(rows[: limit + 1])
@@ -124,14 +110,18 @@ def actions(*, filters: Filters, limit: int = 50, before: UUID | None = None) ->
 
 def actions_of_run(*, tenant_id: UUID, run_id: str) -> tuple[Recorded, ...]:
     """The actions of one run (a turn), each by its latest phase, oldest action first."""
-    rows = matching(Filters(tenant_id=tenant_id, run_id=run_id))
-    return values(content_too(rows).order_by("action_id"))
+    rows = queries.select_matching(Filters(tenant_id=tenant_id, run_id=run_id))
+    return values(queries.join_payload(rows).order_by("action_id"))
 
 
 def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
     """How many actions asked for since then are in which state now. Exports, changes of
     policy and other rows that only remark are not counted."""
-    rows = matching(Filters(tenant_id=tenant_id, since=since)).exclude(status="recorded").order_by()
+    rows = (
+        queries.select_matching(Filters(tenant_id=tenant_id, since=since))
+        .exclude(status="recorded")
+        .order_by()
+    )
     return dict(rows.values_list("status").annotate(number=Count("id")).order_by("status"))
 
 
@@ -145,108 +135,11 @@ def about_ledger(
 ) -> tuple[Recorded, ...]:
     """Rows about the ledger itself (`ledger.…`) of these types, newest action first, by an
     index that holds nothing else; those about one resource, if it is named."""
-    rows = with_payload().filter(tenant_id=tenant_id, action_type__in=action_types)
+    rows = queries.select_with_payload().filter(tenant_id=tenant_id, action_type__in=action_types)
     if resource_id:
         rows = rows.filter(resource_key=chain.keyed(tenant_key(tenant_id), resource_id))
-    rows = between(rows, since=since, until=until)
+    rows = queries.select_between(rows, since=since, until=until)
     return values(rows.order_by("-action_id", "-id")[:limit])
-
-
-def matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
-    """The latest phase of each action that matches. With `snapshot` (the text of a
-    pg_snapshot) the ledger is looked at as it was then."""
-    rows = latest(phases(snapshot)).filter(tenant_id=filters.tenant_id)
-    if filters.account_id:
-        rows = rows.filter(account_id=filters.account_id)
-    if filters.action_type:
-        rows = rows.filter(action_type=filters.action_type)
-    if filters.status:
-        rows = rows.filter(status=filters.status)
-    if filters.run_id:
-        rows = rows.filter(run_id=filters.run_id)
-    if filters.on_behalf_of:
-        rows = rows.filter(on_behalf_of__in=sorted(filters.on_behalf_of))
-    if filters.clocks_apart:
-        rows = rows.filter(clocks_apart.in_action())
-    return between(rows, since=filters.since, until=filters.until)
-
-
-def every_phase(filters: Filters, *, snapshot: str) -> Rows:
-    """Every phase, with its payload, of each action that matched when `snapshot` was taken."""
-    rows = with_payload(snapshot).filter(tenant_id=filters.tenant_id)
-    if not filters.is_period:
-        chosen = matching(filters, snapshot=snapshot)
-        rows = rows.filter(Exists(chosen.filter(action_id=OuterRef("action_id"))))
-    return between(rows, since=filters.since, until=filters.until)
-
-
-def between(rows: Rows, *, since: datetime | None, until: datetime | None) -> Rows:
-    """Rows of actions asked for in this period."""
-    if since:
-        rows = rows.filter(action_id__gte=ids.floor(since))
-    if until:
-        rows = rows.filter(action_id__lt=ids.floor(until))
-    return rows
-
-
-def phases(snapshot: str | None = None) -> Rows:
-    """Every row; with `snapshot` those that were committed when it was taken."""
-    rows: Rows = ExecutedAgentAction.objects.all()
-    if snapshot is None:
-        return rows
-    return rows.filter(
-        Func(
-            F("xact"),
-            Value(snapshot),
-            template="pg_visible_in_snapshot(%(expressions)s::pg_snapshot)",
-            output_field=BooleanField(),
-        )
-    )
-
-
-def snapshot() -> tuple[str, datetime]:
-    """What is committed now, as the text of a pg_snapshot, and the database's time."""
-    with connections[LEDGER].cursor() as cursor:
-        cursor.execute("SELECT pg_current_snapshot()::text, clock_timestamp()")
-        text, at = cursor.fetchone()
-    return text, at
-
-
-def pages(rows: Rows, *, size: int = 1000) -> Iterator[list[ExecutedAgentAction]]:
-    """`rows` action by action, oldest first, in pages: memory stays flat and no transaction
-    is held open however long the reader takes."""
-    rows = rows.order_by("action_id", "id")
-    page = list(rows[:size])
-    while page:
-        yield page
-        last = page[-1]
-        behind = rows.filter(action_id__gte=last.action_id)
-        page = list(behind.exclude(action_id=last.action_id, id__lte=last.id)[:size])
-
-
-def latest(rows: Rows) -> Rows:
-    """Of each action the row that says how it stands: the last one, where rows that only
-    remark on it (status `recorded`) don't count if there is another."""
-    others = rows.filter(tenant_id=OuterRef("tenant_id"), action_id=OuterRef("action_id"))
-    says_more = ~Q(status="recorded")
-    # Both by inequality: PostgreSQL would otherwise hash the whole ledger for one page.
-    earlier, later = others.filter(id__lt=OuterRef("id")), others.filter(id__gt=OuterRef("id"))
-    return rows.filter(
-        (says_more & ~Exists(later.filter(says_more)))
-        | (Q(status="recorded") & ~Exists(later) & ~Exists(earlier.filter(says_more)))
-    )
-
-
-def with_payload(snapshot: str | None = None) -> Rows:
-    return content_too(phases(snapshot))
-
-
-def content_too(rows: Rows) -> Rows:
-    """`rows` with their payload as `content`, looked for in their own month only."""
-    in_its_month = FilteredRelation("stored", condition=Q(stored__action_id=F("action_id")))
-    annotate: Any = rows.annotate  # the types of filtered relations are not known
-    found: Rows = annotate(content=in_its_month).select_related("content")
-    return found
 
 
 def only_tenant() -> UUID | None:

@@ -1,4 +1,4 @@
-"""What the ledger holds of one organisation and period, counted by the database."""
+"""What is in the ledger of one organisation and period, counted by the database."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from django.db import connections
 from django.db.models import Count
 
 from audit.contracts import CLOCKS_APART, Filters
-from audit.ledger import ids, selectors
+from audit.ledger import ids, queries
 from audit.ledger.routing import LEDGER
 
 SAMPLE = 1000
@@ -105,7 +105,7 @@ class Tally:
         return sum(number for _, one, number in self.actions if one == status)
 
 
-def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
+def count_period(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
     """Count what was asked for from `since` until before `until`."""
     given = {
         "tenant": tenant_id,
@@ -115,15 +115,17 @@ def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         "apart": CLOCKS_APART,
     }
     period = Filters(tenant_id=tenant_id, since=since, until=until)
-    actions = selectors.matching(period).exclude(status="recorded").order_by()
+    actions = queries.select_matching(period).exclude(status="recorded").order_by()
     actions = actions.exclude(action_type__startswith="ledger.")
-    blocked = selectors.between(
-        selectors.phases().filter(tenant_id=tenant_id, phase="blocked"), since=since, until=until
+    blocked = queries.select_between(
+        queries.select_phases().filter(tenant_id=tenant_id, phase="blocked"),
+        since=since,
+        until=until,
     )
-    asked, approved, rejected, expired, seconds = _one(APPROVALS, given)
-    marks = _one(MARKS, given)
+    asked, approved, rejected, expired, seconds = _fetch(APPROVALS, given)
+    marks = _fetch(MARKS, given)
     recalled, rates, undone, erasures, exports, changes, incidents, apart, rows = marks
-    lag_median, lag_p99, measured = _one(LAG, given)
+    lag_median, lag_p99, measured = _fetch(LAG, given)
     return Tally(
         rows=rows,
         actions=tuple(
@@ -141,8 +143,8 @@ def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         approved=approved,
         rejected=rejected,
         expired=expired,
-        seconds_to_decide=_seconds(seconds),
-        open_attempts=_one(OPEN, given)[0],
+        seconds_to_decide=_round(seconds),
+        open_attempts=_fetch(OPEN, given)[0],
         recalled=recalled,
         rates_hit=rates,
         undone=undone,
@@ -151,18 +153,18 @@ def tally(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         policy_changes=changes,
         incidents=incidents,
         clocks_apart=apart,
-        lag_median=_seconds(lag_median),
-        lag_p99=_seconds(lag_p99),
+        lag_median=_round(lag_median),
+        lag_p99=_round(lag_p99),
         lag_measured=measured,
     )
 
 
-def _one(statement: str, given: dict[str, Any]) -> tuple[Any, ...]:
+def _fetch(statement: str, given: dict[str, Any]) -> tuple[Any, ...]:
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(statement, given)
         found: tuple[Any, ...] = cursor.fetchone()
     return found
 
 
-def _seconds(value: Any) -> float | None:
+def _round(value: Any) -> float | None:
     return None if value is None else max(0.0, round(float(value), 2))

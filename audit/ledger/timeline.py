@@ -1,6 +1,6 @@
 """An action's phases in words, as people's pages show them.
 
-What strangers wrote is plain text here: invisible characters are shown, and only an
+What strangers wrote is plain text here: invisible characters become visible, and only an
 address of the web becomes a link.
 """
 
@@ -31,7 +31,7 @@ SHAPED = re.compile(r"[^\x20-\x7e\n]")
 
 
 def reveal(text: str) -> str:
-    """`text` with every invisible character shown as ⟨U+200B⟩."""
+    """`text` with every invisible character as ⟨U+200B⟩."""
     return SHAPED.sub(
         lambda found: (
             f"⟨U+{ord(found[0]):04X}⟩" if unicodedata.category(found[0]) in HIDDEN else found[0]

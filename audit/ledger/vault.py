@@ -1,6 +1,6 @@
 """Payloads under lock: each organisation's are encrypted with a data key of its own.
 
-AES-256-GCM. The data key is random and kept wrapped (AES key wrap, RFC 3394) in
+AES-256-GCM. The data key is random and stored wrapped (AES key wrap, RFC 3394) in
 `audit_data_key`; what wraps it is derived from the setting LEDGER_VAULT_KEY, for each
 organisation another. Destroying the data key makes every copy of the payloads unreadable,
 those in backups too. Commitments are over salt and plain body, so proofs need no key.
@@ -86,28 +86,28 @@ class Place:
 
 
 class DataKeys:
-    """The organisations' data keys, kept for `seconds` each so that a destroyed one is not
+    """The organisations' data keys, cached for `seconds` each so that a destroyed one is not
     used for long. Threads share them."""
 
     def __init__(
         self, *, seconds: float = 60.0, size: int = 1024, clock: Callable[[], float] = monotonic
     ) -> None:
         self.seconds, self.size, self.clock = seconds, size, clock
-        self.kept: dict[UUID, tuple[AESGCM | None, float]] = {}
+        self.cached: dict[UUID, tuple[AESGCM | None, float]] = {}
 
-    def reading(self, tenant_id: UUID) -> AESGCM | None:
+    def for_reading(self, tenant_id: UUID) -> AESGCM | None:
         """None when the organisation's key is destroyed or missing."""
-        found = self.kept.get(tenant_id)
+        found = self.cached.get(tenant_id)
         if found and found[1] > self.clock():
             return found[0]
-        return self.keep(tenant_id, stored(tenant_id))
+        return self.cache(tenant_id, load_wrapped(tenant_id))
 
-    def writing(self, tenant_id: UUID) -> AESGCM:
+    def for_writing(self, tenant_id: UUID) -> AESGCM:
         """The organisation's key; made with its first row. Raises KeyDestroyed."""
-        found = self.kept.get(tenant_id)
+        found = self.cached.get(tenant_id)
         if found and found[0] and found[1] > self.clock():
             return found[0]
-        key = self.keep(tenant_id, stored(tenant_id) or made(tenant_id))
+        key = self.cache(tenant_id, load_wrapped(tenant_id) or make_key(tenant_id))
         if key is None:
             raise KeyDestroyed(
                 f"The ledger of the organisation {tenant_id} has ended: its data key was "
@@ -115,21 +115,21 @@ class DataKeys:
             )
         return key
 
-    def keep(self, tenant_id: UUID, wrapped: bytes | None) -> AESGCM | None:
-        key = unwrapped(tenant_id, wrapped) if wrapped else None
-        if len(self.kept) >= self.size:
-            self.kept.clear()  # each is read again when it is needed
-        self.kept[tenant_id] = key, self.clock() + self.seconds
+    def cache(self, tenant_id: UUID, wrapped: bytes | None) -> AESGCM | None:
+        key = unwrap(tenant_id, wrapped) if wrapped else None
+        if len(self.cached) >= self.size:
+            self.cached.clear()  # each is read again when it is needed
+        self.cached[tenant_id] = key, self.clock() + self.seconds
         return key
 
     def forget(self, tenant_id: UUID) -> None:
-        self.kept.pop(tenant_id, None)
+        self.cached.pop(tenant_id, None)
 
 
 keys = DataKeys()
 
 
-def stored(tenant_id: UUID) -> bytes | None:
+def load_wrapped(tenant_id: UUID) -> bytes | None:
     """The wrapped data key; None when it is destroyed or was never made."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(READ, [tenant_id])
@@ -137,12 +137,12 @@ def stored(tenant_id: UUID) -> bytes | None:
     return bytes(row[0]) if row and row[0] is not None else None
 
 
-def made(tenant_id: UUID) -> bytes | None:
+def make_key(tenant_id: UUID) -> bytes | None:
     """The data key of an organisation that had none; None when it had one that is destroyed.
     Of two processes that make one at once the first counts."""
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(MAKE, [tenant_id, wrapped(tenant_id, secrets.token_bytes(KEY_BYTES))])
-    return stored(tenant_id)
+        cursor.execute(MAKE, [tenant_id, wrap(tenant_id, secrets.token_bytes(KEY_BYTES))])
+    return load_wrapped(tenant_id)
 
 
 def try_key() -> None:
@@ -151,20 +151,20 @@ def try_key() -> None:
         cursor.execute(NEWEST)
         row = cursor.fetchone()
     if row:
-        unwrapped(row[0], bytes(row[1]))
+        unwrap(row[0], bytes(row[1]))
 
 
-def wrapped(tenant_id: UUID, key: bytes) -> bytes:
+def wrap(tenant_id: UUID, key: bytes) -> bytes:
     return aes_key_wrap(
         wrapping_key(tenant_id, settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY), key
     )
 
 
-def unwrapped(tenant_id: UUID, wrapped: bytes) -> AESGCM:
-    return AESGCM(opened(tenant_id, wrapped)[0])
+def unwrap(tenant_id: UUID, wrapped: bytes) -> AESGCM:
+    return AESGCM(unwrap_raw(tenant_id, wrapped)[0])
 
 
-def opened(tenant_id: UUID, wrapped: bytes) -> tuple[bytes, bool]:
+def unwrap_raw(tenant_id: UUID, wrapped: bytes) -> tuple[bytes, bool]:
     """The data key, and whether the present vault key opens it rather than the one before.
     Raises WrongVaultKey when neither does."""
     present = settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY
@@ -192,8 +192,8 @@ def is_plain(*, phase: str, action_type: str) -> bool:
 
 
 def encrypt(salt: bytes, body: bytes, *, place: Place) -> bytes:
-    """The box that holds a payload's salt and body. Raises KeyDestroyed, WrongVaultKey."""
-    return locked(salt + body, tenant_id=place.tenant_id, place=place)
+    """The box with a payload's salt and body. Raises KeyDestroyed, WrongVaultKey."""
+    return encrypt_at(salt + body, tenant_id=place.tenant_id, place=place)
 
 
 def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
@@ -201,7 +201,7 @@ def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
 
     Raises Unreadable for what was not stored with this row, and WrongVaultKey.
     """
-    plain = unlocked(box, tenant_id=place.tenant_id, place=place)
+    plain = decrypt_at(box, tenant_id=place.tenant_id, place=place)
     if plain is None:
         return None
     try:
@@ -210,20 +210,20 @@ def decrypt(box: bytes, *, place: Place) -> tuple[bytes, str] | None:
         raise Unreadable(NOT_ITS_OWN) from error
 
 
-def locked(plain: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes:
+def encrypt_at(plain: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes:
     """The box that opens at this place alone. Raises KeyDestroyed, WrongVaultKey."""
     nonce = secrets.token_bytes(NONCE_BYTES)
-    return nonce + keys.writing(tenant_id).encrypt(nonce, plain, bytes(place))
+    return nonce + keys.for_writing(tenant_id).encrypt(nonce, plain, bytes(place))
 
 
-def unlocked(box: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes | None:
+def decrypt_at(box: bytes, *, tenant_id: UUID, place: SupportsBytes) -> bytes | None:
     """What is in the box; None when the organisation's key is destroyed or missing. Raises
     Unreadable for one that was not stored at this place, and WrongVaultKey."""
-    key = keys.reading(tenant_id)
-    return None if key is None else opened_with(key, box, bytes(place))
+    key = keys.for_reading(tenant_id)
+    return None if key is None else open_with(key, box, bytes(place))
 
 
-def opened_with(key: AESGCM, box: bytes, place: bytes) -> bytes:
+def open_with(key: AESGCM, box: bytes, place: bytes) -> bytes:
     """What is in the box. Raises Unreadable for one that was not stored at this place."""
     try:
         return key.decrypt(box[:NONCE_BYTES], box[NONCE_BYTES:], place)

@@ -42,12 +42,12 @@ def destination(output: Path | None) -> Iterator[IO[bytes]]:
             raise
     except BROKEN as error:
         left = "Nothing was exported" if output else "Nothing was exported, or not all of it"
-        raise CommandError(f"{told(error)}\n{left}.") from error
+        raise CommandError(f"{explain(error)}\n{left}.") from error
     if output:
         target.close()
 
 
-def told(error: BaseException) -> str:
+def explain(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"Writing broke off: {error.strerror}."
     lost = error if isinstance(error, LOST) else error.__cause__

@@ -12,7 +12,7 @@ from audit.models.base import AppendOnlyModel, choices
 class ExecutedAgentAction(AppendOnlyModel):
     """One phase of one action. `docs/ledger.md` says what each column means."""
 
-    content: "LedgerPayload | None" = None  # on rows of selectors.content_too
+    content: "LedgerPayload | None" = None  # on rows of queries.join_payload
 
     id = models.BigAutoField(primary_key=True)
     action_id = models.UUIDField()
@@ -107,7 +107,7 @@ class LedgerPayload(AppendOnlyModel):
 
 
 class ActionArtifact(AppendOnlyModel):
-    """One thing an action brought forth at the provider."""
+    """One thing an action created at the provider."""
 
     id = models.BigAutoField(primary_key=True)
     row = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What people keep for themselves; not evidence."""
+"""What people save for themselves; not evidence."""
 
 import uuid
 
@@ -6,8 +6,8 @@ from django.db import models
 
 
 class SavedFilter(models.Model):
-    """A choice of filters of the ledger's list that somebody keeps. Not evidence: it may change.
-    Shared, it is seen by whoever looks at the ledger of the same organisation."""
+    """Filters of the ledger's list that somebody saved. Not evidence: they may change.
+    Shared, everybody who sees the ledger of the same organisation sees it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.TextField(help_text="The key of the person who keeps it.")

@@ -39,7 +39,7 @@ WHERE t.tenant_id IS NOT NULL ORDER BY t.tenant_id
 MAKE = """
 INSERT INTO audit_anchor (checkpoint_id, leaves, root) VALUES (%s, %s, %s) RETURNING id
 """
-KEEP = """
+STORE = """
 INSERT INTO audit_anchor_token (anchor_id, authority, response, stamped_at)
 VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
@@ -72,40 +72,40 @@ class Stamped:
         }
 
 
-def make() -> Anchor | None:
-    """Take and keep the present root; None while nothing is sealed."""
+def make_anchor() -> Anchor | None:
+    """Store the present root; None while nothing is sealed."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(NEWEST)
         found = cursor.fetchall()
         if not found:
             return None
-        leaves = [leaf(note) for _, note in found]
+        leaves = [hash_note(note) for _, note in found]
         newest = max(checkpoint_id for checkpoint_id, _ in found)
         cursor.execute(MAKE, [newest, b"".join(leaves), tree_root(leaves)])
         anchor_id = cursor.fetchone()[0]
-    made: Anchor = Anchor.objects.get(id=anchor_id)
-    return made
+    anchor: Anchor = Anchor.objects.get(id=anchor_id)
+    return anchor
 
 
-def leaf(note: str) -> bytes:
+def hash_note(note: str) -> bytes:
     """Of the three lines that a checkpoint states; who signed them does not matter here."""
     return leaf_hash(f"{note.partition(chr(10) * 2)[0]}\n".encode())
 
 
-def newest() -> Anchor | None:
+def find_newest() -> Anchor | None:
     found: Anchor | None = Anchor.objects.order_by("-id").first()
     return found
 
 
-def keep(anchor_id: int, *, authority: str, response: bytes, stamped_at: datetime) -> None:
-    """Keep an authority's time stamp of an anchor; a second one is dropped."""
+def store_token(anchor_id: int, *, authority: str, response: bytes, stamped_at: datetime) -> None:
+    """Store an authority's time stamp of an anchor; a second one is dropped."""
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute(KEEP, [anchor_id, authority, response, stamped_at])
+        cursor.execute(STORE, [anchor_id, authority, response, stamped_at])
 
 
-def of_bundle(tenant_id: UUID, *, above: int, upto: int) -> Iterator[Stamped]:
+def list_stamped(tenant_id: UUID, *, above: int, upto: int) -> Iterator[Stamped]:
     """Time stamped checkpoints of this organisation with more than `above` and at most `upto`
-    rows: some of them, evenly spread, the last one always. The first stamp of each counts."""
+    rows: some of them, evenly spread, the last one always. The first time stamp of each counts."""
     within = Checkpoint.objects.filter(tenant_id=tenant_id, size__gt=above, size__lte=upto)
     first, last = within.order_by("size").first(), within.order_by("-size").first()
     if first is None or last is None:
@@ -119,21 +119,21 @@ def of_bundle(tenant_id: UUID, *, above: int, upto: int) -> Iterator[Stamped]:
     step = -(-len(ids) // CHOSEN) or 1
     seen = set[int]()
     for anchor in Anchor.objects.filter(id__in=ids[::-1][::step]).order_by("id"):
-        stamped = of_anchor(anchor, tenant_id)
+        stamped = find_stamped(anchor, tenant_id)
         if stamped and stamped.checkpoint.id not in seen and above < stamped.checkpoint.size:
             seen.add(stamped.checkpoint.id)
             yield stamped
 
 
-def of_anchor(anchor: Anchor, tenant_id: UUID) -> Stamped | None:
+def find_stamped(anchor: Anchor, tenant_id: UUID) -> Stamped | None:
     """How this organisation's checkpoint of then leads to the root; None when it had none."""
     of_tenant = Checkpoint.objects.filter(tenant_id=tenant_id, id__lte=anchor.checkpoint_id)
     checkpoint = of_tenant.order_by("-id").first()
     whole = bytes(anchor.leaves)
     leaves = [whole[start : start + 32] for start in range(0, len(whole), 32)]
-    if checkpoint is None or leaf(checkpoint.note) not in leaves:
+    if checkpoint is None or hash_note(checkpoint.note) not in leaves:
         return None
-    place = leaves.index(leaf(checkpoint.note))
+    place = leaves.index(hash_note(checkpoint.note))
     return Stamped(
         checkpoint=checkpoint,
         place=place,

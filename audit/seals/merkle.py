@@ -1,6 +1,6 @@
 """The Merkle tree of RFC 6962 over one tenant's rows. Pure: no Django, no clock.
 
-A frontier is all that must be kept of a tree to go on with it: the roots of its perfect
+A frontier is all that must be stored of a tree to go on with it: the roots of its perfect
 subtrees, largest first, one for each bit that is set in its size. Two parties with the same
 root and size have the same rows in the same order.
 """

@@ -81,7 +81,7 @@ class Signer:
 
 
 def signers(encoded: str) -> tuple[Signer, ...]:
-    """Those of LEDGER_SIGNING_KEY: the key in use and, around a rotation, the other one behind
+    """Those of LEDGER_SIGNING_KEY: the key in use and, during a rotation, the other one behind
     a comma. Raises ValueError with a sentence."""
     try:
         seeds = [base64.b64decode(one.strip(), validate=True) for one in encoded.split(",")]

@@ -1,8 +1,8 @@
 """Which key signs the ledger, and how it is changed.
 
 The first key is the one that sealed the first row. Every other is named by a rotation: a note
-that the key before it and the new one have signed. Nothing else makes a key count, whoever
-wrote it into the table: such rows are passed over, and `manage.py verify_ledger` tells.
+that the key before it and the new one have signed. Nothing else makes a key count: other rows of
+the table are passed over, and `manage.py verify_ledger` reports them.
 """
 
 import base64
@@ -57,7 +57,7 @@ def name() -> str:
     return notes.rotations_name(settings.LEDGER_ORIGIN)
 
 
-def keys() -> Keys:
+def load_keys() -> Keys:
     """Those that the ledger names, followed from the first one."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(KEYS)
@@ -85,17 +85,17 @@ def follows(publics: list[bytes], public: bytes, statement: str) -> bool:
 def signer_in_force(signers: Sequence[Signer]) -> Signer:
     """The one of these that the ledger names; the first of them while it names none.
 
-    Raises CannotSeal when it names another: what a key signs that nobody was told of would
-    be refused by everybody who verifies.
+    Raises CannotSeal when it names another: everybody who verifies would refuse what an
+    unannounced key signs.
     """
-    named = keys().in_force
+    named = load_keys().in_force
     if named is None:
         return signers[0]
     for signer in signers:
         if signer.public == named:
             return signer
     raise CannotSeal(
-        f"LEDGER_SIGNING_KEY is another key than the one that the ledger names, {shown(named)}. "
+        f"LEDGER_SIGNING_KEY is another key than the one that the ledger names, {encode(named)}. "
         "Give the sealer that key, or name the new one with both keys: manage.py "
         "rotate_signing_key"
     )
@@ -116,20 +116,20 @@ def rotate(signers: Sequence[Signer], *, actor_id: str, now: datetime) -> Rotati
 
     Raises CannotRotate, and audit.contracts.LedgerError when it is not recorded.
     """
-    before = keys()
+    before = load_keys()
     old = next((one for one in signers if one.public == before.in_force), None)
     new = next((one for one in signers if one.public not in before.publics), None)
     if old is None or new is None:
         raise CannotRotate(
             "LEDGER_SIGNING_KEY must hold two keys with a comma between: the one that the ledger "
-            f"names ({shown(before.in_force)}) and one that it never named."
+            f"names ({encode(before.in_force)}) and one that it never named."
         )
     rotation = Rotation(name=name(), old=old.public, new=new.public, at=now)
     statement = f"{old.sign(rotation)}{new.signature(rotation)}"
     action_id = uuid7()
     payload = {
-        "old_key": shown(old.public),
-        "new_key": shown(new.public),
+        "old_key": encode(old.public),
+        "new_key": encode(new.public),
         "statement": statement,
     }
     about: dict[str, Any] = {
@@ -142,13 +142,13 @@ def rotate(signers: Sequence[Signer], *, actor_id: str, now: datetime) -> Rotati
     events.record(ACTION_TYPE, status="pending", **about)
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(NAME, [new.public, statement])
-    if keys().in_force != new.public:
+    if load_keys().in_force != new.public:
         events.record(ACTION_TYPE, status="failed", error_code="changed_meanwhile", **about)
         raise CannotRotate("Somebody else changed the key meanwhile. Look which one counts now.")
     events.record(ACTION_TYPE, status="succeeded", **about)
     return rotation
 
 
-def shown(public: bytes | None) -> str:
+def encode(public: bytes | None) -> str:
     """A public key for people and in rows."""
     return base64.b64encode(public).decode() if public else "none yet"

@@ -6,12 +6,12 @@ from datetime import datetime
 from uuid import UUID
 
 from audit.formats.text import cell, csv_lines
-from audit.ledger import selectors
+from audit.ledger import queries, selectors
 from audit.ledger.months import Month
 from audit.ledger.selectors import about_ledger
-from audit.ledger.tally import Tally, tally
+from audit.ledger.tally import Tally, count_period
 from audit.ledger.timeline import reveal
-from audit.verification.verifications import ACTION_TYPE as VERIFICATION
+from audit.verification.verify import ACTION_TYPE as VERIFICATION
 from guardrails.actions import registry
 from guardrails.comply.reconciliation.rows import SUMMARY
 from guardrails.facts.reasons import SENTENCES
@@ -86,7 +86,7 @@ def health(organisation_id: UUID, *, month: Month) -> Health:
     reconciled = about_ledger(organisation_id, SUMMARY, since=since, until=until, limit=1)
     return Health(
         month=month,
-        tally=tally(tenant_id=organisation_id, since=since, until=until),
+        tally=count_period(tenant_id=organisation_id, since=since, until=until),
         patterns_suspended=_suspended(organisation_id, since, until),
         verified=str(verified[0].payload.get("sentence", "")) if verified else "",
         is_sound=not verified or verified[0].status == "recorded",
@@ -105,10 +105,10 @@ def as_csv(found: Health) -> bytes:
 
 
 def _suspended(organisation_id: UUID, since: datetime, until: datetime) -> int:
-    rows = selectors.with_payload().filter(
+    rows = queries.select_with_payload().filter(
         tenant_id=organisation_id, action_type=POLICY_CHANGE, resource_type="learnedpattern"
     )
-    rows = selectors.between(rows, since=since, until=until).order_by("-action_id")
+    rows = queries.select_between(rows, since=since, until=until).order_by("-action_id")
     found = 0
     for row in selectors.values(rows[:MAX_CHANGES]):
         before, after = row.payload.get("before") or {}, row.payload.get("after") or {}

@@ -22,7 +22,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from audit.ledger import chain, events
 from audit.models import Checkpoint
-from audit.seals import sealing, signing_keys
+from audit.seals import progress, signing_keys
 from guardrails.models import CheckpointRecipient
 from integrations import exceptions
 from integrations.network import outgoing
@@ -114,7 +114,7 @@ def deliver(recipient_id: UUID, *, now: datetime) -> bool | None:
     if not claimed.update(next_at=now + LEASE):
         return None
     row = _rows(recipient_id).get()
-    checkpoint = sealing.newest(row.organisation_id)
+    checkpoint = progress.find_newest_checkpoint(row.organisation_id)
     if checkpoint is None:
         return None
     try:
@@ -148,7 +148,7 @@ def problems(organisation_id: UUID, *, now: datetime) -> list[str]:
             found.append(f"{row.address} receives nothing until its code is typed in.{why}")
         elif row.failures or (row.delivered_at or row.confirmed_at) < late:
             last = row.delivered_at
-            since = f"since {sealing.since(last, now=now)}" if last else "yet"
+            since = f"since {progress.format_age(last, now=now)}" if last else "yet"
             why = f" Tried {row.failures} times: {row.error_code}." if row.failures else ""
             found.append(f"No checkpoint has reached {row.address} {since}.{why}")
     return found
@@ -176,7 +176,7 @@ def _send(row: CheckpointRecipient, checkpoint: Checkpoint, *, now: datetime) ->
             "size": checkpoint.size,
             "note": checkpoint.note,
             "verifier_key": checkpoint.verifier_key,
-            "rotations": list(signing_keys.keys().rotations),
+            "rotations": list(signing_keys.load_keys().rotations),
         }
         _post(row, "ledger.checkpoint", said, f"{checkpoint.size}.{now:%Y%m%d}", now)
         return

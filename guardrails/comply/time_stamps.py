@@ -19,7 +19,7 @@ from audit.bundle.stamps import UNREADABLE, is_signed, stamp_of
 from audit.contracts import LEDGER_TENANT
 from audit.ledger import events
 from audit.models import Anchor, AnchorToken, ExecutedAgentAction
-from audit.seals import anchors, sealing
+from audit.seals import anchors, progress
 from integrations import exceptions
 from integrations.network import http
 
@@ -40,9 +40,9 @@ def due(*, now: datetime) -> list[tuple[int, int]]:
     settings. Makes the hour's anchor. Asked every minute: what failed is due every ten."""
     if not settings.LEDGER_TSA_URL:
         return []
-    anchor = anchors.newest()
+    anchor = anchors.find_newest()
     if anchor is None or now - anchor.made_at >= EVERY:
-        anchor = anchors.make()
+        anchor = anchors.make_anchor()
     if anchor is None:
         return []
     age = max(now - anchor.made_at, timedelta())  # by another clock, and made a moment ago
@@ -78,7 +78,7 @@ def stamp(anchor_id: int, *, number: int) -> bool:
             payload={"authority": shown(url), "root": root.hex()},
         )
         return False
-    anchors.keep(anchor_id, authority=shown(url), response=response, stamped_at=at)
+    anchors.store_token(anchor_id, authority=shown(url), response=response, stamped_at=at)
     return True
 
 
@@ -121,7 +121,7 @@ def problems(*, now: datetime) -> list[str]:
         token = AnchorToken.objects.filter(authority=shown(url)).order_by("-id").first()
         last = token.kept_at if token else None
         if first and now - (last or first.made_at) > LATE:
-            since = f"since {sealing.since(last, now=now)}" if last else "yet"
+            since = f"since {progress.format_age(last, now=now)}" if last else "yet"
             failed = ExecutedAgentAction.objects.filter(
                 tenant_id=LEDGER_TENANT, action_type=ACTION_TYPE, status="failed"
             )

@@ -10,7 +10,7 @@ from guardrails.decide.snapshot import PolicySnapshot
 
 def keep(policy: PolicySnapshot, *, tenant_id: UUID) -> None:
     """Store the policy under its digest in the ledger, if it is not there."""
-    policies.keep(tenant_id=tenant_id, digest=policy.digest, body=policy.canonical)
+    policies.store(tenant_id=tenant_id, digest=policy.digest, body=policy.canonical)
 
 
 def policy(digest: str, *, tenant_id: UUID) -> PolicySnapshot | None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from audit.ledger.chain import canonical_bytes
 from audit.ledger.selectors import actions_of_run
-from audit.seals.sealing import sealing
+from audit.seals.progress import load_progress
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction, Arguments, Difference, Inverse
 from guardrails.contracts import ActionRequest, Decision
@@ -151,7 +151,7 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
         return found
 
     waits = is_irreversible(action.effects(arguments, facts)) and not request.origin.undoes
-    seals = sealing(request.account.organisation_id) if waits else None
+    seals = load_progress(request.account.organisation_id) if waits else None
 
     def judged(facts: Facts, now: datetime) -> Judgement:
         found = decide(facts, now)

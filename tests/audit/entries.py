@@ -43,8 +43,8 @@ def append_action(*, tenant_id: UUID, status: str = "succeeded", **changes: Any)
 
 def append_by(session: psycopg.Connection[Any], wanted: Entry) -> None:
     """Append to another database, where this is the organisation's first row."""
-    wrapped = vault.wrapped(wanted.tenant_id, os.urandom(vault.KEY_BYTES))
-    vault.keys.keep(wanted.tenant_id, wrapped)
+    wrapped = vault.wrap(wanted.tenant_id, os.urandom(vault.KEY_BYTES))
+    vault.keys.cache(wanted.tenant_id, wrapped)
     session.execute(vault.MAKE, [wanted.tenant_id, wrapped])
     statement = ledger.APPEND_WITH_ARTIFACTS if wanted.artifacts else ledger.APPEND
     session.execute(statement, ledger.parameters(wanted))

@@ -12,7 +12,7 @@ from django.db import connections
 from django.db.models import Exists, OuterRef
 
 from audit.models import ExecutedAgentAction, Leaf
-from audit.seals import seals
+from audit.seals import sealer
 from audit.seals.notes import Signer
 
 SEED = b"a signing key for tests, 32 byte"
@@ -22,14 +22,14 @@ SECONDS = 60.0
 
 
 def key(tenant_id: UUID) -> str:
-    return SIGNER.verifier_key(seals.origin(tenant_id))
+    return SIGNER.verifier_key(sealer.origin(tenant_id))
 
 
 def seal(tenant_id: UUID) -> None:
     """Seal until every row of this tenant has its leaf."""
     sealed = Leaf.objects.filter(row_id=OuterRef("id"))
     waiting = ExecutedAgentAction.objects.filter(~Exists(sealed), tenant_id=tenant_id)
-    until(lambda: not waiting.exists(), meanwhile=lambda: seals.seal(signer=SIGNER))
+    until(lambda: not waiting.exists(), meanwhile=lambda: sealer.seal(signer=SIGNER))
 
 
 @contextmanager

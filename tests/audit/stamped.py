@@ -14,7 +14,7 @@ QUERY = "3043020101 3031300d06096086480165030402010500 0420{} 0208{} 0101ff"
 
 
 def anchor() -> Anchor:
-    made = anchors.make()
+    made = anchors.make_anchor()
     assert made is not None
     return made
 
@@ -23,7 +23,7 @@ def stamp(made: Anchor, authority: Authority) -> None:
     nonce = f"01{secrets.token_hex(7)}"
     response = authority.reply(bytes.fromhex(QUERY.format(bytes(made.root).hex(), nonce)))
     at = stamp_of(response)[1]
-    anchors.keep(made.id, authority=authority.url, response=response, stamped_at=at)
+    anchors.store_token(made.id, authority=authority.url, response=response, stamped_at=at)
 
 
 def bundle(tenant_id: UUID, authority: Authority, *, times: int = 2) -> bytes:

@@ -105,7 +105,7 @@ def test_no_foreign_key_leaves_or_enters_the_ledger() -> None:
 def test_going_back_is_refused_while_the_ledger_holds_rows() -> None:
     appended = entry()
     ledger.append(appended)
-    policies.keep(tenant_id=appended.tenant_id, digest=sha256(b"{}").hexdigest(), body="{}")
+    policies.store(tenant_id=appended.tenant_id, digest=sha256(b"{}").hexdigest(), body="{}")
     try:
         with pytest.raises(ProgrammingError, match="The ledger holds"):
             call_command("migrate", "audit", "zero", verbosity=0)

@@ -27,7 +27,7 @@ class Alarms:
 
 def test_the_task_is_quiet_while_months_are_made(alarms: Alarms) -> None:
     tasks.keep_months_ahead()
-    assert months.problems(months.made(), now=timezone.now()) == []
+    assert months.find_missing(months.list_months(), now=timezone.now()) == []
     assert alarms.rows.count() == 0
 
 
@@ -52,6 +52,6 @@ def test_a_month_that_cannot_be_made_does_not_stop_the_task(
         raise OperationalError("permission denied")
 
     monkeypatch.setattr(months, "make_ahead", refused)
-    monkeypatch.setattr(months, "made", lambda: [Month(date(2026, 1, 1))])
+    monkeypatch.setattr(months, "list_months", lambda: [Month(date(2026, 1, 1))])
     tasks.keep_months_ahead()
     assert alarms.rows.count() == 1

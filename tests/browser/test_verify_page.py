@@ -121,7 +121,7 @@ def test_page_and_program_say_the_same_of_every_kind_of_tampering(
 def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from audit.seals import sealing
+    from audit.seals import progress
     from tests.audit import sealed
     from tests.audit.bundle import files as bundles, rotations, tampering
     from tests.audit.entries import append_action
@@ -132,7 +132,7 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
     older = bundles.make(tenant_id)
     append_action(tenant_id=tenant_id)
     sealed.seal(tenant_id)
-    newest = sealing.newest(tenant_id)
+    newest = progress.find_newest_checkpoint(tenant_id)
     assert newest
     key, data = sealed.key(tenant_id), bundles.make(tenant_id)
     kept = bundles.unpack(older)["checkpoint.note"].decode()

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         which.add_argument("--propose", action="store_true", help="With --reason and --name.")
         which.add_argument("--confirm", type=UUID, metavar="PROPOSAL", help="With --name.")
         parser.add_argument("--name", default="", help="Who you are.")
-        parser.add_argument("--reason", default="", help="Kept in the ledger: no names.")
+        parser.add_argument("--reason", default="", help="Stored in the ledger: no names.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor_id = f"command:{options['name'].strip()}"
@@ -49,8 +49,8 @@ class Command(BaseCommand):
                 return
             if not options["reason"]:
                 raise CommandError("Say why, with --reason.")
-            made = retention.propose(found, reason=options["reason"], actor_id=actor_id)
-            self.stdout.write(f"Proposed: another person confirms with --confirm {made}")
+            proposal_id = retention.propose(found, reason=options["reason"], actor_id=actor_id)
+            self.stdout.write(f"Proposed: another person confirms with --confirm {proposal_id}")
         except (retention.CannotDrop, erasure.Held) as error:
             raise CommandError(str(error)) from error
 
@@ -59,7 +59,7 @@ class Command(BaseCommand):
             return given
         if not settings.LEDGER_KEEP_MONTHS:
             raise CommandError("Say which months, with --before, or set LEDGER_KEEP_MONTHS.")
-        return retention.oldest_to_keep(settings.LEDGER_KEEP_MONTHS, now=timezone.now())
+        return retention.find_oldest_to_keep(settings.LEDGER_KEEP_MONTHS, now=timezone.now())
 
     def describe(self, found: retention.Plan) -> None:
         self.stdout.write(found.sentence)

@@ -17,12 +17,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", type=UUID, required=True, help="The organisation's id.")
-        parser.add_argument("--reason", required=True, help="Kept in the ledger: no names.")
+        parser.add_argument("--reason", required=True, help="Stored in the ledger: no names.")
         parser.add_argument("--confirm", default="", help="The organisation's id once more.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         tenant_id: UUID = options["tenant"]
-        found = end.state(tenant_id)
+        found = end.load_state(tenant_id)
         self.stdout.write(found.sentence)
         for sentence in found.refusals:
             self.stdout.write(sentence)

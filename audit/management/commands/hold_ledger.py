@@ -17,9 +17,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
         which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument("--list", action="store_true", help="The holds in force.")
+        which.add_argument("--list", action="store_true", help="The legal holds in force.")
         which.add_argument("--set", action="store_true", help="For all, or for --user.")
-        which.add_argument("--release", type=UUID, metavar="HOLD", help="End this one.")
+        which.add_argument("--release", type=UUID, metavar="ID", help="End this one.")
         parser.add_argument("--user", default="", help="An external user id, with --set.")
         parser.add_argument("--reason", default="", help="Needed to set and to release.")
 
@@ -30,25 +30,25 @@ class Command(BaseCommand):
                 "The ledger is empty or holds several tenants. Name one with --tenant and its id."
             )
         if options["list"]:
-            for hold in erasure.holds(tenant_id):
+            for hold in erasure.list_legal_holds(tenant_id):
                 whom = f"user {hold.on_behalf_of}" if hold.on_behalf_of else "everything"
                 since = f"{ids.moment(hold.action_id):%Y-%m-%d %H:%M} UTC"
-                self.stdout.write(f"{hold.action_id} holds {whom} since {since}")
+                self.stdout.write(f"{hold.action_id} has kept {whom} since {since}")
             return
         if not options["reason"]:
             raise CommandError("Say why, with --reason.")
         actor_id = f"command:{getpass.getuser()}"
         if options["set"]:
-            made = erasure.hold(
+            legal_hold_id = erasure.set_legal_hold(
                 tenant_id=tenant_id,
                 on_behalf_of=options["user"],
                 reason=options["reason"],
                 actor_id=actor_id,
             )
-            self.stdout.write(f"The hold {made} is in force.")
-        elif erasure.release(
+            self.stdout.write(f"The legal hold {legal_hold_id} is in force.")
+        elif erasure.release_legal_hold(
             options["release"], tenant_id=tenant_id, reason=options["reason"], actor_id=actor_id
         ):
-            self.stdout.write(f"The hold {options['release']} is released.")
+            self.stdout.write(f"The legal hold {options['release']} is released.")
         else:
-            raise CommandError("This organisation has no such hold in force.")
+            raise CommandError("This organisation has no such legal hold in force.")

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             )
         else:
             self.stdout.write("".join(f"{statement};\n" for statement in statements))
-        for sentence in (*grants.missing_layers(), *grants.extra_rights()):
+        for sentence in (*grants.find_missing_layers(), *grants.find_extra_rights()):
             self.stderr.write(sentence)
 
     def apply(self, statements: list[str]) -> None:

@@ -18,13 +18,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            made = months.make_ahead(options["ahead"])
+            added = months.make_ahead(options["ahead"])
         except DatabaseError as error:
             raise CommandError(f"No month was made: {str(error).splitlines()[0]}") from error
-        broken = months.broken()
+        broken = months.find_broken()
         if broken:
             raise CommandError(" ".join(broken))
-        last = months.made()[-1]
+        last = months.list_months()[-1]
         self.stdout.write(
-            f"Made {', '.join(map(str, made)) or 'none'}. The ledger's last month is {last}."
+            f"Made {', '.join(map(str, added)) or 'none'}. The ledger's last month is {last}."
         )

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         which.add_argument("--action", type=UUID, help="The rows of this action.")
         which.add_argument("--user", default="", help="Rows on behalf of this external user id.")
         which.add_argument("--everything", action="store_true", help="All of the organisation.")
-        parser.add_argument("--reason", required=True, help="Kept in the ledger: no names.")
+        parser.add_argument("--reason", required=True, help="Stored in the ledger: no names.")
         parser.add_argument("--apply", action="store_true", help="Erase. It cannot be undone.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,10 +35,10 @@ class Command(BaseCommand):
         )
         if not options["apply"]:
             self.stdout.write(
-                f"{erasure.rows(scope).count()} rows have contents to erase. Nothing was erased: "
-                "add --apply."
+                f"{erasure.select_rows(scope).count()} rows have contents to erase. "
+                "Nothing was erased: add --apply."
             )
-            if held := len(erasure.holds(tenant_id)):
+            if held := len(erasure.list_legal_holds(tenant_id)):
                 self.stdout.write(f"Legal holds in force: {held}. What they keep is not erased.")
             return
         try:

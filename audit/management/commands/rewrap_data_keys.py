@@ -32,5 +32,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"Wrapped anew: {len(waiting)}. LEDGER_VAULT_KEY_BEFORE can be taken away; destroy "
-            "that key once no backup is kept that needs it."
+            "that key once no backup needs it."
         )

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from audit.seals import notes, signing_keys
-from audit.seals.signing_keys import shown
+from audit.seals.signing_keys import encode
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         except (ValueError, signing_keys.CannotRotate) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"The ledger is signed by {shown(rotation.new)} from now on, which "
-            f"{shown(rotation.old)} has named. Once the sealer runs with it, take the old key out "
+            f"The ledger is signed by {encode(rotation.new)} from now on, which "
+            f"{encode(rotation.old)} has named. Once the sealer runs with it, take the old key out "
             "of LEDGER_SIGNING_KEY. Auditors go on with the key that they have."
         )

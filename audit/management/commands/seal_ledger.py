@@ -11,7 +11,7 @@ from django.db import DatabaseError, InterfaceError, connections
 
 from audit.database import clock
 from audit.ledger.routing import LEDGER
-from audit.seals import notes, seals, signing_keys
+from audit.seals import notes, sealer, signing_keys
 
 TICK_SECONDS = 1.0
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             if options["once"]:
                 signer = signing_keys.signer_in_force(signers)
                 clock.Watch().look()
-                self.stdout.write(f"Sealed {sum(seals.seal_all(signer=signer))} rows.")
+                self.stdout.write(f"Sealed {sum(sealer.seal_all(signer=signer))} rows.")
             else:
                 tick(signers, stop=stopped())
         except (ValueError, signing_keys.CannotSeal) as error:
@@ -64,14 +64,14 @@ def tick(signers: Sequence[notes.Signer], *, stop: threading.Event) -> None:
     while not stop.is_set():
         due = monotonic() + TICK_SECONDS
         try:
-            stalled = seals.is_stalled()
+            stalled = sealer.is_stalled()
             if stalled and not look_back:
                 log.warning("seal_ledger.stalled: a transaction that writes stays open")
             signer = signing_keys.signer_in_force(signers)
-            sealed: int | None = seals.BATCH
+            sealed: int | None = sealer.BATCH
             # What came in meanwhile waits for the next tick: each seal has its fixed cost.
-            while sealed == seals.BATCH and not stop.is_set():
-                sealed = seals.seal(signer=signer, out_of_order=look_back or stalled)
+            while sealed == sealer.BATCH and not stop.is_set():
+                sealed = sealer.seal(signer=signer, out_of_order=look_back or stalled)
             if sealed is not None:
                 look_back = stalled
             if step := watch.look():

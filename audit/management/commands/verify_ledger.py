@@ -4,7 +4,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.database import guards
-from audit.verification.verifications import verify
+from audit.verification.verify import verify
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--tenant", type=UUID, help="Only this organisation's rows.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not guards.installed():
+        if not guards.are_installed():
             raise CommandError("The ledger does NOT verify: its tables are missing.")
         said: dict[str, None] = {}  # what is about all organisations is said once
         rows = actions = attempts = 0

@@ -108,12 +108,12 @@ def show_erasure(request: HttpRequest, organisation: Organisation) -> dict[str, 
         return {"given": given | {"what": "user"}}
     chosen = scope(request, organisation)
     reason(request)
-    return {"given": given, "count": erasure.rows(chosen).count()}
+    return {"given": given, "count": erasure.select_rows(chosen).count()}
 
 
 def erase(request: HttpRequest, organisation: Organisation) -> str:
     chosen, why = scope(request, organisation), reason(request)
-    count = erasure.rows(chosen).count()
+    count = erasure.select_rows(chosen).count()
     if str(count) != request.POST.get("count"):
         raise ValueError(f"By now it would be {count} rows. Nothing was erased: count again.")
     who = operator(request)
@@ -139,7 +139,7 @@ def show_holds(request: HttpRequest, organisation: Organisation) -> dict[str, An
             "since": moment(ids.moment(row.action_id)),
             "by": visible(row.actor_id),
         }
-        for row in erasure.holds(organisation.id)
+        for row in erasure.list_legal_holds(organisation.id)
     ]
     return {"holds": held}
 
@@ -156,9 +156,9 @@ def hold(request: HttpRequest, organisation: Organisation) -> str:
         user = "" if everything else request.POST.get("user", "").strip()
         if not user and not everything:
             raise ValueError("Name the user, or choose everything.")
-        made = erasure.hold(on_behalf_of=user, **about)
+        made = erasure.set_legal_hold(on_behalf_of=user, **about)
         return f"The hold {made} is in force."
-    if not erasure.release(released, **about):
+    if not erasure.release_legal_hold(released, **about):
         raise ValueError("This organisation has no such hold in force.")
     return f"The hold {released} is released."
 
@@ -166,11 +166,11 @@ def hold(request: HttpRequest, organisation: Organisation) -> str:
 def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
     """Months leave for all organisations at once."""
     now, keep = timezone.now(), settings.LEDGER_KEEP_MONTHS
-    given = request.POST.get("before") or str(retention.oldest_to_keep(keep or 24, now=now))
+    given = request.POST.get("before") or str(retention.find_oldest_to_keep(keep or 24, now=now))
     names = {one.id: one.name for one in Organisation.objects.all()} | {
         LEDGER_TENANT: "rows about the ledger itself"
     }
-    me = retention.person(operator(request))
+    me = retention.name_person(operator(request))
     context: dict[str, Any] = {
         "before": given,
         "keep": keep,
@@ -181,9 +181,9 @@ def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str
                 "before": one.before,
                 "at": moment(one.at),
                 "by": visible(one.actor_id),
-                "is_mine": retention.person(one.actor_id) == me,
+                "is_mine": retention.name_person(one.actor_id) == me,
             }
-            for one in retention.proposals(now=now)
+            for one in retention.list_proposals(now=now)
         ],
     }
     try:
@@ -210,7 +210,7 @@ def cut(request: HttpRequest, organisation: Organisation) -> str:
 def show_end(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
     query = urlencode({"tenant_id": organisation.id})
     return {
-        "state": end.state(organisation.id),
+        "state": end.load_state(organisation.id),
         "bundle_url": f"{reverse('admin:audit_ledger_export', args=['bundle'])}?{query}",
     }
 
@@ -222,7 +222,7 @@ def finish(request: HttpRequest, organisation: Organisation) -> str:
     why, who = reason(request), operator(request)
     erased = end.end(tenant_id, reason=why, actor_id=who, at_most=AT_ONCE)
     done = f"The ledger of {organisation.name} has ended: the contents of {erased} rows are erased."
-    left = erasure.rows(erasure.Scope(tenant_id=tenant_id)).count()
+    left = erasure.select_rows(erasure.Scope(tenant_id=tenant_id)).count()
     if not left:
         return done
     return (

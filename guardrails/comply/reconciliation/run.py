@@ -150,12 +150,10 @@ def _account(
         problem = f"The provider's history could not be read ({error.code.replace('_', ' ')})."
         return AccountResult(account=account, comparison=None, problem=problem)
     tenant_id = account.organisation_id
-    attempted = provider_side.attempted_since(
-        tenant_id=tenant_id, account_id=account.id, since=since
-    )
+    attempted = provider_side.list_since(tenant_id=tenant_id, account_id=account.id, since=since)
     own = [change for change in changes if change.by == "client"]
     keys = {key for change in own if (key := reconciled.action_of(change.key))}
-    named = provider_side.attempted(tenant_id=tenant_id, action_ids=keys)
+    named = provider_side.list_attempted(tenant_id=tenant_id, action_ids=keys)
     found = reconciled.compare(
         changes,
         account_id=account.id,
@@ -180,7 +178,7 @@ def _by_object(
 ) -> dict[str, list[Attempted]]:
     """The attempted actions on, or behind, each object that changed without a key."""
     objects = sorted({change.object_id for change in changes})
-    made = provider_side.made(tenant_id=tenant_id, external_ids=objects) if objects else {}
+    made = provider_side.find_creators(tenant_id=tenant_id, external_ids=objects) if objects else {}
     by_id = {one.action_id: one for one in attempted}
     by_resource: dict[str, list[Attempted]] = {}
     for one in by_id.values():

@@ -7,7 +7,7 @@ from guardrails.facts.reasons import sentence
 
 def sealed(decision: Decision, why_not: str) -> Decision:
     """The decision on an irreversible action, refused if the ledger says why it must not be
-    (audit.seals.sealing)."""
+    (audit.seals.progress)."""
     if not why_not:
         return decision  # just what the policy says, and says again whenever it is replayed
     return decision._replace(

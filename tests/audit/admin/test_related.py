@@ -60,7 +60,7 @@ def asked(tenant_id: UUID, *, reason: str = "", **payload: object) -> UUID:
 
 def test_who_was_asked_who_answered_and_after_how_long(client: Client) -> None:
     action_id = asked(uuid4(), reason="approved")
-    (one,) = around.questions(selectors.recorded(action_id))
+    (one,) = around.list_questions(selectors.recorded(action_id))
     assert (one["answer"], one["by"]) == ("approved", "operator:olga")
     assert one["took"] in ("0 seconds", "1 second", "2 seconds")
     text = page(client, action_id)
@@ -70,7 +70,7 @@ def test_who_was_asked_who_answered_and_after_how_long(client: Client) -> None:
 
 def test_a_word_through_a_token_is_told_with_its_user(client: Client) -> None:
     action_id = asked(uuid4(), reason="rejected", as_user="omar")
-    (one,) = around.questions(selectors.recorded(action_id))
+    (one,) = around.list_questions(selectors.recorded(action_id))
     assert one["by"] == "operator:olga as omar"
     assert "Word of" in page(client, action_id)
 
@@ -105,7 +105,7 @@ def test_what_a_person_edited_is_shown_field_by_field(client: Client) -> None:
             "edited_as": "omar",
         },
     )
-    found = around.edits(selectors.recorded(action_id))
+    found = around.find_edits(selectors.recorded(action_id))
     assert found == {
         "by": "token:web as omar",
         "fields": [{"name": "body", "before": "Hi⟨U+202E⟩", "after": "Kind <b>regards"}],
@@ -118,13 +118,13 @@ def test_what_a_person_edited_is_shown_field_by_field(client: Client) -> None:
 def test_erased_contents_say_when_by_whom_and_why(client: Client) -> None:
     tenant_id = uuid4()
     action_id, other = append_action(tenant_id=tenant_id), append_action(tenant_id=tenant_id)
-    assert around.erasures(selectors.recorded(action_id)) == []
+    assert around.list_erasures(selectors.recorded(action_id)) == []
     erasure.erase(
         Scope(tenant_id=tenant_id, action_id=action_id),
         reason="request 7 <b>",
         actor_id="operator:olga",
     )
-    (one,) = around.erasures(selectors.recorded(action_id))
+    (one,) = around.list_erasures(selectors.recorded(action_id))
     assert one.rows == tuple(row.id for row in selectors.recorded(action_id))
     assert one.sentence.startswith("Contents were erased on ")
     assert one.sentence.endswith(" by operator:olga, because: “request 7 <b>”.")
@@ -138,8 +138,8 @@ def test_actions_are_linked_with_those_they_come_from_and_led_to(client: Client)
     second = append_action(tenant_id=tenant_id, action_type="restore", parent_action_id=first)
     append_action(tenant_id=uuid4(), action_type="other", parent_action_id=first)
 
-    led_to = around.relatives(selectors.recorded(first))
-    comes_from = around.relatives(selectors.recorded(second))
+    led_to = around.list_relatives(selectors.recorded(first))
+    comes_from = around.list_relatives(selectors.recorded(second))
 
     assert [(one["relation"], one["action_type"]) for one in led_to] == [("Led to", "restore")]
     assert [(one["relation"], one["action_type"]) for one in comes_from] == [

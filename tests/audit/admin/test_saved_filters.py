@@ -1,4 +1,4 @@
-"""Choices of filters that people keep, through the pages."""
+"""Saved filters, through the pages."""
 
 from uuid import UUID, uuid4
 
@@ -95,10 +95,10 @@ def test_the_same_name_replaces_ones_own_only(olga: Client, vera: Client) -> Non
 @pytest.mark.parametrize(
     ("query", "name", "more", "why"),
     [
-        ("status=failed", "  ", {}, "Give the choice a name."),
-        ("status=failed", "a\u202eb", {}, "Give the choice a name."),
-        ("", "Mine", {}, "Nothing is filtered"),
-        ("p=3&surprise=1", "Mine", {}, "Nothing is filtered"),
+        ("status=failed", "  ", {}, "Give the filters a name."),
+        ("status=failed", "a\u202eb", {}, "Give the filters a name."),
+        ("", "Mine", {}, "Choose a filter first"),
+        ("p=3&surprise=1", "Mine", {}, "Choose a filter first"),
         ("status=failed", "Mine", {"shared": "on"}, "Choose an organisation"),
     ],
 )

@@ -40,7 +40,7 @@ def fill(tenant_id: UUID, *, actions: int = 6) -> None:
 def keep_policy(tenant_id: UUID, number: int) -> str:
     body = chain.canonical_bytes({"rules": number}).decode()
     digest = verify.digest_of(body.encode()).decode()
-    policies.keep(tenant_id=tenant_id, digest=digest, body=body)
+    policies.store(tenant_id=tenant_id, digest=digest, body=body)
     return digest
 
 

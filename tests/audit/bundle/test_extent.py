@@ -21,7 +21,7 @@ from audit.keeping import erasure
 from audit.keeping.erasure import Scope
 from audit.ledger import chain, ids, selectors
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
-from audit.seals import merkle, sealing
+from audit.seals import merkle, progress
 from audit.seals.notes import Tree
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
@@ -366,14 +366,14 @@ def test_a_kept_checkpoint_is_compared_or_named(
     tenant_id = uuid4()
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
     sealed.seal(tenant_id)
-    notes = {"older": sealing.newest(tenant_id)}
+    notes = {"older": progress.find_newest_checkpoint(tenant_id)}
     append_action(tenant_id=tenant_id)
     sealed.seal(tenant_id)
     data = bundles.make(tenant_id, on_behalf_of=frozenset({"maya"}))
-    notes["same"] = sealing.newest(tenant_id)
+    notes["same"] = progress.find_newest_checkpoint(tenant_id)
     append_action(tenant_id=tenant_id)
     sealed.seal(tenant_id)
-    notes["newer"] = sealing.newest(tenant_id)
+    notes["newer"] = progress.find_newest_checkpoint(tenant_id)
     origin = verify.key_of(sealed.key(tenant_id))[0]
     forged = sealed.SIGNER.sign(Tree(origin=origin, size=4, root=bytes(32)))
     kept = {name: found.note for name, found in notes.items() if found} | {"forged": forged}
@@ -443,10 +443,10 @@ def test_a_redaction_in_the_bundle_itself_is_not_there_twice() -> None:
 
 
 def test_a_place_is_found_among_others() -> None:
-    assert redactions.holds(range(3, 6), 3)
-    assert not redactions.holds(range(3, 6), 6)
-    assert redactions.holds([1, 5, 9], 9)
-    assert not redactions.holds([1, 5, 9], 4)
+    assert redactions.contains(range(3, 6), 3)
+    assert not redactions.contains(range(3, 6), 6)
+    assert redactions.contains([1, 5, 9], 9)
+    assert not redactions.contains([1, 5, 9], 4)
 
 
 def test_a_kept_checkpoint_from_after_the_period_is_no_rollback(
@@ -457,7 +457,7 @@ def test_a_kept_checkpoint_from_after_the_period_is_no_rollback(
     until = ExecutedAgentAction.objects.filter(tenant_id=tenant_id).earliest("id").recorded_at
     bundles.fill(tenant_id, actions=2)
     data = bundles.make(tenant_id, until=until)
-    newest = sealing.newest(tenant_id)
+    newest = progress.find_newest_checkpoint(tenant_id)
     assert newest
     assert newest.note.encode() == bundles.unpack(data)["newest.note"]
     assert bundles.check(tmp_path, data, sealed.key(tenant_id), newest.note) == 0

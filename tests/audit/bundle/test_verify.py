@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from audit.bundle import verify
 from audit.formats import export
 from audit.ledger import selectors
-from audit.seals import notes, sealing
+from audit.seals import notes, progress
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
@@ -80,7 +80,7 @@ def test_no_clean_bundle_raises_an_alarm(
     kept: list[str] = []
     for _ in range(5):
         bundles.fill(tenant_id, actions=2)
-        newest = sealing.newest(tenant_id)
+        newest = progress.find_newest_checkpoint(tenant_id)
         assert newest
         kept.append(newest.note)
         span = (datetime.now(UTC) - begun).total_seconds()
@@ -162,7 +162,7 @@ def test_an_older_state_is_found_by_whoever_kept_a_newer_checkpoint(
         bundles.fill(tenant_id, actions=1 + trial % 3)
         older.append(bundles.make(tenant_id))
     sealed.seal(tenant_id)
-    newest, key = sealing.newest(tenant_id), sealed.key(tenant_id)
+    newest, key = progress.find_newest_checkpoint(tenant_id), sealed.key(tenant_id)
     assert newest
     present = bundles.make(tenant_id)
     for trial, data in enumerate(older):

@@ -61,7 +61,7 @@ def test_a_step_back_of_more_than_a_second_is_found_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recorded: list[tuple[datetime, datetime]] = []
-    monkeypatch.setattr(clock, "newest", lambda: None)
+    monkeypatch.setattr(clock, "find_newest", lambda: None)
     monkeypatch.setattr(clock, "record", lambda *step: recorded.append(step))
     watch = Watch(readings(*said))
     assert watch.look() is None
@@ -116,7 +116,7 @@ def test_what_cannot_be_recorded_is_found_again(monkeypatch: pytest.MonkeyPatch)
         if broken:
             raise ProgrammingError("permission denied")
 
-    monkeypatch.setattr(clock, "newest", lambda: None)
+    monkeypatch.setattr(clock, "find_newest", lambda: None)
     monkeypatch.setattr(clock, "record", record)
     watch = Watch(readings((0, 0), (-9, 1), (-8, 2), (-7, 3)))
     watch.look()
@@ -152,7 +152,7 @@ def test_the_sealer_looks_at_every_tick(
     ],
 )
 def test_nothing_else_is_recorded_that_way(other: dict[str, Any]) -> None:
-    entry = events.entry(clock.ACTION_TYPE, tenant_id=LEDGER_TENANT, payload={})
+    entry = events.build_entry(clock.ACTION_TYPE, tenant_id=LEDGER_TENANT, payload={})
     values = ledger.in_the_clear(replace(entry, **other))
     with connections["ledger"].cursor() as cursor, pytest.raises(ProgrammingError) as refused:
         cursor.execute(clock.RECORD, values)

@@ -79,7 +79,7 @@ def redact(session: Session) -> None:
     assert found
     row_id, tenant_id = found
     said: dict[str, Any] = {"action_id": ids.uuid7(), "reason": "", "actor_id": ""}
-    session.execute(erasure.REDACT, erasure.redaction([row_id], tenant_id=tenant_id, **said))
+    session.execute(erasure.REDACT, erasure.build_redaction([row_id], tenant_id=tenant_id, **said))
 
 
 def end_one(session: Session) -> None:
@@ -102,7 +102,7 @@ def rewrap(session: Session) -> None:
 
 
 def step(session: Session) -> None:
-    said = events.entry(clock.ACTION_TYPE, tenant_id=LEDGER_TENANT, payload={})
+    said = events.build_entry(clock.ACTION_TYPE, tenant_id=LEDGER_TENANT, payload={})
     session.execute(clock.RECORD, ledger.in_the_clear(said))
 
 

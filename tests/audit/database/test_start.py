@@ -20,14 +20,14 @@ def refusals_after(statement: str) -> list[str]:
         with transaction.atomic(using="ledger"):
             with connections["ledger"].cursor() as cursor:
                 cursor.execute(statement)
-            found = start.refusals()
+            found = start.find_refusals()
             raise Undo
     except Undo:
         return found
 
 
 def test_a_ledger_as_it_should_be_refuses_nobody() -> None:
-    assert start.refusals() == []
+    assert start.find_refusals() == []
 
 
 def test_a_weakened_guard_refuses() -> None:
@@ -54,7 +54,7 @@ def test_a_weakened_check_of_rows_refuses(statement: str) -> None:
         "The check audit_action_is_entry on audit_action is missing or was changed: what is no "
         "entry may be appended."
     )
-    assert len(found) == 1 + len(months.made())
+    assert len(found) == 1 + len(months.list_months())
 
 
 def test_a_missing_month_is_made_at_the_start() -> None:
@@ -75,7 +75,7 @@ def test_a_month_that_lacks_one_of_its_tables_refuses(part: str) -> None:
     [
         (
             "GRANT UPDATE ON audit_action TO PUBLIC",
-            "The role PUBLIC holds UPDATE on audit_action. Take it away: "
+            "The role PUBLIC has UPDATE on audit_action. Take it away: "
             "REVOKE UPDATE ON audit_action FROM PUBLIC",
         ),
         (
@@ -103,14 +103,14 @@ def test_a_month_that_cannot_be_made_refuses_and_says_what_to_do(
         raise OperationalError("permission denied")
 
     monkeypatch.setattr(months, "make_ahead", refused)
-    monkeypatch.setattr(months, "made", lambda: [Month.of(timezone.now())])
-    (sentence,) = start.refusals()
+    monkeypatch.setattr(months, "list_months", lambda: [Month.of(timezone.now())])
+    (sentence,) = start.find_refusals()
     assert sentence.endswith("is refused. Make it with: manage.py make_ledger_months")
 
 
 def test_a_database_without_the_ledger_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(months, "installed", lambda: False)
-    assert start.refusals() == [
+    monkeypatch.setattr(months, "are_installed", lambda: False)
+    assert start.find_refusals() == [
         "The ledger's tables are missing. Make them with: manage.py migrate"
     ]
 
@@ -132,14 +132,14 @@ def test_a_database_that_is_away_refuses(monkeypatch: pytest.MonkeyPatch) -> Non
     def away() -> bool:
         raise OperationalError("connection refused\n")
 
-    monkeypatch.setattr(months, "installed", away)
-    assert start.refusals() == ["The ledger's database does not answer: connection refused"]
+    monkeypatch.setattr(months, "are_installed", away)
+    assert start.find_refusals() == ["The ledger's database does not answer: connection refused"]
 
 
 def test_another_vault_key_refuses_all_but_the_sealer(settings: Settings) -> None:
     ledger.append(entry())
     settings.LEDGER_VAULT_KEY = "another one"
-    (sentence,) = start.refusals()
+    (sentence,) = start.find_refusals()
     assert sentence.startswith("The data key of the organisation ")
     settings.PROCESS = "sealer"
-    assert start.refusals() == []
+    assert start.find_refusals() == []

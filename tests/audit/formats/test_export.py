@@ -18,7 +18,7 @@ from audit.contracts import Entry, Filters
 from audit.formats import export, rows
 from audit.formats.text import cell, csv_lines
 from audit.keeping import erasure
-from audit.ledger import chain, ledger, selectors
+from audit.ledger import chain, ledger, queries, selectors
 from audit.ledger.ids import uuid7
 from audit.models import ExecutedAgentAction
 from tests.audit.entries import append_action, entry
@@ -44,7 +44,7 @@ def fill(tenant_id: UUID, *, actions: int) -> None:
     """Many rows at once, by copying one: appending each would take long."""
     first = entry(tenant_id=tenant_id)
     row_id = ledger.append(first)
-    plain = selectors.opened(selectors.with_payload().get(id=row_id))
+    plain = selectors.opened(queries.select_with_payload().get(id=row_id))
     assert plain
     columns = rows.COLUMNS[2:-2]
     names = ", ".join(f'"{name}"' for name in columns)

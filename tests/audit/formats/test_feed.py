@@ -11,7 +11,7 @@ from django.test import Client
 
 from audit.formats import feed, ocsf
 from audit.models import ExecutedAgentAction, Leaf
-from audit.seals import seals
+from audit.seals import sealer
 from integrations.models import Organisation, ServiceToken
 from tests.audit import sealed
 from tests.audit.entries import append_action
@@ -57,7 +57,7 @@ def test_nothing_is_missed_while_rows_are_written_and_sealed(organisation: Organ
         try:
             for _ in range(15):
                 append_action(tenant_id=organisation.id)
-                seals.seal(signer=sealed.SIGNER)
+                sealer.seal(signer=sealed.SIGNER)
         finally:
             connections.close_all()
 
@@ -67,10 +67,10 @@ def test_nothing_is_missed_while_rows_are_written_and_sealed(organisation: Organ
     read: list[dict[str, Any]] = []
     place, luck = 0, random.Random(1)
     while any(writer.is_alive() for writer in writers):
-        page = feed.page(tenant_id=organisation.id, start=place, limit=luck.randrange(1, 9))
+        page = feed.load_page(tenant_id=organisation.id, start=place, limit=luck.randrange(1, 9))
         read, place = [*read, *page.items], page.next_place
     sealed.seal(organisation.id)
-    while (page := feed.page(tenant_id=organisation.id, start=place, limit=50)).items:
+    while (page := feed.load_page(tenant_id=organisation.id, start=place, limit=50)).items:
         read, place = [*read, *page.items], page.next_place
 
     written = ExecutedAgentAction.objects.filter(tenant_id=organisation.id)
@@ -94,7 +94,7 @@ def test_a_token_for_some_users_may_not_have_it(organisation: Organisation) -> N
 def test_rows_as_events_for_a_siem(organisation: Organisation) -> None:
     append_action(tenant_id=organisation.id)
     sealed.seal(organisation.id)
-    rows = feed.page(tenant_id=organisation.id, start=0, limit=10).items
+    rows = feed.load_page(tenant_id=organisation.id, start=0, limit=10).items
     told = ask(organisation, format="ocsf").json()
     assert told["items"] == [ocsf.event(row) for row in rows]
     assert [item["metadata"]["sequence"] for item in told["items"]] == [0, 1]

@@ -9,7 +9,7 @@ from audit.formats import stored
 from audit.formats.copies import Copies
 from audit.formats.rows import Row
 from audit.formats.text import Csv, JsonLines
-from audit.ledger import selectors, vault
+from audit.ledger import queries, vault
 from audit.models import ExecutedAgentAction
 from tests.audit import tampering
 from tests.audit.entries import append_action
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 
 def pages(tenant_id: UUID, encoder: Csv | JsonLines) -> Iterator[tuple[int, bytes]]:
-    snapshot, _ = selectors.snapshot()
-    rows = selectors.every_phase(Filters(tenant_id=tenant_id), snapshot=snapshot)
+    snapshot, _ = queries.take_snapshot()
+    rows = queries.select_every_phase(Filters(tenant_id=tenant_id), snapshot=snapshot)
     return stored.pages(rows, encoder, tenant_id=tenant_id)
 
 

@@ -14,10 +14,10 @@ from django.utils import timezone
 from audit.bundle.contents import Bundle
 from audit.contracts import LEDGER_TENANT, Entry, Filters
 from audit.keeping import end, erasure
-from audit.ledger import ids, ledger, selectors, vault
+from audit.ledger import ids, ledger, queries, selectors, vault
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
-from audit.verification import verifications
-from audit.verification.verify import Verification
+from audit.verification import verify
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
@@ -38,7 +38,7 @@ def tenant_id() -> UUID:
 
 
 def destroyed(tenant_id: UUID) -> bool:
-    return vault.stored(tenant_id) is None
+    return vault.load_wrapped(tenant_id) is None
 
 
 def contents(tenant_id: UUID) -> list[str]:
@@ -48,7 +48,7 @@ def contents(tenant_id: UUID) -> list[str]:
 
 def test_the_end_destroys_the_key_and_erases_every_row(tenant_id: UUID, tmp_path: Path) -> None:
     final = bundles.make(tenant_id)
-    before = end.state(tenant_id)
+    before = end.load_state(tenant_id)
     assert (before.rows, before.contents, before.open_attempts) == (5, 5, 1)
     assert before.refusals == []
 
@@ -69,7 +69,7 @@ def test_the_end_destroys_the_key_and_erases_every_row(tenant_id: UUID, tmp_path
 def about(tenant_id: UUID) -> list[tuple[str, str]]:
     """What the ledger's own organisation says was done with this one's ledger."""
     rows = ExecutedAgentAction.objects.filter(tenant_id=LEDGER_TENANT).order_by("id")
-    said = [(row, selectors.body(row)) for row in selectors.content_too(rows)]
+    said = [(row, selectors.body(row)) for row in queries.join_payload(rows)]
     name = str(tenant_id)
     return [
         (row.action_type, row.status)
@@ -84,12 +84,12 @@ def test_its_last_rows_are_sealed_verified_and_delivered_like_the_others(
     bundles.make(tenant_id)
     end.end(tenant_id, **WHY)
     sealed.seal(tenant_id)
-    assert [one.is_recorded for one in verifications.verify([tenant_id])] == [True]
+    assert [one.is_recorded for one in verify.verify([tenant_id])] == [True]
     assert about(tenant_id) == [("ledger.verification", "recorded")]
-    shown = verifications.last(tenant_id, now=timezone.now())
+    shown = verify.find_last(tenant_id, now=timezone.now())
     assert shown.is_sound
     assert shown.sentence.endswith("ago: 7 records, as they were appended.")
-    assert verifications.last(uuid4(), now=timezone.now()).sentence == "It was never verified."
+    assert verify.find_last(uuid4(), now=timezone.now()).sentence == "It was never verified."
 
     whole = bundles.make(tenant_id)
     assert bundles.check(tmp_path, whole, sealed.key(tenant_id)) == 0
@@ -138,7 +138,7 @@ def test_nothing_is_appended_afterwards(tenant_id: UUID, phase: str) -> None:
         with pytest.raises(ledger.Ended, match="has ended: its data key was destroyed"):
             ledger.append(late)
     with pytest.raises(ledger.Ended):
-        erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+        erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
     assert selectors.recorded(late.action_id) == ()
 
 
@@ -147,14 +147,14 @@ def test_another_worker_that_has_the_key_appends_nothing_either(
 ) -> None:
     bundles.make(tenant_id)
     worker = vault.DataKeys()
-    worker.writing(tenant_id)
+    worker.for_writing(tenant_id)
     end.end(tenant_id, **WHY)
     monkeypatch.setattr(vault, "keys", worker)
     late = entry(tenant_id=tenant_id)
     with pytest.raises(ledger.Ended):
         ledger.append(late)
     assert selectors.recorded(late.action_id) == ()
-    assert worker.reading(tenant_id) is None
+    assert worker.for_reading(tenant_id) is None
 
 
 def test_without_a_bundle_of_every_row_it_is_refused(tenant_id: UUID) -> None:
@@ -166,7 +166,7 @@ def test_without_a_bundle_of_every_row_it_is_refused(tenant_id: UUID) -> None:
         end.end(tenant_id, **WHY)
     sealed.seal(tenant_id)
     bundles.make(tenant_id, since=ids.moment(ids.uuid7()))
-    assert end.state(tenant_id).bundle is None
+    assert end.load_state(tenant_id).bundle is None
     assert not destroyed(tenant_id)
     assert len(contents(tenant_id)) == 9
 
@@ -177,12 +177,12 @@ def test_a_bundle_that_was_not_read_to_its_end_does_not_count(tenant_id: UUID) -
     )
     next(chunks)
     chunks.close()
-    assert end.state(tenant_id).bundle is None
+    assert end.load_state(tenant_id).bundle is None
 
 
 def test_a_bundle_of_filters_does_not_count(tenant_id: UUID) -> None:
     bundles.make(tenant_id, action_type="archive")
-    assert end.state(tenant_id).bundle is None
+    assert end.load_state(tenant_id).bundle is None
 
 
 def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
@@ -192,7 +192,7 @@ def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
 
     def set_hold() -> None:
         try:
-            erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+            erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
         except ledger.Ended as error:
             refused.append(type(error))
         finally:
@@ -205,17 +205,17 @@ def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
         sealed.until(lambda: sealed.waits_for_holds(tenant_id))
     holder.join()
     assert refused == [ledger.Ended]
-    assert erasure.holds(tenant_id) == []
+    assert erasure.list_legal_holds(tenant_id) == []
 
 
 @pytest.mark.parametrize("held", ["", "maya"])
 def test_a_hold_keeps_the_key(tenant_id: UUID, held: str) -> None:
-    erasure.hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
+    erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
     sealed.seal(tenant_id)
     bundles.make(tenant_id)
     with pytest.raises(end.CannotEnd, match="Legal holds in force: 1"):
         end.end(tenant_id, **WHY)
-    found = end.state(tenant_id)
+    found = end.load_state(tenant_id)
     with pytest.raises(erasure.Held, match="A legal hold keeps the data key"):
         end.destroy_key(found, **WHY)
     assert not destroyed(tenant_id)
@@ -345,7 +345,7 @@ def test_the_command_says_how_far_it_is(tenant_id: UUID, monkeypatch: pytest.Mon
 
 
 def test_the_command_refuses_under_a_hold_and_for_a_stranger(tenant_id: UUID) -> None:
-    erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+    erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
     with pytest.raises(CommandError, match=r"Legal holds in force: 1\. .* Nothing was changed"):
         run(tenant_id, f"--confirm={tenant_id}")
     other = uuid4()

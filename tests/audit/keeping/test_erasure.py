@@ -17,7 +17,7 @@ from audit.keeping import erasure
 from audit.keeping.erasure import Scope
 from audit.ledger import events, ids, ledger, selectors
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPayload
-from audit.verification.verify import Verification
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
@@ -251,8 +251,8 @@ def test_the_record_of_an_erasure_cannot_be_erased(tenant_id: UUID) -> None:
 def test_a_hold_keeps_contents_until_it_is_released(held: str, tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
     append_action(tenant_id=tenant_id, on_behalf_of="omar")
-    hold = erasure.hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
-    assert [found.action_id for found in erasure.holds(tenant_id)] == [hold]
+    hold = erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
+    assert [found.action_id for found in erasure.list_legal_holds(tenant_id)] == [hold]
     for scope in (Scope(tenant_id=tenant_id, on_behalf_of="maya"), Scope(tenant_id=tenant_id)):
         with pytest.raises(erasure.Held, match="A legal hold keeps row"):
             erasure.erase(scope, **WHY)
@@ -260,9 +260,9 @@ def test_a_hold_keeps_contents_until_it_is_released(held: str, tenant_id: UUID) 
     if held:
         assert erasure.erase(Scope(tenant_id=tenant_id, on_behalf_of="omar"), **WHY)[1] == 2
 
-    assert not erasure.release(hold, tenant_id=uuid4(), **WHY)
-    assert erasure.release(hold, tenant_id=tenant_id, **WHY)
-    assert not erasure.release(hold, tenant_id=tenant_id, **WHY)
+    assert not erasure.release_legal_hold(hold, tenant_id=uuid4(), **WHY)
+    assert erasure.release_legal_hold(hold, tenant_id=tenant_id, **WHY)
+    assert not erasure.release_legal_hold(hold, tenant_id=tenant_id, **WHY)
     assert erasure.erase(Scope(tenant_id=tenant_id), **WHY)[1] == (2 if held else 4)
     assert [row.payload for row in selectors.recorded(hold)] == [{"reason": WHY["reason"]}] * 2
     assert findings(tenant_id) == []
@@ -287,7 +287,7 @@ def test_the_command_counts_first_and_erases_when_told(tenant_id: UUID) -> None:
 
 def test_the_command_says_first_that_holds_keep_rows(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
-    erasure.hold(tenant_id=tenant_id, on_behalf_of="maya", **WHY)
+    erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="maya", **WHY)
     said = StringIO()
     command = ("redact_ledger", f"--tenant={tenant_id}", "--user=maya", "--reason=x")
     call_command(*command, stdout=said)
@@ -302,7 +302,7 @@ def test_the_command_says_that_its_role_may_not_erase(
     append_action(tenant_id=tenant_id)
     raising = "DO $$ BEGIN RAISE insufficient_privilege USING MESSAGE = 'permission denied'; END $$"
     monkeypatch.setattr(erasure, "REDACT", f"{raising} -- %s %s %s")
-    monkeypatch.setattr(erasure, "redaction", lambda *_, **__: None)
+    monkeypatch.setattr(erasure, "build_redaction", lambda *_, **__: None)
     command = ("redact_ledger", f"--tenant={tenant_id}", "--everything", "--reason=x")
     with pytest.raises(CommandError, match="database role may not do that"):
         call_command(*command, "--apply")
@@ -314,34 +314,34 @@ def test_the_commands_set_list_obey_and_release_holds(tenant_id: UUID) -> None:
     with pytest.raises(CommandError, match="Say why"):
         run("hold_ledger", tenant_id, "--set")
     hold = run("hold_ledger", tenant_id, "--set", "--user=maya", "--reason=case 3").split()[2]
-    assert run("hold_ledger", tenant_id, "--list").startswith(f"{hold} holds user maya since ")
+    assert run("hold_ledger", tenant_id, "--list").startswith(f"{hold} has kept user maya since ")
     with pytest.raises(CommandError, match=r"A legal hold keeps row .* hold_ledger --list"):
         run("redact_ledger", tenant_id, "--everything", "--reason=end", "--apply")
     assert contents(tenant_id) == 4
     assert "is released" in run("hold_ledger", tenant_id, f"--release={hold}", "--reason=over")
     assert run("hold_ledger", tenant_id, "--list") == ""
-    with pytest.raises(CommandError, match="no such hold in force"):
+    with pytest.raises(CommandError, match="no such legal hold in force"):
         run("hold_ledger", tenant_id, f"--release={hold}", "--reason=over")
 
 
 def test_a_hold_that_is_set_while_contents_are_erased_comes_afterwards(tenant_id: UUID) -> None:
     """The erasure has looked for holds already, and is not committed yet."""
     append_action(tenant_id=tenant_id)
-    rows = list(erasure.rows(Scope(tenant_id=tenant_id)).values_list("id", flat=True))
+    rows = list(erasure.select_rows(Scope(tenant_id=tenant_id)).values_list("id", flat=True))
 
     def set_hold() -> None:
-        erasure.hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
+        erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
         connections.close_all()
 
     holder = threading.Thread(target=set_hold)
     with erasure.unless_held() as cursor:
-        said = erasure.redaction(rows, tenant_id=tenant_id, action_id=ids.uuid7(), **WHY)
+        said = erasure.build_redaction(rows, tenant_id=tenant_id, action_id=ids.uuid7(), **WHY)
         cursor.execute(erasure.REDACT, said)
         holder.start()
         sealed.until(lambda: sealed.waits_for_holds(tenant_id))
     holder.join()
     redaction = ExecutedAgentAction.objects.get(tenant_id=tenant_id, phase="redaction")
-    (held,) = erasure.holds(tenant_id)
+    (held,) = erasure.list_legal_holds(tenant_id)
     assert redaction.id < held.id
 
 
@@ -358,11 +358,11 @@ def test_an_erasure_waits_for_a_hold_that_is_being_set_and_is_refused(tenant_id:
             connections.close_all()
 
     eraser = threading.Thread(target=erase)
-    with erasure.before_or_after_an_erasure(tenant_id):
+    with erasure.no_erasure_meanwhile(tenant_id):
         eraser.start()
         sealed.until(lambda: sealed.waits_for_holds(tenant_id))
         events.record(
-            erasure.HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
+            erasure.LEGAL_HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
         )
     eraser.join()
     assert len(refused) == 1

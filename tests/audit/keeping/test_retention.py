@@ -27,7 +27,7 @@ from audit.keeping import erasure, retention
 from audit.ledger import departures, events, ids, ledger, months, selectors
 from audit.ledger.months import Month
 from audit.models import ExecutedAgentAction, Leaf
-from audit.verification.verify import Verification
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles, leaving
 from tests.audit.bundle.leaving import KEPT, OLD, OLDEST, append_of
@@ -62,7 +62,7 @@ def rows(tenant_id: UUID) -> int:
 
 
 def old() -> list[Month]:
-    return [month for month in months.made() if month < Month(date(2021, 1, 1))]
+    return [month for month in months.list_months() if month < Month(date(2021, 1, 1))]
 
 
 def test_a_plan_says_what_would_leave_and_changes_nothing(tenant_id: UUID) -> None:
@@ -93,10 +93,10 @@ def test_months_leave_when_another_person_confirms_and_the_rest_verifies(tenant_
     assert said.payload["proposed_by"] == "operator:olga"
     sealed.seal(tenant_id)
     assert list(map(str, Verification(tenant_id=tenant_id))) == []
-    left = departures.left(tenant_id)
+    left = departures.find_left(tenant_id)
     assert left
     assert left.rows == 6
-    assert guards.problems() == []
+    assert guards.find_problems() == []
 
 
 def test_rows_in_between_stay_and_only_what_left_is_named(tenant_id: UUID) -> None:
@@ -105,7 +105,7 @@ def test_rows_in_between_stay_and_only_what_left_is_named(tenant_id: UUID) -> No
     confirm(propose())
     sealed.seal(tenant_id)
     assert list(Verification(tenant_id=tenant_id)) == []
-    left = departures.left(tenant_id)
+    left = departures.find_left(tenant_id)
     assert left
     assert left.places == [[0, 5], [10, 11]]
 
@@ -125,7 +125,7 @@ def test_later_months_leave_later_and_everything_that_left_stays_named(tenant_id
     sealed.seal(LEDGER_TENANT)
     confirm(propose(KEPT))
     sealed.seal(tenant_id)
-    left = departures.left(tenant_id)
+    left = departures.find_left(tenant_id)
     assert left
     assert (left.before, left.places) == (KEPT, [[0, 5]])
     assert list(Verification(tenant_id=tenant_id)) == []
@@ -166,7 +166,9 @@ def test_a_hold_keeps_its_months_and_all_later_ones(tenant_id: UUID, held: str) 
     append_of(OLD, tenant_id, on_behalf_of="maya")
     sealed.seal(tenant_id)
     proposal = propose()
-    hold = erasure.hold(tenant_id=tenant_id, on_behalf_of=held, reason="case 3", actor_id="x:y")
+    hold = erasure.set_legal_hold(
+        tenant_id=tenant_id, on_behalf_of=held, reason="case 3", actor_id="x:y"
+    )
     sealed.seal(tenant_id)
     found = retention.plan(KEPT, now=timezone.now())
     assert found.held == (OLD if held else OLDEST)
@@ -174,7 +176,7 @@ def test_a_hold_keeps_its_months_and_all_later_ones(tenant_id: UUID, held: str) 
     with pytest.raises(retention.CannotDrop):
         confirm(proposal)
     assert old() == [OLDEST, OLD, KEPT]
-    erasure.release(hold, tenant_id=tenant_id, reason="over", actor_id="x:y")
+    erasure.release_legal_hold(hold, tenant_id=tenant_id, reason="over", actor_id="x:y")
     confirm(proposal)
     assert old() == [KEPT]
 
@@ -183,9 +185,11 @@ def test_a_hold_of_somebody_else_keeps_nothing(tenant_id: UUID) -> None:
     other = uuid4()
     append_action(tenant_id=other)
     for tenant, user in ((other, ""), (tenant_id, "maya")):
-        hold = erasure.hold(tenant_id=tenant, on_behalf_of=user, reason="case 3", actor_id="x:y")
+        hold = erasure.set_legal_hold(
+            tenant_id=tenant, on_behalf_of=user, reason="case 3", actor_id="x:y"
+        )
         assert retention.plan(KEPT, now=timezone.now()).held is None
-        erasure.release(hold, tenant_id=tenant, reason="over", actor_id="x:y")
+        erasure.release_legal_hold(hold, tenant_id=tenant, reason="over", actor_id="x:y")
 
 
 def parts(found: retention.Plan) -> retention.Proposal:
@@ -201,10 +205,12 @@ def parts(found: retention.Plan) -> retention.Proposal:
 
 def test_the_database_itself_refuses_held_and_unsealed_months(tenant_id: UUID) -> None:
     found = retention.plan(KEPT, now=timezone.now())
-    hold = erasure.hold(tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="x:y")
+    hold = erasure.set_legal_hold(
+        tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="x:y"
+    )
     with pytest.raises(erasure.Held, match="A legal hold keeps rows from before 2020-03-01"):
         retention.drop(found, parts(found), actor_id="operator:omar")
-    erasure.release(hold, tenant_id=tenant_id, reason="over", actor_id="x:y")
+    erasure.release_legal_hold(hold, tenant_id=tenant_id, reason="over", actor_id="x:y")
     append_of(OLD, uuid4())
     with pytest.raises(retention.CannotDrop, match="not sealed yet"):
         retention.drop(found, parts(found), actor_id="operator:omar")
@@ -232,7 +238,7 @@ def test_a_hold_that_is_set_while_months_leave_comes_afterwards(tenant_id: UUID)
 
     assert waits.is_set()
     assert old() == [KEPT]
-    (held,) = erasure.holds(tenant_id)
+    (held,) = erasure.list_legal_holds(tenant_id)
     (left,) = selectors.about_ledger(tenant_id, retention.ACTION_TYPE)
     assert left.id < held.id
 
@@ -249,11 +255,11 @@ def test_a_hold_that_is_being_set_keeps_the_months(tenant_id: UUID) -> None:
             refused.append(str(error))
 
     dropper = in_thread(drop)
-    with erasure.before_or_after_an_erasure(tenant_id):
+    with erasure.no_erasure_meanwhile(tenant_id):
         dropper.start()
         sealed.until(lambda: sealed.waits_for_months() or bool(refused))
         events.record(
-            erasure.HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
+            erasure.LEGAL_HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
         )
     dropper.join()
 
@@ -265,7 +271,7 @@ def test_a_hold_that_is_being_set_keeps_the_months(tenant_id: UUID) -> None:
 
 
 def hold_all(tenant_id: UUID) -> None:
-    erasure.hold(tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="x:y")
+    erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="x:y")
 
 
 def in_thread(work: Callable[[], None]) -> threading.Thread:
@@ -319,7 +325,7 @@ def test_without_months_nothing_is_proposed() -> None:
 def test_the_feed_names_the_places_that_left(tenant_id: UUID) -> None:
     confirm(propose())
     sealed.seal(tenant_id)
-    page = feed.page(tenant_id=tenant_id, start=0, limit=8)
+    page = feed.load_page(tenant_id=tenant_id, start=0, limit=8)
     assert page.left == (0, 1, 2, 3, 4, 5)
     assert [item["leaf_index"] for item in page.items] == [6, 7]
     assert page.next_place == 8
@@ -392,7 +398,7 @@ def test_an_action_of_a_month_that_left_is_unknown_and_gets_no_more_phases(tenan
 )
 def test_whole_months_are_kept_beside_the_present_one(keep: int, month: str) -> None:
     now = datetime(2026, 11, 21, tzinfo=UTC)
-    assert str(retention.oldest_to_keep(keep, now=now)) == month
+    assert str(retention.find_oldest_to_keep(keep, now=now)) == month
 
 
 def run(*options: str) -> str:

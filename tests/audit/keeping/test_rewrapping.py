@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 from audit.keeping import rewrapping
 from audit.ledger import ledger, selectors, vault
 from audit.ledger.vault import DataKeys
-from audit.verification.verify import Verification
+from audit.verification.rows import Verification
 from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -38,7 +38,7 @@ def new_key(settings: Settings, keys: DataKeys, tenant_id: UUID) -> None:
 
 
 def wrapped(tenant_id: UUID) -> bytes:
-    return vault.stored(tenant_id) or b""
+    return vault.load_wrapped(tenant_id) or b""
 
 
 def test_while_both_keys_are_set_everything_is_read_and_appended(
@@ -98,7 +98,7 @@ def test_a_key_that_would_not_open_again_is_not_stored(
     before = wrapped(tenant_id)
     new_key(settings, fresh_keys, tenant_id)
     with monkeypatch.context() as patched:
-        patched.setattr(vault, "wrapped", lambda *_: bytes(40))
+        patched.setattr(vault, "wrap", lambda *_: bytes(40))
         with pytest.raises(vault.WrongVaultKey):
             rewrapping.rewrap(tenant_id, before, actor_id="command:olga")
     assert wrapped(tenant_id) == before
@@ -154,7 +154,7 @@ def test_the_command_says_what_it_would_do_and_then_does_it(
     assert wrapped(tenant_id) == before
     call_command("rewrap_data_keys", "--apply")
     assert "Wrapped anew: 1." in capsys.readouterr().out
-    assert vault.opened(tenant_id, wrapped(tenant_id))[1]
+    assert vault.unwrap_raw(tenant_id, wrapped(tenant_id))[1]
     call_command("rewrap_data_keys", "--apply")
     assert "Wrapped anew: 0." in capsys.readouterr().out
 

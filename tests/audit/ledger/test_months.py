@@ -43,7 +43,7 @@ def test_a_month_reaches_from_its_first_moment_to_that_of_the_next() -> None:
 def test_this_month_and_the_next_three_are_there_from_the_start() -> None:
     this = Month.of(timezone.now())
     ahead = this.following.following.following
-    assert {this, this.following, this.following.following, ahead} <= set(months.made())
+    assert {this, this.following, this.following.following, ahead} <= set(months.list_months())
     assert months.make_ahead() == []
 
 
@@ -118,7 +118,7 @@ def test_a_weakened_guard_of_one_month_is_found(name: str, part: str) -> None:
         with transaction.atomic(using="ledger"):
             with connections["ledger"].cursor() as cursor:
                 cursor.execute(f"ALTER TABLE {month} DISABLE TRIGGER {part}_{name}")
-            found = guards.problems()
+            found = guards.find_problems()
             raise Undo
     except Undo:
         pass
@@ -127,7 +127,7 @@ def test_a_weakened_guard_of_one_month_is_found(name: str, part: str) -> None:
 
 def test_a_missing_month_is_made_with_all_its_guards_and_the_check_says_so_until_then() -> None:
     this = Month.of(timezone.now())
-    last = months.made()[-1]
+    last = months.list_months()[-1]
     try:
         with transaction.atomic(using="ledger"):
             with connections["ledger"].cursor() as cursor:
@@ -135,7 +135,10 @@ def test_a_missing_month_is_made_with_all_its_guards_and_the_check_says_so_until
                     cursor.execute(f"DROP TABLE {part}_{this.following.suffix}")
             said = [one for one in run_checks(databases=["default"]) if one.id == "audit.W002"]
             made = months.make_ahead()
-            left = guards.problems(), months.problems(months.made(), now=timezone.now())
+            left = (
+                guards.find_problems(),
+                months.find_missing(months.list_months(), now=timezone.now()),
+            )
             raise Undo
     except Undo:
         pass
@@ -144,7 +147,7 @@ def test_a_missing_month_is_made_with_all_its_guards_and_the_check_says_so_until
     ]
     assert made == [this.following]
     assert left == ([], [])
-    assert months.made()[-1] == last
+    assert months.list_months()[-1] == last
 
 
 def test_the_command_says_what_there_is(

@@ -10,7 +10,7 @@ from django.db import IntegrityError, ProgrammingError, connections, transaction
 from audit.keeping import end, erasure
 from audit.ledger import ledger, policies, vault
 from audit.models import LedgerPolicy
-from audit.verification.verify import Verification
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
@@ -28,7 +28,7 @@ MISSING = "The policy that decided it is missing or altered."
 def tenant_id() -> UUID:
     """An organisation with a policy and a row that it decided."""
     tenant_id = uuid4()
-    policies.keep(tenant_id=tenant_id, digest=DIGEST, body=BODY)
+    policies.store(tenant_id=tenant_id, digest=DIGEST, body=BODY)
     append_action(tenant_id=tenant_id, status="pending", policy_digest=DIGEST)
     return tenant_id
 
@@ -61,10 +61,10 @@ def test_a_policy_is_read_as_it_was_kept_and_lies_there_encrypted(tenant_id: UUI
 
 def test_it_is_kept_once_and_under_its_own_digest_alone(tenant_id: UUID) -> None:
     before = LedgerPolicy.objects.get(tenant_id=tenant_id, digest=DIGEST).box
-    policies.keep(tenant_id=tenant_id, digest=DIGEST, body=BODY)
+    policies.store(tenant_id=tenant_id, digest=DIGEST, body=BODY)
     assert LedgerPolicy.objects.get(tenant_id=tenant_id, digest=DIGEST).box == before
     with pytest.raises(ValueError, match="not the digest of this policy"):
-        policies.keep(tenant_id=tenant_id, digest="0" * 64, body=BODY)
+        policies.store(tenant_id=tenant_id, digest="0" * 64, body=BODY)
 
 
 def test_one_from_before_policies_were_encrypted_is_read_too() -> None:
@@ -76,7 +76,7 @@ def test_one_from_before_policies_were_encrypted_is_read_too() -> None:
     assert findings(tenant_id) == []
     sealed.seal(tenant_id)
     bundles.make(tenant_id)
-    assert end.state(tenant_id).bundle
+    assert end.load_state(tenant_id).bundle
     end.end(tenant_id, **WHY)
     assert not LedgerPolicy.objects.filter(tenant_id=tenant_id).exists()
 
@@ -100,7 +100,7 @@ def test_a_policy_that_the_owner_of_the_database_altered_is_found(
 ) -> None:
     other = '{"recipient":"anybody"}'
     digest = sha256(other.encode()).hexdigest()
-    policies.keep(tenant_id=tenant_id, digest=digest, body=other)
+    policies.store(tenant_id=tenant_id, digest=digest, body=other)
     row = ledger.append(entry(tenant_id=tenant_id, policy_digest=DIGEST))
     with tampered(statement, row):
         assert findings(tenant_id) == [MISSING, MISSING]
@@ -162,18 +162,18 @@ def test_a_row_that_only_says_so_removes_none(tenant_id: UUID) -> None:
 
 def test_it_goes_with_the_end_of_its_organisation_and_none_follows(tenant_id: UUID) -> None:
     other = uuid4()
-    policies.keep(tenant_id=other, digest=DIGEST, body=BODY)
+    policies.store(tenant_id=other, digest=DIGEST, body=BODY)
     sealed.seal(tenant_id)
     bundles.make(tenant_id)
     worker = vault.DataKeys()
-    worker.writing(tenant_id)
+    worker.for_writing(tenant_id)
     end.end(tenant_id, **WHY)
     assert not LedgerPolicy.objects.filter(tenant_id=tenant_id).exists()
     assert body(tenant_id) is None
     assert body(other) == BODY
     assert findings(tenant_id) == []
-    policies.keep(tenant_id=tenant_id, digest=DIGEST, body=BODY)
+    policies.store(tenant_id=tenant_id, digest=DIGEST, body=BODY)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(vault, "keys", worker)  # another process that has the key for a while
-        policies.keep(tenant_id=tenant_id, digest=DIGEST, body=BODY)
+        policies.store(tenant_id=tenant_id, digest=DIGEST, body=BODY)
     assert not LedgerPolicy.objects.filter(tenant_id=tenant_id).exists()

@@ -18,7 +18,7 @@ from audit.ledger import ledger, selectors, vault
 from audit.ledger.ids import uuid7
 from audit.ledger.vault import DataKeys, Place
 from audit.models import LedgerPayload
-from audit.verification.verify import Verification
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
@@ -65,7 +65,9 @@ def test_nothing_of_a_payload_is_readable_in_the_database(tenant_id: UUID) -> No
 def test_what_the_database_itself_reads_is_in_the_clear(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id)
     erasure.erase(erasure.Scope(tenant_id=tenant_id), reason="request 7", actor_id="olga")
-    hold = erasure.hold(tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="olga")
+    hold = erasure.set_legal_hold(
+        tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="olga"
+    )
     stored = list(LedgerPayload.objects.filter(tenant_id=tenant_id).order_by("row_id"))
     assert [row.box for row in stored] == [None, None]
     assert [list(json.loads(row.body)["payload"]) for row in stored] == [
@@ -96,7 +98,7 @@ def test_what_goes_in_comes_out(salt: bytes, text: str) -> None:
 def test_a_payload_opens_for_its_own_row_alone(changes: dict[str, object]) -> None:
     box = vault.encrypt(bytes(16), b"{}", place=place())
     other = place(**changes)
-    vault.keys.writing(other.tenant_id)
+    vault.keys.for_writing(other.tenant_id)
     with pytest.raises(vault.Unreadable, match="not the one that was stored"):
         vault.decrypt(box, place=other)
 
@@ -104,16 +106,18 @@ def test_a_payload_opens_for_its_own_row_alone(changes: dict[str, object]) -> No
 def test_each_organisation_has_a_key_of_its_own_and_keeps_it(tenant_id: UUID) -> None:
     other = uuid4()
     for one in (tenant_id, other, tenant_id):
-        DataKeys().writing(one)
-    assert vault.stored(tenant_id) == vault.stored(tenant_id) != vault.stored(other)
+        DataKeys().for_writing(one)
+    assert (
+        vault.load_wrapped(tenant_id) == vault.load_wrapped(tenant_id) != vault.load_wrapped(other)
+    )
 
 
 def test_a_key_wrapped_for_another_organisation_does_not_open(tenant_id: UUID) -> None:
-    vault.keys.writing(tenant_id)
-    wrapped = vault.stored(tenant_id)
+    vault.keys.for_writing(tenant_id)
+    wrapped = vault.load_wrapped(tenant_id)
     assert wrapped
     with pytest.raises(vault.WrongVaultKey, match="does not open"):
-        vault.unwrapped(uuid4(), wrapped)
+        vault.unwrap(uuid4(), wrapped)
 
 
 def test_with_another_vault_key_nothing_is_read_and_nothing_is_appended(
@@ -150,21 +154,21 @@ def test_with_another_vault_key_nothing_is_exported_and_no_file_is_left(
 def test_a_key_is_forgotten_after_its_time(tenant_id: UUID) -> None:
     now = [0.0]
     keys = DataKeys(seconds=60, clock=lambda: now[0])
-    key = keys.writing(tenant_id)
+    key = keys.for_writing(tenant_id)
     with tampered(DESTROY.format(tenant_id)):
         now[0] = 59
-        assert keys.reading(tenant_id) is key
+        assert keys.for_reading(tenant_id) is key
         now[0] = 60
-        assert keys.reading(tenant_id) is None
+        assert keys.for_reading(tenant_id) is None
         with pytest.raises(vault.KeyDestroyed, match="has ended"):
-            keys.writing(tenant_id)
+            keys.for_writing(tenant_id)
 
 
 def test_no_more_keys_are_kept_than_there_is_room_for() -> None:
     keys = DataKeys(size=3)
     for number in range(10):
-        keys.writing(UUID(int=number, version=4))
-        assert len(keys.kept) <= 3
+        keys.for_writing(UUID(int=number, version=4))
+        assert len(keys.cached) <= 3
 
 
 def test_a_worker_that_still_has_a_destroyed_key_appends_nothing(tenant_id: UUID) -> None:

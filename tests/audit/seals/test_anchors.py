@@ -7,7 +7,7 @@ import pytest
 from django.db import connections
 
 from audit.models import Anchor, AppendOnly
-from audit.seals import anchors, merkle, sealing
+from audit.seals import anchors, merkle, progress
 from tests.audit import sealed, stamped
 from tests.audit.entries import append_action
 from tests.tsa import Authority, running_authority
@@ -29,19 +29,19 @@ def test_every_ledger_leads_to_the_root_from_its_newest_checkpoint() -> None:
     made = stamped.anchor()
     append_action(tenant_id=tenants[0])
     sealed.seal(tenants[0])
-    assert anchors.newest() == made
+    assert anchors.find_newest() == made
     for tenant_id in tenants:
-        found = anchors.of_anchor(made, tenant_id)
+        found = anchors.find_stamped(made, tenant_id)
         assert found is not None
         assert found.checkpoint.size == 2
         assert merkle.is_included(
-            leaf=anchors.leaf(found.checkpoint.note),
+            leaf=anchors.hash_note(found.checkpoint.note),
             index=found.place,
             size=found.size,
             proof=found.proof,
             root=bytes(made.root),
         )
-    assert anchors.of_anchor(made, uuid4()) is None
+    assert anchors.find_stamped(made, uuid4()) is None
 
 
 def test_a_ledger_that_began_later_is_not_under_an_earlier_root() -> None:
@@ -51,8 +51,8 @@ def test_a_ledger_that_began_later_is_not_under_an_earlier_root() -> None:
     made, later = stamped.anchor(), uuid4()
     append_action(tenant_id=later)
     sealed.seal(later)
-    assert anchors.of_anchor(made, later) is None
-    assert anchors.of_anchor(made, tenant_id) is not None
+    assert anchors.find_stamped(made, later) is None
+    assert anchors.find_stamped(made, tenant_id) is not None
 
 
 def test_a_bundle_takes_what_is_stamped_and_within_it(authority: Authority) -> None:
@@ -63,21 +63,21 @@ def test_a_bundle_takes_what_is_stamped_and_within_it(authority: Authority) -> N
         made = stamped.anchor()
         if is_stamped:
             stamped.stamp(made, authority)
-            newest = sealing.newest(tenant_id)
+            newest = progress.find_newest_checkpoint(tenant_id)
             assert newest
             sizes.append(newest.size)
     stamped.stamp(stamped.anchor(), authority)  # a quiet hour: nothing new is proven by it
     assert sizes == [2, 6, 8]
 
     def within(above: int, upto: int) -> list[int]:
-        found = anchors.of_bundle(tenant_id, above=above, upto=upto)
+        found = anchors.list_stamped(tenant_id, above=above, upto=upto)
         return [one.checkpoint.size for one in found]
 
     assert within(0, 8) == [2, 6, 8]
     assert within(0, 7) == [2, 6]
     assert within(2, 8) == [6, 8]
     assert within(8, 8) == []
-    assert list(anchors.of_bundle(uuid4(), above=0, upto=9)) == []
+    assert list(anchors.list_stamped(uuid4(), above=0, upto=9)) == []
 
 
 def test_of_many_some_are_taken_and_the_last_one_always(
@@ -89,7 +89,7 @@ def test_of_many_some_are_taken_and_the_last_one_always(
         append_action(tenant_id=tenant_id)
         sealed.seal(tenant_id)
         stamped.stamp(stamped.anchor(), authority)
-    found = [one.checkpoint.size for one in anchors.of_bundle(tenant_id, above=0, upto=10)]
+    found = [one.checkpoint.size for one in anchors.list_stamped(tenant_id, above=0, upto=10)]
     assert found == [4, 10]
 
 

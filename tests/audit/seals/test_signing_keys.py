@@ -14,9 +14,9 @@ from django.db import connections, transaction
 from audit.contracts import LEDGER_TENANT
 from audit.ledger import ledger
 from audit.models import AppendOnly, Checkpoint, ExecutedAgentAction, SigningKey
-from audit.seals import merkle, notes, seals, signing_keys
+from audit.seals import merkle, notes, sealer, signing_keys
 from audit.seals.notes import Signer
-from audit.verification import seal_checks
+from audit.verification import seals
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.databases import command, connected, fresh_database
@@ -51,7 +51,7 @@ def said(old: Signer, new: Signer) -> str:
 
 
 def test_the_key_that_seals_first_is_named_by_that() -> None:
-    keys = signing_keys.keys()
+    keys = signing_keys.load_keys()
     assert keys == signing_keys.Keys(publics=(sealed.SIGNER.public,))
     assert signing_keys.signer_in_force([SECOND, sealed.SIGNER]) is sealed.SIGNER
 
@@ -74,7 +74,11 @@ def test_a_key_that_was_not_named_seals_nothing() -> None:
 
 def test_a_named_key_is_in_force_and_the_one_before_signs_no_more() -> None:
     with named((SECOND, said(sealed.SIGNER, SECOND)), (THIRD, said(SECOND, THIRD))):
-        assert signing_keys.keys().publics == (sealed.SIGNER.public, SECOND.public, THIRD.public)
+        assert signing_keys.load_keys().publics == (
+            sealed.SIGNER.public,
+            SECOND.public,
+            THIRD.public,
+        )
         assert signing_keys.signer_in_force([sealed.SIGNER, THIRD]) is THIRD
         for former in (sealed.SIGNER, SECOND):
             with pytest.raises(signing_keys.CannotSeal, match="the one that the ledger names"):
@@ -102,22 +106,22 @@ def test_a_named_key_is_in_force_and_the_one_before_signs_no_more() -> None:
 def test_what_the_key_before_did_not_sign_counts_for_nothing_and_is_found(statement: str) -> None:
     """Whoever may write to the table stops no sealer and makes no key count."""
     with named((SECOND, statement)):
-        keys = signing_keys.keys()
+        keys = signing_keys.load_keys()
         assert (keys.publics, keys.strays) == ((sealed.SIGNER.public,), 1)
         assert signing_keys.signer_in_force([sealed.SIGNER]) is sealed.SIGNER
-        sentences = [sentence for sentence, _ in seal_checks.problems(uuid4())]
+        sentences = [sentence for sentence, _ in seals.find_problems(uuid4())]
     assert sentences == ["1 signing keys were named without the word of the key before."]
 
 
 def test_no_key_comes_back() -> None:
     with named((SECOND, said(sealed.SIGNER, SECOND)), (sealed.SIGNER, said(SECOND, sealed.SIGNER))):
-        assert signing_keys.keys().in_force == SECOND.public
+        assert signing_keys.load_keys().in_force == SECOND.public
 
 
 def test_a_checkpoint_of_a_key_that_was_not_named_is_found() -> None:
     tenant_id, tree = uuid4(), merkle.Frontier()
     tree.append(merkle.leaf_hash(b"row"))
-    name = seals.origin(tenant_id)
+    name = sealer.origin(tenant_id)
     note = SECOND.sign(notes.Tree(origin=name, size=1, root=tree.root()))
     checkpoint = Checkpoint(
         tenant_id=tenant_id,
@@ -127,7 +131,7 @@ def test_a_checkpoint_of_a_key_that_was_not_named_is_found() -> None:
         note=note,
         verifier_key=SECOND.verifier_key(name),
     )
-    ((sentence, _),) = seal_checks.of_checkpoint(checkpoint, tree, set())
+    ((sentence, _),) = seals.check(checkpoint, tree, set())
     assert sentence.endswith("is signed by a key that the ledger does not name.")
 
 
@@ -136,7 +140,7 @@ def test_a_rotation_needs_the_present_key_and_a_new_one(signers: list[Signer]) -
     before = ExecutedAgentAction.objects.filter(action_type=signing_keys.ACTION_TYPE).count()
     with pytest.raises(signing_keys.CannotRotate, match="must hold two keys"):
         signing_keys.rotate(signers, actor_id="command:test", now=NOW)
-    assert signing_keys.keys().publics == (sealed.SIGNER.public,)
+    assert signing_keys.load_keys().publics == (sealed.SIGNER.public,)
     after = ExecutedAgentAction.objects.filter(action_type=signing_keys.ACTION_TYPE).count()
     assert before == after
 

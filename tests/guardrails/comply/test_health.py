@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from audit.ledger.months import Month
-from audit.verification.verifications import verify
+from audit.verification.verify import verify
 from guardrails.approve import approvals
 from guardrails.comply import health
 from guardrails.comply.reconciliation.run import reconcile

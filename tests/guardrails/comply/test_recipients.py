@@ -20,7 +20,7 @@ from standardwebhooks.webhooks import Webhook
 from audit.keeping import end
 from audit.ledger.ledger import Ended
 from audit.models import ExecutedAgentAction
-from audit.seals import sealing
+from audit.seals import progress
 from guardrails.comply import recipients
 from guardrails.models import CheckpointRecipient
 from integrations.models import Organisation
@@ -104,7 +104,7 @@ def test_a_webhook_is_confirmed_and_receives_a_signed_checkpoint(
     assert recipients.deliver(row.id, now=datetime.now(UTC)) is True  # what is old is refused
     ((headers, body),) = receiver.taken
     said = Webhook(recipients.secret(row)).verify(body, headers)
-    newest = sealing.newest(organisation.id)
+    newest = progress.find_newest_checkpoint(organisation.id)
     assert newest is not None
     assert said["type"] == "ledger.checkpoint"
     assert said["data"] == {
@@ -243,7 +243,7 @@ def test_mail_brings_the_checkpoint_as_a_file_byte_for_byte(
     assert sent.subject == "Checkpoint of the ledger of Acme Ltd: 2 records"
     file: Any = sent.message().get_payload(1)
     content = file.get_payload(decode=True)
-    newest = sealing.newest(organisation.id)
+    newest = progress.find_newest_checkpoint(organisation.id)
     assert newest is not None
     assert content == newest.note.encode()
     kept = content.decode()
@@ -295,7 +295,7 @@ def test_after_the_end_of_an_organisation_its_last_checkpoint_arrives_once_a_day
     sealed.seal(organisation.id)
     assert recipients.deliver(row.id, now=NOW) is True
     assert recipients.deliver(row.id, now=NOW + recipients.LEASE) is None
-    newest = sealing.newest(organisation.id)
+    newest = progress.find_newest_checkpoint(organisation.id)
     assert newest
     assert json.loads(receiver.taken[-1][1])["data"]["size"] == newest.size
 

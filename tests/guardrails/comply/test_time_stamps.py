@@ -64,9 +64,9 @@ def test_a_new_root_is_due_every_hour_and_what_failed_every_ten_minutes(
     at = anchor.made_at
     asked = [minute for minute in range(60) if time_stamps.due(now=at + minute * MINUTE)]
     assert asked == [0, 10, 20, 30, 40, 50]
-    assert anchors.newest() == anchor
+    assert anchors.find_newest() == anchor
     time_stamps.due(now=at + HOUR)
-    newest = anchors.newest()
+    newest = anchors.find_newest()
     assert newest is not None
     assert newest.id > anchor.id
 
@@ -83,7 +83,7 @@ def test_what_is_anchored_now_is_due_now(
 def test_without_authorities_nothing_is_anchored(settings: Settings, anchor: Anchor) -> None:
     settings.LEDGER_TSA_URL = []
     assert time_stamps.due(now=anchor.made_at + 9 * HOUR) == []
-    assert anchors.newest() == anchor
+    assert anchors.find_newest() == anchor
     assert time_stamps.problems(now=anchor.made_at + 9 * HOUR) == []
 
 

@@ -93,7 +93,7 @@ def test_an_organisation_whose_ledger_has_ended_keeps_no_other_from_recovery(
     """It could not record the outcome, so its provider is not even asked."""
     gone = interrupted(office)
     tenant_id = office.organisation.id
-    end.destroy_key(end.state(tenant_id), reason="They left.", actor_id="olga")
+    end.destroy_key(end.load_state(tenant_id), reason="They left.", actor_id="olga")
     before = len(office.calls())
 
     recover(gone, later=DAY)

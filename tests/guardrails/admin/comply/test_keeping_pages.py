@@ -62,7 +62,7 @@ def page(client: Client, name: str, organisation: Organisation, **posted: str) -
 
 
 def contents(organisation: Organisation) -> int:
-    return erasure.rows(erasure.Scope(tenant_id=organisation.id)).count()
+    return erasure.select_rows(erasure.Scope(tenant_id=organisation.id)).count()
 
 
 @pytest.mark.parametrize(("name", "right"), list(zip(NAMES, RIGHTS, strict=True)))
@@ -80,7 +80,7 @@ def test_each_page_needs_a_right_of_its_own(
     posted.pop("_look")
     assert others.post(address(name, organisation), posted).status_code == 403
     assert contents(organisation) == 2
-    assert erasure.holds(organisation.id) == []
+    assert erasure.list_legal_holds(organisation.id) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,7 +95,7 @@ def test_everything_is_held_whatever_user_was_typed_before(
     olga: Client, organisation: Organisation
 ) -> None:
     page(olga, "legal_holds", organisation, what="everything", user="maya", reason="case 3")
-    assert [one.on_behalf_of for one in erasure.holds(organisation.id)] == [""]
+    assert [one.on_behalf_of for one in erasure.list_legal_holds(organisation.id)] == [""]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -187,7 +187,7 @@ def test_holds_are_set_listed_obeyed_and_released(olga: Client, organisation: Or
     assert "Name the user" in page(olga, "legal_holds", organisation, what="user", reason="case 3")
     text = page(olga, "legal_holds", organisation, what="user", user="maya", reason="case 3")
     assert "1 in force" in text
-    (hold,) = erasure.holds(organisation.id)
+    (hold,) = erasure.list_legal_holds(organisation.id)
     given = {"what": "user", "about": "maya", "reason": "x", "count": "2"}
     assert "A legal hold keeps row" in page(olga, "erasure", organisation, **given)
     assert contents(organisation) == 2
@@ -195,7 +195,7 @@ def test_holds_are_set_listed_obeyed_and_released(olga: Client, organisation: Or
     assert "no such hold in force" in missing
     released = page(olga, "legal_holds", organisation, release=str(hold.action_id), reason="over")
     assert "is released" in released
-    assert erasure.holds(organisation.id) == []
+    assert erasure.list_legal_holds(organisation.id) == []
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_one_person_proposes_and_another_confirms(
     olga: Client, organisation: Organisation, old: UUID
 ) -> None:
     before = str(KEPT)
-    others = retention.proposals(now=timezone.now())  # of other tests: the ledger keeps them
+    others = retention.list_proposals(now=timezone.now())  # of other tests: the ledger keeps them
     text = page(olga, "retention", organisation, before=before, _look="")
     assert "These months leave: 2020-01 to 2020-02." in text
     assert "Example &amp; Sons" in text
@@ -223,10 +223,10 @@ def test_one_person_proposes_and_another_confirms(
     assert "Say why" in page(olga, "retention", organisation, **given, reason="")
     stale = {"before": before, "digest": "0", "reason": "x"}
     assert "has changed since" in page(olga, "retention", organisation, **stale)
-    assert retention.proposals(now=timezone.now()) == others
+    assert retention.list_proposals(now=timezone.now()) == others
     text = page(olga, "retention", organisation, **given, reason="two years")
     assert "Another person must confirm it." in text
-    (proposal,) = (one for one in retention.proposals(now=timezone.now()) if one not in others)
+    (proposal,) = (one for one in retention.list_proposals(now=timezone.now()) if one not in others)
     assert "Another person" in page(olga, "retention", organisation, confirm=str(proposal.id))
     assert rows(old) == 2
     omar = logged_in("omar", *RIGHTS)
@@ -291,7 +291,7 @@ def test_a_database_role_that_may_not_is_told(
     append_action(tenant_id=organisation.id, on_behalf_of="maya")
     raising = "DO $$ BEGIN RAISE insufficient_privilege USING MESSAGE = 'permission denied'; END $$"
     monkeypatch.setattr(erasure, "REDACT", f"{raising} -- %s %s %s")
-    monkeypatch.setattr(erasure, "redaction", lambda *_, **__: None)
+    monkeypatch.setattr(erasure, "build_redaction", lambda *_, **__: None)
     given = {"what": "user", "about": "maya", "reason": "x", "count": "2"}
     text = page(olga, "erasure", organisation, **given)
     assert "database role may not do that" in text

@@ -202,7 +202,7 @@ def test_what_cannot_be_told_is_refused(office: Office, monkeypatch: pytest.Monk
     def broken(tenant_id: object) -> None:
         raise RuntimeError("the ledger does not say")
 
-    monkeypatch.setattr(judgement, "sealing", broken)
+    monkeypatch.setattr(judgement, "load_progress", broken)
     permit(office)
 
     assert send(office).reason == "guard_failed"
@@ -212,7 +212,7 @@ def test_what_cannot_be_told_is_refused(office: Office, monkeypatch: pytest.Monk
 def test_what_can_be_taken_back_asks_nothing_about_seals(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judgement, "sealing", lambda tenant_id: pytest.fail("asked"))
+    monkeypatch.setattr(judgement, "load_progress", lambda tenant_id: pytest.fail("asked"))
     office.permit("archive")
     result = execute(office.request("archive", {"email_id": office.receive()}))
     assert result.status == "succeeded"

@@ -30,11 +30,11 @@ FROM (VALUES (%s::uuid)) AS wanted(tenant_id) LEFT JOIN LATERAL (
     WHERE tenant_id = wanted.tenant_id ORDER BY size DESC LIMIT 1
 ) AS newest ON true
 """
-state = Prepared("audit_sealing", STATE)
+load_state = Prepared("audit_sealing", STATE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sealing:
+class SealProgress:
     """How far one tenant's ledger is sealed. `waiting_since` is when the oldest row that is
     not sealed yet was recorded; all by the database's clock, `at` as well. Once it has waited
     for `stop_after`, nothing is done any more that cannot be taken back."""
@@ -58,7 +58,9 @@ class Sealing:
         """Why what cannot be taken back must not be done; empty where it may."""
         if self.waiting_since is None or self.waited < self.stop_after:
             return ""
-        return f"A record has waited to be sealed for {since(self.waiting_since, now=self.at)}."
+        return (
+            f"A record has waited to be sealed for {format_age(self.waiting_since, now=self.at)}."
+        )
 
     @property
     def sentence(self) -> str:
@@ -66,39 +68,39 @@ class Sealing:
         if self.is_behind and self.waiting_since:
             until = " Until it is, nothing is done that cannot be taken back." if self.stops else ""
             return (
-                f"Not sealed since {since(self.waiting_since, now=self.at)}: is "
+                f"Not sealed since {format_age(self.waiting_since, now=self.at)}: is "
                 f"`manage.py seal_ledger` running?{until}"
             )
         if self.signed_at is None:
             return "Nothing is sealed yet."
-        return f"Sealed {since(self.signed_at, now=self.at)} ago, {self.size:,} records."
+        return f"Sealed {format_age(self.signed_at, now=self.at)} ago, {self.size:,} records."
 
 
-def since(moment: datetime, *, now: datetime) -> str:
+def format_age(since: datetime, *, now: datetime) -> str:
     """The time that went by, in the largest unit that fits."""
-    seconds = max(0, int((now - moment).total_seconds()))
+    seconds = max(0, int((now - since).total_seconds()))
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{seconds // length} {unit}"
     return f"{seconds} s"
 
 
-def sealing(tenant_id: UUID) -> Sealing:
+def load_progress(tenant_id: UUID) -> SealProgress:
     """How far the ledger of this tenant is sealed. One query."""
-    found = json.loads(state.first(connections[LEDGER], [str(tenant_id)]) or b"")
-    return Sealing(
+    found = json.loads(load_state.first(connections[LEDGER], [str(tenant_id)]) or b"")
+    return SealProgress(
         size=found["size"] or 0,
-        signed_at=moment(found["signed_at"]),
-        waiting_since=moment(found["waiting_since"]),
+        signed_at=parse(found["signed_at"]),
+        waiting_since=parse(found["waiting_since"]),
         at=datetime.fromisoformat(found["at"]),
         stop_after=timedelta(minutes=settings.LEDGER_STOP_MINUTES),
     )
 
 
-def moment(text: str | None) -> datetime | None:
+def parse(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def newest(tenant_id: UUID) -> Checkpoint | None:
+def find_newest_checkpoint(tenant_id: UUID) -> Checkpoint | None:
     """The newest checkpoint of this tenant."""
     return Checkpoint.objects.filter(tenant_id=tenant_id).order_by("-size").first()

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from audit.seals.sealing import Sealing, newest, sealing
+from audit.seals.progress import SealProgress, find_newest_checkpoint, load_progress
 from tests.audit import sealed
 from tests.audit.entries import append_action
 
@@ -13,8 +13,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def state(
     *, size: int = 12345, signed: timedelta | None = None, waiting: timedelta | None = None
-) -> Sealing:
-    return Sealing(
+) -> SealProgress:
+    return SealProgress(
         size=size,
         signed_at=None if signed is None else NOW - signed,
         waiting_since=None if waiting is None else NOW - waiting,
@@ -45,7 +45,7 @@ def state(
         (state(size=0), "Nothing is sealed yet."),
     ],
 )
-def test_the_badge_says_how_far_the_ledger_is_sealed(found: Sealing, sentence: str) -> None:
+def test_the_badge_says_how_far_the_ledger_is_sealed(found: SealProgress, sentence: str) -> None:
     assert found.sentence == sentence
     assert found.is_behind == sentence.startswith("Not sealed")
 
@@ -71,27 +71,27 @@ def test_a_row_that_waits_stops_its_own_organisation_until_it_is_sealed(settings
     with sealed.recorded_before(timedelta(minutes=16)):
         append_action(tenant_id=tenant_id)
     append_action(tenant_id=other)
-    assert sealing(tenant_id).stops == "A record has waited to be sealed for 16 min."
-    assert sealing(other).stops == ""
+    assert load_progress(tenant_id).stops == "A record has waited to be sealed for 16 min."
+    assert load_progress(other).stops == ""
     settings.LEDGER_STOP_MINUTES = 17
-    assert sealing(tenant_id).stops == ""
+    assert load_progress(tenant_id).stops == ""
     settings.LEDGER_STOP_MINUTES = 15
     sealed.seal(tenant_id)
-    assert sealing(tenant_id).stops == ""
+    assert load_progress(tenant_id).stops == ""
 
 
 @pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 def test_the_state_is_that_of_one_tenant() -> None:
     tenant_id = uuid4()
-    assert sealing(tenant_id).sentence == "Nothing is sealed yet."
+    assert load_progress(tenant_id).sentence == "Nothing is sealed yet."
     append_action(tenant_id=tenant_id)
-    before = sealing(tenant_id)
+    before = load_progress(tenant_id)
     assert (before.size, before.signed_at) == (0, None)
     assert before.waiting_since is not None
     sealed.seal(tenant_id)
     append_action(tenant_id=uuid4())
-    after = sealing(tenant_id)
+    after = load_progress(tenant_id)
     assert (after.size, after.waiting_since) == (2, None)
-    checkpoint = newest(tenant_id)
+    checkpoint = find_newest_checkpoint(tenant_id)
     assert checkpoint is not None
     assert checkpoint.signed_at == after.signed_at

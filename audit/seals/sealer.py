@@ -26,7 +26,7 @@ from audit.seals.signing_keys import CannotSeal, confirm
 
 LOCK = 0x5EA1
 BATCH = 20_000
-LOOK_BACK = 100_000  # leaves; far more than are made while one append is under way
+LOOK_BACK = 100_000  # leaves; far more than arise while one append is under way
 PATIENCE_SECONDS = 60.0
 
 # Ordered by the column, not by its text: 99 comes before 100.
@@ -128,10 +128,10 @@ def extend(cursor: Any, rows: list[Any], signer: Signer) -> None:
             for _, row_id, action_id, xact, leaf in group:
                 copy.write_row((tenant, tree.size, row_id, action_id, xact, leaf))
                 tree.append(bytes(leaf))
-    cursor.executemany(CHECKPOINT, [signed(tenant, heads[tenant], signer) for tenant, _ in groups])
+    cursor.executemany(CHECKPOINT, [sign(tenant, heads[tenant], signer) for tenant, _ in groups])
 
 
-def signed(tenant_id: UUID, tree: Frontier, signer: Signer) -> tuple[object, ...]:
+def sign(tenant_id: UUID, tree: Frontier, signer: Signer) -> tuple[object, ...]:
     name, root = origin(tenant_id), tree.root()
     note = signer.sign(Tree(origin=name, size=tree.size, root=root))
     return tenant_id, tree.size, root, tree.nodes, note, signer.verifier_key(name)

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from audit.ledger import chain, selectors
 from audit.ledger.keys import tenant_key
 from audit.models import ExecutedAgentAction, envelope
-from audit.verification import seal_checks
-from audit.verification.verify import Verification
+from audit.verification import seals
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.entries import append_action
 from tests.audit.tampering import tampered
@@ -42,7 +42,7 @@ def test_a_sealed_ledger_verifies_also_page_by_page(
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sentences(tenant_id) == []
-    monkeypatch.setattr(seal_checks, "PAGE", 1)
+    monkeypatch.setattr(seals, "PAGE", 1)
     assert sentences(tenant_id) == []
 
 

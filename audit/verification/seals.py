@@ -41,7 +41,7 @@ ORDER BY a.id
 Sentence = tuple[str, int | None]
 
 
-def tenants() -> list[UUID]:
+def list_tenants() -> list[UUID]:
     """Every tenant that has a row or a part of one, a leaf or a checkpoint."""
     found: set[UUID] = set()
     for model in (ExecutedAgentAction, LedgerPayload, ActionArtifact, Leaf, Checkpoint):
@@ -49,14 +49,14 @@ def tenants() -> list[UUID]:
     return sorted(found)
 
 
-def problems(tenant_id: UUID | None, *, since: datetime | None = None) -> Iterator[Sentence]:
+def find_problems(tenant_id: UUID | None, *, since: datetime | None = None) -> Iterator[Sentence]:
     """What does not fit, each with its row where it has one. None: of every tenant. With `since`
     what was sealed before is believed."""
-    if strays := signing_keys.keys().strays:
+    if strays := signing_keys.load_keys().strays:
         yield f"{strays} signing keys were named without the word of the key before.", None
     keys = set[bytes]()
-    for one in [tenant_id] if tenant_id else tenants():
-        yield from of_tenant(one, keys, since=since)
+    for one in [tenant_id] if tenant_id else list_tenants():
+        yield from check_tenant(one, keys, since=since)
     first = ids.floor(since) if since else None
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(SLIPPED_IN, [tenant_id, tenant_id, first, first])
@@ -65,17 +65,17 @@ def problems(tenant_id: UUID | None, *, since: datetime | None = None) -> Iterat
         yield "It was slipped in below rows that are sealed.", row_id
 
 
-def of_tenant(
+def check_tenant(
     tenant_id: UUID, keys: set[bytes], *, since: datetime | None = None
 ) -> Iterator[Sentence]:
     """Reads page by page, so that memory stays flat; what is sealed meanwhile is looked at.
     `keys` are those known to count, to which newer ones are added."""
     newest = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("-size").first()
-    tree = believed(tenant_id, since)
-    checkpoints = following(tenant_id, tree.size)
+    tree = start_tree(tenant_id, since)
+    checkpoints = list_checkpoints(tenant_id, tree.size)
     expected = next(checkpoints, None)
-    left = departures.left(tenant_id)
-    while page := read(tenant_id, tree.size):
+    left = departures.find_left(tenant_id)
+    while page := read_leaves(tenant_id, tree.size):
         for place, row_id, leaf, is_there, fits in page:
             if place != tree.size:
                 yield f"The places {tree.size} to {place - 1} of {tenant_id} are empty.", None
@@ -86,7 +86,7 @@ def of_tenant(
                 yield "Its columns are not what was sealed.", row_id
             tree.append(bytes(leaf))
             if expected and expected.size == tree.size:
-                yield from of_checkpoint(expected, tree, keys)
+                yield from check(expected, tree, keys)
                 expected = next(checkpoints, None)
     if newest and tree.size < newest.size:
         yield f"The leaves of {tenant_id} end at {tree.size}, its checkpoints later.", None
@@ -95,7 +95,7 @@ def of_tenant(
         yield f"The leaves of {tenant_id} go on behind its newest checkpoint.", None
 
 
-def believed(tenant_id: UUID, since: datetime | None) -> Frontier:
+def start_tree(tenant_id: UUID, since: datetime | None) -> Frontier:
     """The tree as it was sealed before `since`; an empty one where that cannot be, so that all
     of it is looked at."""
     rows = Checkpoint.objects.filter(tenant_id=tenant_id)
@@ -106,13 +106,13 @@ def believed(tenant_id: UUID, since: datetime | None) -> Frontier:
         return Frontier()
 
 
-def read(tenant_id: UUID, start: int) -> list[Any]:
+def read_leaves(tenant_id: UUID, start: int) -> list[Any]:
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(LEAVES, [tenant_id, start, PAGE])
         return list(cursor.fetchall())
 
 
-def following(tenant_id: UUID, size: int) -> Iterator[Checkpoint]:
+def list_checkpoints(tenant_id: UUID, size: int) -> Iterator[Checkpoint]:
     """Checkpoints above `size`, smallest first, page by page."""
     larger = Checkpoint.objects.filter(tenant_id=tenant_id).order_by("size")
     while page := list(larger.filter(size__gt=size)[:PAGE]):
@@ -120,7 +120,7 @@ def following(tenant_id: UUID, size: int) -> Iterator[Checkpoint]:
         size = page[-1].size
 
 
-def of_checkpoint(checkpoint: Checkpoint, tree: Frontier, keys: set[bytes]) -> Iterator[Sentence]:
+def check(checkpoint: Checkpoint, tree: Frontier, keys: set[bytes]) -> Iterator[Sentence]:
     named = f"The checkpoint of {checkpoint.tenant_id} with {checkpoint.size} rows"
     if bytes(checkpoint.root) != tree.root() or list(map(bytes, checkpoint.frontier)) != tree.nodes:
         yield f"{named} does not fit the leaves.", None
@@ -134,6 +134,6 @@ def of_checkpoint(checkpoint: Checkpoint, tree: Frontier, keys: set[bytes]) -> I
         yield f"{named}: its note says something else.", None
     public = notes.read_key(checkpoint.verifier_key)[1]
     if public not in keys:
-        keys.update(signing_keys.keys().publics)
+        keys.update(signing_keys.load_keys().publics)
     if public not in keys:
         yield f"{named} is signed by a key that the ledger does not name.", None

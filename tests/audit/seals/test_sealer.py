@@ -15,8 +15,8 @@ from pytest_django.fixtures import Settings
 from audit.ledger import chain, ledger, lines
 from audit.management.commands import seal_ledger
 from audit.models import AppendOnly, Checkpoint, ExecutedAgentAction, Leaf
-from audit.seals import merkle, notes, seals, signing_keys
-from audit.verification.verify import Verification
+from audit.seals import merkle, notes, sealer, signing_keys
+from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.entries import append_action, entry
 
@@ -115,7 +115,7 @@ def test_small_batches_lead_to_the_same_tree(tenant_id: UUID) -> None:
     for _ in range(4):
         append_action(tenant_id=tenant_id, status="pending")
     while Leaf.objects.filter(tenant_id=tenant_id).count() < 4:
-        seals.seal(signer=sealed.SIGNER, batch=1)
+        sealer.seal(signer=sealed.SIGNER, batch=1)
     newest = Checkpoint.objects.filter(tenant_id=tenant_id).latest("size")
     leaves = [merkle.leaf_hash(text) for text in stored_lines(tenant_id)]
     assert (newest.size, bytes(newest.root)) == (4, merkle.tree_root(leaves))
@@ -127,7 +127,7 @@ def test_a_row_that_becomes_visible_late_is_waited_for_and_none_is_skipped(
     """The other session's transaction began before rows that are committed already."""
     another_session.execute("SELECT pg_current_xact_id()")
     append_action(tenant_id=tenant_id)
-    seals.seal(signer=sealed.SIGNER)
+    sealer.seal(signer=sealed.SIGNER)
     assert Leaf.objects.filter(tenant_id=tenant_id).count() == 0
     another_session.rollback()
     sealed.seal(tenant_id)
@@ -142,26 +142,26 @@ def test_a_stalled_sealer_seals_what_is_visible_and_the_late_row_once_it_is(
     sealed.seal(tenant_id)
     another_session.execute(ledger.APPEND, ledger.parameters(late))
     append_action(tenant_id=tenant_id)
-    monkeypatch.setattr(seals, "PATIENCE_SECONDS", 3600)
-    sealed.until(lambda: not seals.is_stalled())
-    monkeypatch.setattr(seals, "PATIENCE_SECONDS", 0)
-    assert seals.is_stalled()
-    seals.seal(signer=sealed.SIGNER, out_of_order=True)
+    monkeypatch.setattr(sealer, "PATIENCE_SECONDS", 3600)
+    sealed.until(lambda: not sealer.is_stalled())
+    monkeypatch.setattr(sealer, "PATIENCE_SECONDS", 0)
+    assert sealer.is_stalled()
+    sealer.seal(signer=sealed.SIGNER, out_of_order=True)
     assert Leaf.objects.filter(tenant_id=tenant_id).count() == 2
-    monkeypatch.setattr(seals, "PATIENCE_SECONDS", 3600)
-    assert seals.is_stalled()  # still: what is sealed now is out of order
+    monkeypatch.setattr(sealer, "PATIENCE_SECONDS", 3600)
+    assert sealer.is_stalled()  # still: what is sealed now is out of order
 
     another_session.commit()
-    sealed.until(lambda: not seals.is_stalled())
+    sealed.until(lambda: not sealer.is_stalled())
     append_action(tenant_id=tenant_id)
-    seals.seal(signer=sealed.SIGNER)
+    sealer.seal(signer=sealed.SIGNER)
     assert not Leaf.objects.filter(action_id=late.action_id).exists()
-    seals.seal(signer=sealed.SIGNER, out_of_order=True)
+    sealer.seal(signer=sealed.SIGNER, out_of_order=True)
     leaves = Leaf.objects.filter(tenant_id=tenant_id).order_by("leaf_index")
     assert [leaf.leaf_index for leaf in leaves] == [0, 1, 2, 3, 4]
     assert leaves.filter(action_id=late.action_id).count() == 1
     assert list(Verification(tenant_id=tenant_id)) == []
-    assert seals.seal(signer=sealed.SIGNER, out_of_order=True) == 0
+    assert sealer.seal(signer=sealed.SIGNER, out_of_order=True) == 0
 
 
 def test_the_sealer_looks_back_when_it_starts_and_after_a_stall(
@@ -175,8 +175,8 @@ def test_the_sealer_looks_back_when_it_starts_and_after_a_stall(
             stop.set()
         return 0
 
-    monkeypatch.setattr(seals, "is_stalled", lambda: stalls.pop(0))
-    monkeypatch.setattr(seals, "seal", seal)
+    monkeypatch.setattr(sealer, "is_stalled", lambda: stalls.pop(0))
+    monkeypatch.setattr(sealer, "seal", seal)
     monkeypatch.setattr(seal_ledger, "TICK_SECONDS", 0)
     seal_ledger.tick([sealed.SIGNER], stop=stop)
     assert looked == [True, False, True, True, True, False]
@@ -186,7 +186,7 @@ def test_what_comes_in_while_the_sealer_seals_waits_for_the_next_tick(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else a sealer beside busy writers would never rest. Only a full batch is gone on from."""
-    stop, done, sealed_rows = threading.Event(), list[str](), [seals.BATCH, 3, 2]
+    stop, done, sealed_rows = threading.Event(), list[str](), [sealer.BATCH, 3, 2]
 
     def is_stalled() -> bool:
         done.append("tick")
@@ -198,8 +198,8 @@ def test_what_comes_in_while_the_sealer_seals_waits_for_the_next_tick(
             stop.set()
         return sealed_rows.pop(0)
 
-    monkeypatch.setattr(seals, "is_stalled", is_stalled)
-    monkeypatch.setattr(seals, "seal", seal)
+    monkeypatch.setattr(sealer, "is_stalled", is_stalled)
+    monkeypatch.setattr(sealer, "seal", seal)
     monkeypatch.setattr(seal_ledger, "TICK_SECONDS", 0)
     seal_ledger.tick([sealed.SIGNER], stop=stop)
     assert done == ["tick", "seal", "seal", "tick", "seal"]
@@ -217,29 +217,29 @@ def test_a_tick_begins_a_second_after_the_last_one_or_at_once_when_that_took_lon
                 self.set()
             return self.is_set()
 
-    monkeypatch.setattr(seals, "is_stalled", lambda: False)
-    monkeypatch.setattr(seals, "seal", lambda **kwargs: 0)
+    monkeypatch.setattr(sealer, "is_stalled", lambda: False)
+    monkeypatch.setattr(sealer, "seal", lambda **kwargs: 0)
     monkeypatch.setattr(seal_ledger, "monotonic", iter([10.0, 10.75, 11.0, 13.5]).__next__)
     seal_ledger.tick([sealed.SIGNER], stop=Stop())
     assert waited == [0.25, 0.0]
 
 
 def test_sealing_what_is_there_ends_while_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    left = [seals.BATCH, seals.BATCH, 5, 5]
-    monkeypatch.setattr(seals, "seal", lambda *, signer: left.pop(0))
-    assert list(seals.seal_all(signer=sealed.SIGNER)) == [seals.BATCH, seals.BATCH, 5]
-    monkeypatch.setattr(seals, "seal", lambda *, signer: None)  # another one is at work
-    assert list(seals.seal_all(signer=sealed.SIGNER)) == []
+    left = [sealer.BATCH, sealer.BATCH, 5, 5]
+    monkeypatch.setattr(sealer, "seal", lambda *, signer: left.pop(0))
+    assert list(sealer.seal_all(signer=sealed.SIGNER)) == [sealer.BATCH, sealer.BATCH, 5]
+    monkeypatch.setattr(sealer, "seal", lambda *, signer: None)  # another one is at work
+    assert list(sealer.seal_all(signer=sealed.SIGNER)) == []
 
 
 def test_a_second_sealer_steps_back(
     tenant_id: UUID, another_session: psycopg.Connection[Any]
 ) -> None:
     append_action(tenant_id=tenant_id)
-    another_session.execute("SELECT pg_advisory_lock(%s)", [seals.LOCK])
+    another_session.execute("SELECT pg_advisory_lock(%s)", [sealer.LOCK])
     another_session.commit()
-    assert seals.seal(signer=sealed.SIGNER) is None
-    another_session.execute("SELECT pg_advisory_unlock(%s)", [seals.LOCK])
+    assert sealer.seal(signer=sealed.SIGNER) is None
+    another_session.execute("SELECT pg_advisory_unlock(%s)", [sealer.LOCK])
     another_session.commit()
     sealed.seal(tenant_id)
 
@@ -253,10 +253,10 @@ def test_a_seal_that_breaks_off_leaves_nothing_and_the_next_one_goes_on(
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr(seals, "signed", broken)
+        patch.setattr(sealer, "sign", broken)
         while not Leaf.objects.filter(tenant_id=tenant_id).exists():
             try:
-                if seals.seal(signer=sealed.SIGNER):
+                if sealer.seal(signer=sealed.SIGNER):
                     pytest.fail("It was sealed without a signature.")
             except RuntimeError:
                 break
@@ -275,7 +275,7 @@ def test_a_database_whose_transactions_are_older_than_the_seals_is_refused(tenan
             [tenant_id, bytes(32)],
         )
         with pytest.raises(signing_keys.CannotSeal, match="pg_resetwal"):
-            seals.seal(signer=sealed.SIGNER)
+            sealer.seal(signer=sealed.SIGNER)
         transaction.set_rollback(True, using="ledger")
 
 
@@ -287,7 +287,7 @@ def test_the_last_sealed_transaction_is_found_by_number_not_by_text(tenant_id: U
                 "VALUES (%s, gen_random_uuid(), %s, %s, %s, %s)",
                 [row_id, tenant_id, -row_id, xact, bytes(32)],
             )
-        cursor.execute(seals.LAST)
+        cursor.execute(sealer.LAST)
         assert cursor.fetchone() == (f"1{'0' * 12}", -1)
         transaction.set_rollback(True, using="ledger")
 

@@ -1,0 +1,131 @@
+"""Rows of the ledger as querysets, for the rooms of this app: other apps read values
+(audit.ledger.selectors)."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db import connections
+from django.db.models import (
+    BooleanField,
+    Exists,
+    F,
+    FilteredRelation,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+
+from audit.contracts import CLOCKS_APART, Filters
+from audit.ledger import ids
+from audit.ledger.routing import LEDGER
+from audit.models import ExecutedAgentAction
+
+Rows = QuerySet[ExecutedAgentAction]
+
+
+def select_matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
+    """The latest phase of each action that matches. With `snapshot` (the text of a
+    pg_snapshot) the ledger is looked at as it was then."""
+    rows = select_latest(select_phases(snapshot)).filter(tenant_id=filters.tenant_id)
+    if filters.account_id:
+        rows = rows.filter(account_id=filters.account_id)
+    if filters.action_type:
+        rows = rows.filter(action_type=filters.action_type)
+    if filters.status:
+        rows = rows.filter(status=filters.status)
+    if filters.run_id:
+        rows = rows.filter(run_id=filters.run_id)
+    if filters.on_behalf_of:
+        rows = rows.filter(on_behalf_of__in=sorted(filters.on_behalf_of))
+    if filters.clocks_apart:
+        rows = rows.filter(has_clocks_apart())
+    return select_between(rows, since=filters.since, until=filters.until)
+
+
+def select_every_phase(filters: Filters, *, snapshot: str) -> Rows:
+    """Every phase, with its payload, of each action that matched when `snapshot` was taken."""
+    rows = select_with_payload(snapshot).filter(tenant_id=filters.tenant_id)
+    if not filters.is_period:
+        chosen = select_matching(filters, snapshot=snapshot)
+        rows = rows.filter(Exists(chosen.filter(action_id=OuterRef("action_id"))))
+    return select_between(rows, since=filters.since, until=filters.until)
+
+
+def select_between(rows: Rows, *, since: datetime | None, until: datetime | None) -> Rows:
+    """Rows of actions asked for in this period."""
+    if since:
+        rows = rows.filter(action_id__gte=ids.floor(since))
+    if until:
+        rows = rows.filter(action_id__lt=ids.floor(until))
+    return rows
+
+
+def select_phases(snapshot: str | None = None) -> Rows:
+    """Every row; with `snapshot` those that were committed when it was taken."""
+    rows: Rows = ExecutedAgentAction.objects.all()
+    if snapshot is None:
+        return rows
+    return rows.filter(
+        Func(
+            F("xact"),
+            Value(snapshot),
+            template="pg_visible_in_snapshot(%(expressions)s::pg_snapshot)",
+            output_field=BooleanField(),
+        )
+    )
+
+
+def take_snapshot() -> tuple[str, datetime]:
+    """What is committed now, as the text of a pg_snapshot, and the database's time."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute("SELECT pg_current_snapshot()::text, clock_timestamp()")
+        text, at = cursor.fetchone()
+    return text, at
+
+
+def iterate_pages(rows: Rows, *, size: int = 1000) -> Iterator[list[ExecutedAgentAction]]:
+    """`rows` action by action, oldest first, in pages: memory stays flat and no transaction
+    is held open however long the reader takes."""
+    rows = rows.order_by("action_id", "id")
+    page = list(rows[:size])
+    while page:
+        yield page
+        last = page[-1]
+        behind = rows.filter(action_id__gte=last.action_id)
+        page = list(behind.exclude(action_id=last.action_id, id__lte=last.id)[:size])
+
+
+def select_latest(rows: Rows) -> Rows:
+    """Of each action the row that says how it stands: the last one, where rows that only
+    remark on it (status `recorded`) don't count if there is another."""
+    others = rows.filter(tenant_id=OuterRef("tenant_id"), action_id=OuterRef("action_id"))
+    says_more = ~Q(status="recorded")
+    # Both by inequality: PostgreSQL would otherwise hash the whole ledger for one page.
+    earlier, later = others.filter(id__lt=OuterRef("id")), others.filter(id__gt=OuterRef("id"))
+    return rows.filter(
+        (says_more & ~Exists(later.filter(says_more)))
+        | (Q(status="recorded") & ~Exists(later) & ~Exists(earlier.filter(says_more)))
+    )
+
+
+def select_with_payload(snapshot: str | None = None) -> Rows:
+    return join_payload(select_phases(snapshot))
+
+
+def join_payload(rows: Rows) -> Rows:
+    """`rows` with their payload as `content`, looked for in their own month only."""
+    in_its_month = FilteredRelation("stored", condition=Q(stored__action_id=F("action_id")))
+    annotate: Any = rows.annotate  # the types of filtered relations are not known
+    found: Rows = annotate(content=in_its_month).select_related("content")
+    return found
+
+
+def has_clocks_apart() -> Exists:
+    """Whether an action has a row whose worker's clock and the database's were more than
+    CLOCKS_APART from each other: nobody can tell which of the two was right."""
+    late, early = F("recorded_at") - CLOCKS_APART, F("recorded_at") + CLOCKS_APART
+    rows = ExecutedAgentAction.objects.filter(action_id=OuterRef("action_id"))
+    return Exists(rows.filter(Q(occurred_at__lt=late) | Q(occurred_at__gt=early)))
