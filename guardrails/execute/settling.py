@@ -10,7 +10,8 @@ from django.utils import timezone
 from audit.contracts import Entry, Recorded
 from audit.ledger import ledger
 from guardrails.contracts import ActionResult
-from guardrails.execute import entries, results
+from guardrails.decide.steps import INTERRUPTED
+from guardrails.execute import outcomes
 from guardrails.gather import own_mail
 from integrations import reads
 from integrations.contracts import AccountRef, Operation
@@ -23,25 +24,25 @@ MAX_ATTEMPTS = 3
 def close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
     """Commits the outcome. If somebody closed the attempt before, that outcome counts and
     this one is kept as a remark."""
-    entry = entries.closed(attempt, reason=reason, now=timezone.now(), **fields)
+    entry = outcomes.closed(attempt, reason=reason, now=timezone.now(), **fields)
     try:
         ledger.append(entry)
     except ledger.AlreadyRecorded:
-        ledger.append(entries.late(entry))
+        ledger.append(outcomes.late(entry))
     else:
         if entry.status == "failed":
             own_mail.take_back(entry.action_id)
-    return results.result(entry)
+    return outcomes.result(entry)
 
 
 def succeeded(attempt: Entry, answer: Any, *, latency_ms: int | None = None) -> ActionResult:
     """The provider did it: this is its answer, or its record of the operation."""
-    result, artifacts = results.outcome(attempt, answer)
+    result, artifacts = outcomes.outcome(attempt, answer)
     return close(
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result, **results.version_of(answer)},
+        payload={"result": result, **outcomes.version_of(answer)},
         artifacts=artifacts,
         latency_ms=latency_ms,
     )
@@ -52,7 +53,7 @@ def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> 
     `give_up` an attempt the provider knows nothing of is closed as unknown; without, it is
     left to the caller's retry and the answer is None. Raises ProviderError."""
     operation = _operation(account, attempt.idempotency_key) if account else None
-    entry = entries.reopened(attempt, actor_type="recovery")
+    entry = outcomes.reopened(attempt, actor_type="recovery")
     if operation is not None:
         return succeeded(entry, operation.response)
     return close(entry, status="unknown", reason="unresolved") if give_up else None
@@ -68,20 +69,20 @@ def settle(
         operation = _operation(account, attempt.idempotency_key)
     except ProviderError:
         if uncertain:
-            return results.result(attempt)  # stays open; recovery asks again
+            return outcomes.result(attempt)  # stays open; recovery asks again
         operation = None
     if operation is not None:
         return succeeded(attempt, operation.response)
-    code = error.code if error else entries.INTERRUPTED
+    code = error.code if error else INTERRUPTED
     if uncertain and attempt.attempt_no < MAX_ATTEMPTS:
-        close(attempt, status="failed", reason=entries.INTERRUPTED, error_code=code)
+        close(attempt, status="failed", reason=INTERRUPTED, error_code=code)
         return None
     return close(
         attempt,
         status="failed",
-        reason=results.failure(error),
+        reason=outcomes.failure(error),
         error_code=code,
-        payload=results.explained(error),
+        payload=outcomes.explained(error),
     )
 
 

@@ -8,7 +8,7 @@ from guardrails.actions import registry
 from guardrails.actions.base import Action
 from guardrails.contracts import Verdict
 from guardrails.decide import snapshot
-from guardrails.decide.conditions import Condition, Context, Unreadable
+from guardrails.decide.conditions.base import Condition, Context, Unreadable
 from guardrails.decide.provenance import Relation
 from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.facts import targets

@@ -15,17 +15,11 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from guardrails.actions import registry
+from guardrails.decide.policy_file import Group, Listed, Permission, PolicyFile
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import changes, format as policy_format, presets
 from guardrails.policies.changes import Author
-from guardrails.policies.format import (
-    KEYS,
-    Difference,
-    Group,
-    Listed,
-    Permission,
-    PolicyFile,
-)
+from guardrails.policies.format import KEYS, Difference
 from guardrails.policies.text import PolicyFileError, read
 from integrations.models import Account
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from guardrails.actions import registry
 from guardrails.actions.base import Action
 from guardrails.decide.checks.case import FROM_CONTENT
-from guardrails.decide.conditions import Condition, Unreadable
+from guardrails.decide.conditions.base import Condition, Unreadable
 from guardrails.decide.conditions.objects.trigger import StartedBy
 from guardrails.decide.conditions.receivers.first_contact import FirstContact
 from guardrails.decide.conditions.receivers.recipient_domain import RecipientDomain
