@@ -9,8 +9,12 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from audit.ledger.chain import canonical, canonical_bytes
-from guardrails.decide.conditions.base import Condition, RateCondition, Unreadable
-from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.decide.conditions.base import (
+    Condition,
+    OpeningCondition,
+    RateCondition,
+    Unreadable,
+)
 from guardrails.facts.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "draft_only", "never"]
@@ -34,11 +38,11 @@ class Rule:
     hold_seconds: int = 0
 
     @property
-    def openings(self) -> tuple[Recipient, ...]:
+    def openings(self) -> tuple[OpeningCondition, ...]:
         """The conditions that let receivers in without listing them."""
         if not self.conditions:
             return ()
-        return tuple(one for one in self.conditions if isinstance(one, Recipient))
+        return tuple(one for one in self.conditions if isinstance(one, OpeningCondition))
 
 
 @dataclass(frozen=True, kw_only=True)
