@@ -216,19 +216,21 @@ def deciding(ref: Any) -> dict[str, Any]:
     """Decisions on a policy that was read before, beside the two floors."""
     from django.utils import timezone
 
+    from guardrails.actions import registry
+    from guardrails.contracts import Decision
     from guardrails.decide.policy import decide
     from guardrails.gather.policy_rows import policy_snapshot
 
     policy, known, now = policy_snapshot(ref), facts(), timezone.now()
     wishes = requests(ref)
-    verdicts = [
-        decide(request=one, policy=policy, facts=known, now=now).verdict for one in wishes.values()
-    ]
+
+    def deciding_on(request: Any) -> Callable[[], Decision]:
+        action = registry.BY_NAME[request.action_type]
+        return lambda: decide(request=request, action=action, policy=policy, facts=known, now=now)
+
+    verdicts = [deciding_on(one)().verdict for one in wishes.values()]
     if verdicts != ["allow", "allow", "ask", "refuse"]:
         raise SystemExit(f"These decisions are not those that were to be measured: {verdicts}")
-
-    def deciding_on(request: Any) -> Act:
-        return lambda: decide(request=request, policy=policy, facts=known, now=now)
 
     floors = {"dictionary": dictionary(policy), "cedarpy": cedar(policy)}
     found = timed({name: deciding_on(one) for name, one in wishes.items()} | floors)
@@ -246,15 +248,17 @@ def fetching(ref: Any) -> dict[str, float]:
     floor, in turns, is its rules and targets fetched by plain statements and nothing more."""
     from django.utils import timezone
 
+    from guardrails.actions import registry
     from guardrails.decide.policy import decide
     from guardrails.gather.policy_rows import policy_snapshot
 
     request, known = requests(ref)["classify"], facts()
+    action = registry.BY_NAME[request.action_type]
     taken, bare, busy = [], [], 0.0
     for _ in range(FETCHES):
         begun, own = time.perf_counter(), time.process_time()
         policy = policy_snapshot(ref)
-        decide(request=request, policy=policy, facts=known, now=timezone.now())
+        decide(request=request, action=action, policy=policy, facts=known, now=timezone.now())
         busy += time.process_time() - own
         between = time.perf_counter()
         for table in ("allowedaction", "allowedactionoption"):

@@ -178,3 +178,57 @@ def test_the_architecture_page_shows_the_rooms_as_they_are() -> None:
 @pytest.mark.parametrize("page", references.list_pages(), ids=lambda page: page.name)
 def test_what_a_page_names_stands_where_it_says(page: Path) -> None:
     assert list(references.find_wrong(page)) == []
+
+
+def module_file(name: str) -> Path | None:
+    path = PROJECT_DIR.joinpath(*name.split("."))
+    found = (path.with_suffix(".py"), path / "__init__.py")
+    return next((one for one in found if one.exists()), None)
+
+
+def read_with(module: str) -> set[str]:
+    """What somebody who reads this module of guardrails must read too, packages included:
+    modules of guardrails that it imports, and those that these import."""
+    found: set[str] = set()
+    todo = [module]
+    while todo:
+        path = module_file(todo.pop())
+        for _, name in read(path).imports if path else ():
+            parts = name.split(".")
+            for end in range(2, len(parts) + 1):
+                one = ".".join(parts[:end])
+                if parts[0] == "guardrails" and one not in found and module_file(one):
+                    found.add(one)
+                    todo.append(one)
+    return found
+
+
+def rooms_of(names: set[str]) -> set[str]:
+    return {name.split(".")[1] for name in names}
+
+
+def is_package(name: str) -> bool:
+    path = module_file(name)
+    return path is not None and path.name == "__init__.py"
+
+
+# An auditor reads this much; docs/guardrails.md names it.
+def test_what_decides_can_be_read_whole() -> None:
+    found = read_with("guardrails.decide.policy")
+
+    assert rooms_of(found) == {"actions", "contracts", "decide", "facts"}
+    assert found.isdisjoint(
+        {"guardrails.actions.registry", "guardrails.decide.conditions.vocabulary"}
+    )
+    assert len([one for one in found if not is_package(one)]) <= 26
+
+
+def test_what_executes_can_be_read_whole() -> None:
+    found = read_with("guardrails.execute.executor")
+    # One file each of a kind: an auditor reads those that a policy names.
+    one_of_many = ("guardrails.actions.", "guardrails.decide.conditions.", "guardrails.models.")
+
+    assert rooms_of(found) == {
+        *("actions", "contracts", "decide", "execute", "facts", "gather", "models")
+    }
+    assert len([one for one in found if not (is_package(one) or one.startswith(one_of_many))]) <= 45

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from config.local.state import PROJECT_DIR
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary
 from tests.guardrails.decide.test_conditions_content import holds
 
 
@@ -19,6 +19,6 @@ def test_the_condition_of_the_example_keeps_what_its_own_test_says(
     names: dict[str, Any] = {"__name__": "max_hosts", "holds": holds}
     exec(condition, names)
     exec(test, names)
-    monkeypatch.setitem(conditions.BY_KIND, "max_hosts", names["MaxHosts"])
+    monkeypatch.setitem(vocabulary.BY_KIND, "max_hosts", names["MaxHosts"])
 
     names["test_hosts_are_counted_once_each_and_an_unclear_one_fails"]()

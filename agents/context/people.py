@@ -6,7 +6,6 @@ from uuid import UUID
 
 from agents.contracts import Person
 from guardrails.actions.base import AnyAction
-from guardrails.actions.registry import works_on
 from guardrails.contracts import Capability, SkillRef
 from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
@@ -37,7 +36,7 @@ def account_for(
     is no such account."""
     if account_id is not None:
         return next((one for one in person.accounts if one.id == account_id), None)
-    able = [one for one in person.accounts if works_on(action, one.source)]
+    able = [one for one in person.accounts if action.works_on(one.source)]
     object_id = params.get(action.object_field or "")
     if len(able) > 1 and isinstance(object_id, str):
         owner = retrieval.owner_of(object_id, account_ids=[one.id for one in able])

@@ -87,8 +87,8 @@ def _weighed(pattern: Pattern, mail: StoredMail, done: Sequence[Recorded]) -> Pr
 def _is_so(action_type: str, arguments: Mapping[str, Any], mail: StoredMail) -> bool:
     """Whether the mail is as the action would leave it."""
     action = registry.BY_NAME[action_type]
-    parsed = registry.parse(
-        action, registry.pattern_arguments(action_type, arguments, item_id=mail.source_id)
+    parsed = action.parse(
+        registry.pattern_arguments(action_type, arguments, item_id=mail.source_id)
     )
     seen = Email.model_validate(
         {"id": mail.source_id, "date": mail.occurred_at, "labels": mail.labels}

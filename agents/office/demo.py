@@ -202,7 +202,7 @@ def _settle(
 
 def _account_for(action_type: str, accounts: Mapping[str, Account]) -> Account:
     action = registry.BY_NAME[action_type]
-    return next(one for name, one in accounts.items() if registry.works_on(action, name))
+    return next(one for name, one in accounts.items() if action.works_on(name))
 
 
 def _list_labels(account: Account, labels: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from agents.contracts import Person, ToolResult, failure
 from agents.learn import precedents
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.actions import registry
+from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import Pattern, PatternProposal
 from guardrails.facts.subjects import generalised
 from guardrails.facts.targets import domain_of
@@ -59,7 +60,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
     try:
         for action_type, params in pattern.actions:
             registry.check_in_pattern(action_type, params)
-    except registry.InvalidArguments as error:
+    except InvalidArguments as error:
         return failure("INVALID_INPUT", f"{error}.", recoverable=True)
     proposed = proposals.propose(
         PatternProposal(

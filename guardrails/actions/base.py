@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audit.contracts import Artifact
 from guardrails.facts.classes import ArgumentClass, classes
@@ -22,6 +22,7 @@ from integrations.ports.files import FilesWriter
 from integrations.ports.issues import IssuesWriter
 from integrations.ports.mail import MailWriter
 from integrations.ports.tools import ToolsWriter
+from integrations.registry import BY_SOURCE
 
 SUBJECT_SHOWN = 120
 
@@ -31,6 +32,17 @@ class Arguments(BaseModel):
     that are decided are the values that are executed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    def canonical(self) -> dict[str, Any]:
+        """The arguments as JSON values: what is decided, stored, shown and executed."""
+        # What `model_dump` does, without its wrapper; so does `Action.parse`.
+        found: dict[str, Any] = self.__pydantic_serializer__.to_python(self, mode="json")
+        return found
+
+
+class InvalidArguments(ValueError):
+    """The arguments do not fit the action's schema. The message names what is wrong, and
+    repeats none of the values."""
 
 
 A = TypeVar("A", bound=Arguments)
@@ -94,6 +106,21 @@ class Action(ABC, Generic[A, W]):
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False
     arguments: type[A]
+
+    def parse(self, arguments: Mapping[str, Any]) -> A:
+        """The canonical arguments. Raises InvalidArguments."""
+        try:
+            parsed: A = self.arguments.__pydantic_validator__.validate_python(arguments)
+        except ValidationError as error:
+            problems = error.errors(include_input=False, include_url=False)[:5]
+            raise InvalidArguments("; ".join(map(_problem, problems))) from error
+        return parsed
+
+    def works_on(self, source: str) -> bool:
+        """Whether an account of this source can carry the action out: it is of the action's
+        kind, and can be written to."""
+        found = BY_SOURCE.get(source)
+        return found is not None and found.is_writable and found.kind == self.kind
 
     @cached_property
     def classes(self) -> Mapping[str, ArgumentClass | None]:
@@ -228,6 +255,11 @@ def parts(annotation: Any) -> Iterator[Any]:
     yield annotation
     for one in get_args(annotation):
         yield from parts(one)
+
+
+def _problem(details: Any) -> str:
+    place = visible(".".join(map(str, details["loc"])), limit=80)
+    return f"{place}: {details['msg'].removeprefix('Value error, ')}"
 
 
 def in_words(value: object) -> str:

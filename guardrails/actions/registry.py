@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
-from guardrails.actions.base import AnyAction, Arguments
+from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.actions.calendar.cancel_calendar_event import CancelCalendarEvent
 from guardrails.actions.calendar.create_calendar_event import CreateCalendarEvent
 from guardrails.actions.calendar.restore_event import RestoreEvent
@@ -29,8 +27,6 @@ from guardrails.actions.mail.move_email import MoveEmail
 from guardrails.actions.mail.restore_labels import RestoreLabels
 from guardrails.actions.mail.send_email import SendEmail
 from guardrails.actions.tools.call_mcp_tool import CallMcpTool
-from guardrails.facts.text import visible
-from integrations.registry import BY_SOURCE
 
 ACTIONS: tuple[AnyAction, ...] = (
     Archive(),
@@ -63,40 +59,6 @@ UNDOING: tuple[AnyAction, ...] = (
 BY_NAME: Mapping[str, AnyAction] = {action.name: action for action in (*ACTIONS, *UNDOING)}
 
 
-def works_on(action: AnyAction, source: str) -> bool:
-    """Whether an account of this source can carry the action out: it is of the action's kind,
-    and can be written to."""
-    found = BY_SOURCE.get(source)
-    return found is not None and found.is_writable and found.kind == action.kind
-
-
-class InvalidArguments(ValueError):
-    """The arguments do not fit the action's schema. The message names what is wrong, and
-    repeats none of the values."""
-
-
-def parse(action: AnyAction, arguments: Mapping[str, Any]) -> Arguments:
-    """The canonical arguments. Raises InvalidArguments."""
-    try:
-        # What `model_validate` does, without its wrapper; so does `canonical`.
-        parsed: Arguments = action.arguments.__pydantic_validator__.validate_python(arguments)
-    except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False)[:5]
-        raise InvalidArguments("; ".join(map(_problem, problems))) from error
-    return parsed
-
-
-def _problem(details: Mapping[str, Any]) -> str:
-    place = visible(".".join(map(str, details["loc"])), limit=80)
-    return f"{place}: {details['msg'].removeprefix('Value error, ')}"
-
-
-def canonical(arguments: Arguments) -> dict[str, Any]:
-    """The arguments as JSON values: what is decided, stored, shown and executed."""
-    found: dict[str, Any] = arguments.__pydantic_serializer__.to_python(arguments, mode="json")
-    return found
-
-
 def pattern_arguments(
     action_type: str, arguments: Mapping[str, Any], *, item_id: str
 ) -> dict[str, Any]:
@@ -115,7 +77,7 @@ def check_in_pattern(action_type: str, arguments: Mapping[str, Any]) -> None:
         raise InvalidArguments("Patterns cannot do this")
     if action.object_field in arguments:
         raise InvalidArguments("The item is filled in for each mail")
-    parse(action, pattern_arguments(action_type, arguments, item_id="item"))
+    action.parse(pattern_arguments(action_type, arguments, item_id="item"))
 
 
 def action_choices() -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from unfold.decorators import display
 
 from guardrails.admin.authors import author
 from guardrails.admin.findings import tell
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.facts.text import visible
 from guardrails.policies import changes
 

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from guardrails.actions.registry import InvalidArguments
+from guardrails.actions.base import InvalidArguments
 from guardrails.api.approval_shapes import (
     Batch,
     Card,

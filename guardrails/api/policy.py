@@ -168,7 +168,7 @@ class SimulateView(APIView):
         accounts = accounts_of(request, wish["user_id"])
         action = registry.BY_NAME.get(wish["action_type"])
         account = next(
-            (one for one in accounts if action and registry.works_on(action, one.source)),
+            (one for one in accounts if action and action.works_on(one.source)),
             accounts[0],
         )
         found = simulation.simulate(

@@ -10,9 +10,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from guardrails.api.scope import accounts_of
+from guardrails.decide.policy_file import with_file
 from guardrails.facts.text import visible
 from guardrails.policies import (
-    drafts,
     files as policy_files,
     simulation,
     text as policy_text,
@@ -116,7 +116,7 @@ class ReplayView(APIView):
         except PolicyFileError as error:
             raise exceptions.ValidationError({"policy": [visible(str(error))]}) from error
         found = simulation.replay(
-            lambda policy: drafts.with_file(policy, whole, account.source),
+            lambda policy: with_file(policy, whole, account.source),
             organisation_id=account.organisation_id,
             account_id=account.id,
             last=last,

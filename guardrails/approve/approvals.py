@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
-from guardrails.actions.base import AnyAction
-from guardrails.actions.registry import InvalidArguments
+from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.approve.approval_rows import (
     CLAIMED,
     ApprovalConflict,
@@ -101,7 +100,7 @@ def edit(
     That makes another action, decided under the present policy. If it may be asked about, it
     waits with a digest of its own and the old one stops waiting. If the policy refuses it, the
     old one stays as it is. The same edit again gives the same result. Raises ApprovalNotFound,
-    ApprovalConflict, guardrails.actions.registry.InvalidArguments.
+    ApprovalConflict, guardrails.actions.base.InvalidArguments.
     """
     row = find(organisation_id, approval_id, external_user_id)
     check(row, digest=digest, external_user_id=external_user_id)
@@ -278,7 +277,7 @@ def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, A
     if action is None:
         raise InvalidArguments("there is no such action any more")
     wanted = {name: _or_default(action, name, value) for name, value in changes.items()}
-    arguments = registry.canonical(registry.parse(action, {**proposal.arguments, **wanted}))
+    arguments: dict[str, Any] = action.parse({**proposal.arguments, **wanted}).canonical()
     if arguments == proposal.arguments:
         raise InvalidArguments("nothing is changed")
     field = action.object_field

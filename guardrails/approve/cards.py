@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from guardrails.actions import registry
-from guardrails.actions.base import NOTHING
+from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
 from guardrails.decide.provenance import IN_WORDS, values
@@ -186,8 +186,8 @@ def _reached(row: Approval) -> Iterator[CardValue]:
 def _target_paths(row: Approval) -> frozenset[str]:
     action = registry.BY_NAME.get(row.action_type)
     try:
-        arguments = registry.parse(action, row.arguments) if action else None
-    except registry.InvalidArguments:
+        arguments = action.parse(row.arguments) if action else None
+    except InvalidArguments:
         arguments = None
     if action is None or arguments is None:
         return frozenset()

@@ -11,14 +11,14 @@ from uuid import UUID
 from audit.bundle import reading
 from audit.contracts import Recorded
 from guardrails.contracts import Decision
-from guardrails.decide import evidence, snapshot
+from guardrails.decide import evidence
 from guardrails.decide.snapshot import PolicySnapshot
 
 DECIDED = ("attempt", "blocked")
 # Refusals that no policy had a part in.
 WITHOUT_POLICY = ("guard_failed",)
 # Refusals of what the policy would have allowed or asked about.
-BESIDE_POLICY = ("changed_since_asked", "too_many_asks", "no_longer_waiting", "not_sealed")
+BESIDE_POLICY = ("changed_since_asked", "too_many_asks", "no_longer_waiting")
 
 UNASKED = "It was carried out without a person's word, but the verdict is “ask”."
 
@@ -125,7 +125,7 @@ class Replay:
             body = self.bodies.get(digest, "")
             if hashlib.sha256(body.encode()).hexdigest() != digest:
                 return None
-            self.policies[digest] = snapshot.read(json.loads(body))
+            self.policies[digest] = evidence.policy_of(json.loads(body))
         return self.policies[digest]
 
 

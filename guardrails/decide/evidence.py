@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from pydantic import TypeAdapter
 
@@ -16,7 +17,8 @@ from audit.contracts import Recorded
 from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.decide import policy
-from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.decide.conditions import vocabulary
+from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
 from guardrails.facts.facts import Facts
 from integrations.contracts import AccountRef
 from integrations.registry import BY_SOURCE, PROVIDER_OF
@@ -58,6 +60,7 @@ class Past:
     now: datetime
     verdict: str
     reason: str
+    unsealed: str = ""
 
 
 def kept(
@@ -67,9 +70,11 @@ def kept(
     facts: Facts | None,
     now: datetime,
     decision: Decision,
+    unsealed: str = "",
 ) -> dict[str, Any]:
     """The evidence of one decision, as plain data."""
     return {
+        **({"unsealed": unsealed} if unsealed else {}),
         "verdict": decision.verdict,
         "reason": decision.reason,
         "now": now.isoformat(),
@@ -119,6 +124,7 @@ def past(row: Recorded) -> Past | None:
         now=datetime.fromisoformat(found["now"]),
         verdict=found["verdict"],
         reason=found["reason"],
+        unsealed=found.get("unsealed", ""),
     )
 
 
@@ -131,6 +137,7 @@ def decide_again(past: Past, under: PolicySnapshot) -> Decision | None:
         needs=past.needs,
         now=past.now,
         reason=past.reason,
+        unsealed=past.unsealed,
         under=under,
     )
 
@@ -142,21 +149,28 @@ def decide_on(
     needs: frozenset[str],
     now: datetime,
     reason: str,
+    unsealed: str = "",
     under: PolicySnapshot,
 ) -> Decision | None:
     """What another policy says on the facts of a decision, of which `needs` were read and
     whose reason was `reason`. None when it looks at facts that were not read."""
     if facts is not None and not _needs(request, under) <= needs:
         facts = None
-    decision = policy.decide(request=request, policy=under, facts=facts, now=now)
+    decision = policy.decide(
+        request=request,
+        action=registry.BY_NAME.get(request.action_type),
+        policy=under,
+        facts=facts,
+        now=now,
+        unsealed=unsealed,
+    )
     unread = ("facts_unavailable", "counts_unavailable")
     return None if decision.reason in unread and reason != decision.reason else decision
 
 
 def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:
-    if request.action_type not in registry.BY_NAME:
-        return frozenset()
-    return policy.needs(request, under)
+    action = registry.BY_NAME.get(request.action_type)
+    return policy.needs(action, under) if action else frozenset()
 
 
 def _looked_up(facts: Facts) -> frozenset[str]:
@@ -188,3 +202,23 @@ def _arguments(row: Recorded) -> dict[str, Any] | None:
         except ValueError:
             return None
     return found if isinstance(found, dict) else None
+
+
+def policy_of(content: Mapping[str, Any]) -> PolicySnapshot:
+    """The policy that `PolicySnapshot.content` wrote down."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [
+            row | ({"conditions": read(row["conditions"])} if "conditions" in row else {})
+            for row in content[name]
+        ]
+
+    read = vocabulary.read_all
+    return PolicySnapshot(
+        account_id=UUID(content["account"]),
+        paused=content["paused"],
+        rules=tuple(Rule(**row) for row in rows("rules")),
+        options=tuple(Option(**row) for row in rows("options")),
+        ceiling=tuple(Limit(**row) for row in rows("ceiling")),
+        switches=tuple(Switch(**row) for row in rows("switches")),
+    )

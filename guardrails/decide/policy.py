@@ -9,26 +9,35 @@ decides; whatever is missing, unknown or unreadable fails. Longer checks are fil
 from datetime import datetime
 from typing import Any
 
-from guardrails.actions import registry
-from guardrails.actions.base import AnyAction, Arguments
+from guardrails.actions.base import AnyAction, Arguments, InvalidArguments
 from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
 from guardrails.decide.checks.listing import look_up, targets
 from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
+from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
 from guardrails.decide.checks.standing import standing
 from guardrails.decide.checks.undoing import COMMANDED, undoing
-from guardrails.decide.conditions import RateCondition, Unreadable
+from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.provenance import own_words
 from guardrails.decide.snapshot import PolicySnapshot, Rule
 from guardrails.facts.facts import Facts
+from guardrails.facts.reasons import sentence
+
+# Whatever broke, the answer is no.
+GUARD_FAILED = Decision(
+    verdict="refuse",
+    reason="guard_failed",
+    sentence=sentence("guard_failed"),
+    checks=(),
+    policy_digest="",
+)
 
 
-def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
+def needs(action: AnyAction, policy: PolicySnapshot) -> frozenset[Any]:
     """Which facts the decision needs: those of the action and of its conditions."""
-    action = registry.BY_NAME[request.action_type]
     rule = policy.rule(action.name, action.resource_type)
     conditions = rule.conditions if rule else ()
     for limit in policy.limits(action.name):
@@ -37,30 +46,39 @@ def needs(request: ActionRequest, policy: PolicySnapshot) -> frozenset[Any]:
 
 
 def decide(
-    *, request: ActionRequest, policy: PolicySnapshot, facts: Facts | None, now: datetime
+    *,
+    request: ActionRequest,
+    action: AnyAction | None,
+    policy: PolicySnapshot,
+    facts: Facts | None,
+    now: datetime,
+    unsealed: str = "",
 ) -> Decision:
     """Allow, ask or refuse, with every check in order.
 
-    `facts` None means that they were not read: then the verdict is at best a refusal with
-    `facts_unavailable`. `now` must know its zone.
+    `action` is what the request names; None: there is no such action. `facts` None means that
+    they were not read: then the verdict is at best a refusal with `facts_unavailable`. `now`
+    must know its zone. `unsealed` says why the ledger's seals stop what cannot be taken back;
+    empty: they do not.
     """
     words = own_words(request.origin.user_words)
-    case = Case(request=request, policy=policy, facts=facts, now=now, words=words)
+    case = Case(request=request, action=action, policy=policy, facts=facts, now=now, words=words)
     try:
         if request.origin.undoes:
             undoing(case)
             return case.decision("allow", "allowed", COMMANDED)
         _examine(case)
         rates(case)
+        why = next(reasons_to_ask(case), None)
+        if why is not None and case.from_content:
+            case.checks.append(may_ask(case))
+            if not case.checks[-1].passed:
+                raise Refused("ask_not_from_mail", "")
+        sealed(case, unsealed)
     except Refused as refused:
         return case.decision("refuse", refused.reason, refused.detail)
-    why = next(reasons_to_ask(case), None)
     if why is None:
         return case.decision("allow", "allowed")
-    if case.from_content:
-        case.checks.append(may_ask(case))
-        if not case.checks[-1].passed:
-            return case.decision("refuse", "ask_not_from_mail")
     return case.decision("ask", "needs_approval", why)
 
 
@@ -69,11 +87,11 @@ def _examine(case: Case) -> None:
     request, facts = case.request, case.facts
     action, rule = standing(case)
     try:
-        arguments = registry.parse(action, request.arguments)
-    except registry.InvalidArguments as error:
+        arguments = case.parsed = action.parse(request.arguments)
+    except InvalidArguments as error:
         case.refuse("invalid_arguments", "arguments", f"{error}.")
     case.require("invalid_arguments", bare("arguments", True))
-    case.arguments = registry.canonical(arguments)
+    case.arguments = arguments.canonical()
     if facts is None:
         case.refuse("facts_unavailable", "facts")
     case.mode = rule.mode

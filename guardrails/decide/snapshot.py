@@ -9,8 +9,12 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from audit.ledger.chain import canonical, canonical_bytes
-from guardrails.decide.conditions import Condition, RateCondition, Unreadable, read_all
-from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.decide.conditions.base import (
+    Condition,
+    OpeningCondition,
+    RateCondition,
+    Unreadable,
+)
 from guardrails.facts.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "draft_only", "never"]
@@ -34,11 +38,11 @@ class Rule:
     hold_seconds: int = 0
 
     @property
-    def openings(self) -> tuple[Recipient, ...]:
+    def openings(self) -> tuple[OpeningCondition, ...]:
         """The conditions that let receivers in without listing them."""
         if not self.conditions:
             return ()
-        return tuple(one for one in self.conditions if isinstance(one, Recipient))
+        return tuple(one for one in self.conditions if isinstance(one, OpeningCondition))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,25 +217,6 @@ class PolicySnapshot:
     def digest(self) -> str:
         """SHA-256 of the canonical policy; equal for equal policies."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
-
-
-def read(content: Mapping[str, Any]) -> PolicySnapshot:
-    """The policy that `PolicySnapshot.content` wrote down."""
-
-    def rows(name: str) -> list[dict[str, Any]]:
-        return [
-            row | ({"conditions": read_all(row["conditions"])} if "conditions" in row else {})
-            for row in content[name]
-        ]
-
-    return PolicySnapshot(
-        account_id=UUID(content["account"]),
-        paused=content["paused"],
-        rules=tuple(Rule(**row) for row in rows("rules")),
-        options=tuple(Option(**row) for row in rows("options")),
-        ceiling=tuple(Limit(**row) for row in rows("ceiling")),
-        switches=tuple(Switch(**row) for row in rows("switches")),
-    )
 
 
 # The canonical JSON of one target. Written out, because a policy has hundreds and its digest is

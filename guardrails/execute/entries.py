@@ -1,4 +1,4 @@
-"""What the executor tells the ledger.
+"""What the executor tells the ledger of a request: decided, attempted, refused, waiting.
 
 Names, addresses, texts and provider ids go into the payload, which can be erased one day;
 the rest of an entry is codes and ids.
@@ -7,22 +7,20 @@ the rest of an entry is codes and ids.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
+from audit.contracts import ActorType, Entry, Status
 from guardrails.actions import registry
+from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.facts.reasons import sentence
 from guardrails.gather.judgement import Judgement
 from integrations.llm import telemetry
 
 PROPOSED_SHOWN = 4000
-# Why an attempt was closed although its action goes on.
-INTERRUPTED = "interrupted"
-KEPT = ("request", "arguments", "description", "inverse", "proposed_by_agent")
 
 
 def fingerprint(request: ActionRequest) -> str:
@@ -163,47 +161,6 @@ def decided(
     )
 
 
-def closed(
-    attempt: Entry,
-    *,
-    status: Status,
-    reason: str,
-    now: datetime,
-    payload: Mapping[str, Any] | None = None,
-    artifacts: tuple[Artifact, ...] = (),
-    error_code: str = "",
-    latency_ms: int | None = None,
-    stopped: bool = False,
-) -> Entry:
-    """The outcome of this attempt. `stopped` says that our own switch ended it."""
-    kept = {name: attempt.payload[name] for name in KEPT if name in attempt.payload}
-    return replace(
-        attempt,
-        phase="outcome",
-        status=status,
-        decision="blocked" if stopped else attempt.decision,
-        decision_reason=reason,
-        occurred_at=now,
-        error_code=error_code,
-        latency_ms=latency_ms,
-        artifacts=artifacts,
-        payload={**kept, "sentence": sentence(reason), **(payload or {})},
-    )
-
-
-def late(outcome: Entry) -> Entry:
-    """A remark: this outcome was found when the attempt had been closed already."""
-    payload = {**outcome.payload, "late_outcome": outcome.status}
-    return replace(outcome, phase="control", status="recorded", payload=payload)
-
-
-def reopened(recorded: Recorded, *, actor_type: ActorType | None = None) -> Entry:
-    """The entry of a recorded attempt, to be closed."""
-    names = Entry.__dataclass_fields__.keys() & Recorded.__dataclass_fields__.keys()
-    entry = Entry(**{name: getattr(recorded, name) for name in names})
-    return replace(entry, actor_type=actor_type) if actor_type else entry
-
-
 def _actor_type(origin: Origin) -> ActorType:
     if origin.trigger != "operator":
         return "agent"
@@ -263,8 +220,8 @@ def _what(request: ActionRequest) -> tuple[dict[str, str], dict[str, Any]]:
     the schema are kept as text, cut: they could be anything."""
     action = registry.BY_NAME.get(request.action_type)
     try:
-        arguments = registry.parse(action, request.arguments) if action else None
-    except registry.InvalidArguments:
+        arguments = action.parse(request.arguments) if action else None
+    except InvalidArguments:
         arguments = None
     if action is None or arguments is None:
         return {}, {"arguments": {}, "proposed": as_text(request.arguments)[:PROPOSED_SHOWN]}
@@ -273,7 +230,7 @@ def _what(request: ActionRequest) -> tuple[dict[str, str], dict[str, Any]]:
         "resource_id": action.object_id(arguments) or "",
         "target_id": targets[0].value if targets else "",
     }
-    return subjects, {"arguments": registry.canonical(arguments)}
+    return subjects, {"arguments": arguments.canonical()}
 
 
 def _grounds(decision: Decision) -> dict[str, str]:

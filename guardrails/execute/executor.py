@@ -2,7 +2,8 @@
 
 `execute` decides, commits the attempt to the ledger, calls the provider under an idempotency
 key, and commits the outcome. Neither a transaction nor a pooled database connection is held
-while the provider is asked.
+while the provider is asked. What is decided is decided in `guardrails.decide`; this module
+reads from top to bottom as a request goes through it.
 """
 
 import logging
@@ -20,25 +21,20 @@ from weakref import WeakValueDictionary
 from django.db import connections
 from django.utils import timezone
 
-from audit.contracts import Entry
-from audit.ledger import ledger
+from audit.contracts import Entry, Recorded
+from audit.ledger import ledger, policies
 from audit.ledger.provider_side import digest
 from audit.ledger.selectors import recorded
 from guardrails.actions.base import Call
-from guardrails.contracts import ActionRequest, ActionResult, Decision
-from guardrails.execute import (
-    ask as asks,
-    entries,
-    held_sends,
-    policy_versions,
-    results,
-    settling,
-)
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.decide import steps
+from guardrails.decide.checks.stopping import why_stopped
+from guardrails.decide.steps import Ended, Open, Step
+from guardrails.execute import approval_requests, entries, held_sends, outcomes, settling
 from guardrails.facts.counts import Use
-from guardrails.gather import own_mail, stops, usage
-from guardrails.gather.judgement import Judgement, canonical, judge, refused
-from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.policies import shadow
+from guardrails.gather import own_mail, shadow, stops, usage
+from guardrails.gather.judgement import Judgement, canonical, judge
+from guardrails.models import Hold
 from integrations import writes
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
@@ -58,7 +54,7 @@ class Confirmation:
     digest: str
 
     def as_word(self) -> dict[str, str]:
-        """As a hold keeps it."""
+        """As a held send keeps it."""
         return {
             "approval_id": str(self.approval_id),
             "decided_by": self.decided_by,
@@ -67,12 +63,40 @@ class Confirmation:
 
     @classmethod
     def of_word(cls, word: Mapping[str, str]) -> Self:
-        """What a hold kept."""
+        """What a held send kept."""
         return cls(
             approval_id=UUID(word["approval_id"]),
             decided_by=word["decided_by"],
             digest=word["digest"],
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Try:
+    """One try of an action: the rows that earlier tries left, and the held send whose time
+    has come, if it is one."""
+
+    request: ActionRequest
+    confirmation: Confirmation | None
+    rows: tuple[Recorded, ...]
+    held: Hold | None
+
+    @property
+    def attempt_no(self) -> int:
+        last = steps.last_word(self.rows)
+        return last.attempt_no + 1 if last else 1
+
+    def next_step(self, judgement: Judgement, *, now: datetime) -> tuple[Step, Judgement]:
+        """What is to be done, and the judgement that it rests on."""
+        step, decision = steps.next_step(
+            judgement.decision,
+            already_so=judgement.nothing_to_do,
+            digest=judgement.digest,
+            confirmed=self.confirmation.digest if self.confirmation else None,
+            held_until=self.held.until if self.held else None,
+            now=now,
+        )
+        return step, replace(judgement, decision=decision)
 
 
 def execute(request: ActionRequest, confirmation: Confirmation | None = None) -> ActionResult:
@@ -89,162 +113,156 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
     if any(connection.in_atomic_block for connection in connections.all(initialized_only=True)):
         raise RuntimeError("Call execute() outside of transactions: it calls a provider.")
     with one_at_a_time(request.action_id):
-        return _run(canonical(request), confirmation)
+        return _go_on(canonical(request), confirmation)
 
 
 @contextmanager
 def one_at_a_time(action_id: UUID) -> Iterator[None]:
-    """Threads of one process take turns on one action; the second finds the first's outcome.
-    Between processes the ledger's unique attempts and the idempotency key decide."""
+    """Threads of one process wait for each other over one action; the second finds the first's
+    outcome. Between processes the ledger's unique attempts and the idempotency key decide."""
     with _registering:
         lock = _running.setdefault(action_id, threading.RLock())
     with lock:
         yield
 
 
-def _run(request: ActionRequest, confirmation: Confirmation | None) -> ActionResult:
-    phases = recorded(request.action_id)
-    if not results.same_request(request, phases):
-        return _reused(request)
-    last = results.last_word(phases)
-    if last is not None and results.is_final(last):
-        return results.result(last)
-    if last is not None and last.phase == "attempt":
-        settled = settling.settle(entries.reopened(last), request.account, phases=phases)
-        if settled is not None:
-            return settled
-    held = any(phase.decision_reason == "held" for phase in phases)
-    hold = held_sends.of(request.action_id) if held else None
-    told = held_sends.result(hold) if hold else None
-    if told is not None:
-        return told
-    asked = any(phase.status == "waiting" and phase.decision_reason != "held" for phase in phases)
-    if confirmation is None and asked:
-        return asks.waiting_result(request)
-    attempt_no = last.attempt_no + 1 if last else 1
-    judgement = judge(request, claim=partial(_count, request, confirmation))
-    postponed = held_sends.postponed(hold, judgement) if hold else None
-    if postponed is not None:
-        return postponed
-    judgement = shadow.beside(request, judgement)
-    if judgement.policy is not None:
-        policy_versions.keep(judgement.policy, tenant_id=request.account.organisation_id)
-    if hold is None and _is_to_hold(judgement, confirmation):
-        word = confirmation.as_word() if confirmation else {}
-        return held_sends.begin(request, judgement, word=word, is_recorded=held)
-    return _carry_out(request, judgement, confirmation, attempt_no)
+def _go_on(request: ActionRequest, confirmation: Confirmation | None) -> ActionResult:
+    """From what the ledger says of this action already."""
+    rows = recorded(request.action_id)
+    held = held_sends.find(request.action_id) if steps.was_held(rows) else None
+    # None when it was released: then the rows tell.
+    held_result = held_sends.result(held) if held else None
+    progress = steps.how_far(
+        rows,
+        account_id=request.account.id,
+        action_type=request.action_type,
+        fingerprint=entries.fingerprint(request),
+        confirmed=confirmation is not None,
+    )
+    match progress:
+        case "reused":
+            # The rows under this id stay as they are; this request leaves a remark.
+            result = _append(entries.reused(request, now=timezone.now()))
+        case Ended(last):
+            result = outcomes.result(last)
+        case Open(attempt):
+            settled = settling.settle(outcomes.reopened(attempt), request.account, phases=rows)
+            # Nothing happened at the provider, and the attempt is closed: look again.
+            result = settled or _go_on(request, confirmation)
+        case "asked" | "new" if held_result:
+            result = held_result
+        case "asked":
+            result = approval_requests.result(request)
+        case "new":
+            result = _try(Try(request=request, confirmation=confirmation, rows=rows, held=held))
+    return result
 
 
-def _count(
-    request: ActionRequest,
-    confirmation: Confirmation | None,
-    judgement: Judgement,
-    use: Use,
-    now: datetime,
-) -> None:
+def _try(this: Try) -> ActionResult:
+    """Facts, decision, and the step that follows from it."""
+    request = this.request
+    judgement = judge(request, claim=partial(_count, this))
+    step, judgement = this.next_step(judgement, now=timezone.now())
+    if step != "wait":
+        judgement = shadow.beside(request, judgement)
+        _keep_policy(judgement, tenant_id=request.account.organisation_id)
+    match step:
+        case "wait":
+            result = held_sends.postponed(request, judgement.decision)
+        case "refuse":
+            result = _refuse(this, judgement)
+        case "close":
+            result = settling.close(_begin(this, judgement), status="noop", reason="already_so")
+        case "ask":
+            result = _ask(this, judgement)
+        case "hold":
+            word = this.confirmation.as_word() if this.confirmation else {}
+            is_recorded = steps.was_held(this.rows)
+            result = held_sends.hold(request, judgement, word=word, is_recorded=is_recorded)
+        case "perform":
+            result = _perform(this, judgement, this.attempt_no)
+    return result
+
+
+def _count(this: Try, judgement: Judgement, use: Use, now: datetime) -> None:
     """What the account's rates count of this: actions that go on to the provider, and
     questions to a person."""
-    if judgement.nothing_to_do:
-        return
-    if confirmation is None and judgement.decision.verdict == "ask":
-        usage.note_ask(use, request=request, now=now)
-    elif confirmation is None or confirmation.digest == judgement.digest:
-        usage.note(use, request=request, now=now)
+    step, _ = this.next_step(judgement, now=now)
+    if step == "ask":
+        usage.note_ask(use, request=this.request, now=now)
+    elif step in ("hold", "perform"):
+        usage.note(use, request=this.request, now=now)
 
 
-def _carry_out(
-    request: ActionRequest,
-    judgement: Judgement,
-    confirmation: Confirmation | None,
-    attempt_no: int,
-) -> ActionResult:
-    if judgement.decision.verdict == "refuse":
-        return _refuse(request, judgement, attempt_no)
-    if judgement.nothing_to_do:
-        attempt = _begin(request, judgement, confirmation, attempt_no)
-        return settling.close(attempt, status="noop", reason="already_so")
-    if confirmation is None and judgement.decision.verdict == "ask":
-        return _ask(request, judgement, attempt_no)
-    if confirmation is not None and confirmation.digest != judgement.digest:
-        return _refuse(request, refused(judgement, "changed_since_asked"), attempt_no)
-    return _perform(request, judgement, confirmation, attempt_no)
+def _keep_policy(judgement: Judgement, *, tenant_id: UUID) -> None:
+    """Under its digest, if it is not there, so that the decision can be made again."""
+    if judgement.policy is not None:
+        policies.store(
+            tenant_id=tenant_id, digest=judgement.policy.digest, body=judgement.policy.canonical
+        )
 
 
-def _is_to_hold(judgement: Judgement, confirmation: Confirmation | None) -> bool:
-    """Whether it would be done now, but for the time it is to be held."""
-    if not judgement.decision.hold_seconds or judgement.nothing_to_do:
-        return False
-    if confirmation is None:
-        return judgement.decision.verdict == "allow"
-    return confirmation.digest == judgement.digest
-
-
-def _refuse(request: ActionRequest, judgement: Judgement, attempt_no: int) -> ActionResult:
-    entry = entries.blocked(request, judgement, attempt_no=attempt_no, now=timezone.now())
+def _append(entry: Entry) -> ActionResult:
     ledger.append(entry)
-    return results.result(entry)
+    return outcomes.result(entry)
 
 
-def _reused(request: ActionRequest) -> ActionResult:
-    """Another request has this id. Its rows stay as they are; this one leaves a remark."""
-    entry = entries.reused(request, now=timezone.now())
-    ledger.append(entry)
-    return results.result(entry)
-
-
-def _ask(request: ActionRequest, judgement: Judgement, attempt_no: int) -> ActionResult:
+def _refuse(this: Try, judgement: Judgement) -> ActionResult:
     now = timezone.now()
-    try:
-        approval_id = asks.open_approval(request, judgement=judgement, now=now)
-    except asks.TooManyAsks:
-        return _refuse(request, refused(judgement, "too_many_asks"), attempt_no)
-    except asks.NoLongerWaiting:
-        return _refuse(request, refused(judgement, "no_longer_waiting"), attempt_no)
-    ledger.append(entries.waiting(request, judgement, approval_id=approval_id, now=now))
-    return asks.waiting_result(request)
+    return _append(entries.blocked(this.request, judgement, attempt_no=this.attempt_no, now=now))
+
+
+def _ask(this: Try, judgement: Judgement) -> ActionResult:
+    request, now = this.request, timezone.now()
+    approval = approval_requests.open_approval(request, judgement=judgement, now=now)
+    if isinstance(approval, str):
+        decision = steps.refused(judgement.decision, approval)
+        return _refuse(this, replace(judgement, decision=decision))
+    ledger.append(entries.waiting(request, judgement, approval_id=approval, now=now))
+    return approval_requests.result(request)
 
 
 def _begin(
-    request: ActionRequest,
-    judgement: Judgement,
-    confirmation: Confirmation | None,
-    attempt_no: int,
-    credential: str = "",
+    this: Try, judgement: Judgement, *, attempt_no: int | None = None, credential: str = ""
 ) -> Entry:
     """Commits the attempt; `credential` is a fingerprint of what it is carried out with, and is
     kept under the organisation's key. Raises AlreadyRecorded when another process has begun it.
     """
+    request, word = this.request, this.confirmation
     entry = entries.attempt(
         request,
         judgement,
-        attempt_no=attempt_no,
-        approval_id=str(confirmation.approval_id) if confirmation else "",
-        approved_by=confirmation.decided_by if confirmation else "",
+        attempt_no=attempt_no or this.attempt_no,
+        approval_id=str(word.approval_id) if word else "",
+        approved_by=word.decided_by if word else "",
+        proof=outcomes.proof(request.account, judgement),
         credential_ref=digest(request.account.organisation_id, credential) if credential else "",
-        proof=results.proof(request.account, judgement),
         now=timezone.now(),
     )
     ledger.append(entry)
     return entry
 
 
-def _perform(
-    request: ActionRequest,
-    judgement: Judgement,
-    confirmation: Confirmation | None,
-    attempt_no: int,
-) -> ActionResult:
+def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
     """The provider call, between its two ledger rows."""
-    decision, action = judgement.decision, judgement.action
-    if confirmation is None and action is not None and judgement.arguments is not None:
+    request, decision, action = this.request, judgement.decision, judgement.action
+    if action is None:
+        raise ValueError("a refusal performs nothing")
+    if this.confirmation is None and judgement.arguments is not None:
         own_mail.note(request, action, judgement.arguments, decision)
     writer = writes.writer(request.account)
     try:
-        attempt = _begin(request, judgement, confirmation, attempt_no, writer.credential)
+        attempt = _begin(this, judgement, attempt_no=attempt_no, credential=writer.credential)
     except ledger.AlreadyRecorded:
-        return results.result(recorded(request.action_id)[-1])
-    if action is None or not _is_still_permitted(request, decision):
-        return settling.close(attempt, status="failed", reason=_why_not(request), stopped=True)
+        return outcomes.result(recorded(request.action_id)[-1])
+    # Asked again now that the attempt is committed: whatever stops it after this sees it.
+    present = stops.read_stops(
+        account_id=request.account.id,
+        action_type=request.action_type,
+        rule_id=decision.rule_id,
+    )
+    if stopped := why_stopped(present, undoes=bool(request.origin.undoes)):
+        return settling.close(attempt, status="failed", reason=stopped, stopped=True)
     release_connections()
     started = time.monotonic()
     try:
@@ -261,21 +279,7 @@ def _perform(
         log.warning("guardrails.call_failed action=%s code=%s", request.action_id, error.code)
         attempt = replace(attempt, provider_request_id=writer.request_id)
         settled = settling.settle(attempt, request.account, error)
-        return settled or _perform(request, judgement, confirmation, attempt_no + 1)
+        return settled or _perform(this, judgement, attempt_no + 1)
     latency_ms = round((time.monotonic() - started) * 1000)
     attempt = replace(attempt, provider_request_id=writer.request_id)
     return settling.succeeded(attempt, answer, latency_ms=latency_ms)
-
-
-def _is_still_permitted(request: ActionRequest, decision: Decision) -> bool:
-    """Asked again after the attempt was committed. What a person takes back needs no
-    permission of the agent, but no switch may be thrown by now."""
-    if request.origin.undoes:
-        return not stops.is_stopped(account_id=request.account.id, action_type=request.action_type)
-    return stops.still_permitted(account_id=request.account.id, rule_id=decision.rule_id)
-
-
-def _why_not(request: ActionRequest) -> str:
-    """The reason of a refusal that came between the decision and the call."""
-    switch = policy_snapshot(request.account).switch(request.action_type, request.account.source)
-    return "switched_off" if switch else "paused"

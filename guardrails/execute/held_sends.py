@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -16,8 +17,9 @@ from django.utils import timezone
 from audit.contracts import ActorType
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
-from guardrails.contracts import ActionRequest, ActionResult, HoldCard, Origin
-from guardrails.execute import entries, results
+from guardrails.contracts import ActionRequest, ActionResult, Decision, HoldCard, Origin
+from guardrails.decide.checks.stopping import why_stopped
+from guardrails.execute import entries, outcomes
 from guardrails.facts.reasons import sentence
 from guardrails.gather import stops, usage
 from guardrails.gather.judgement import Judgement
@@ -27,10 +29,6 @@ log = logging.getLogger(__name__)
 State = Hold.State
 MAX_CARDS = 200
 SWITCH = "switch"
-# What passes: the provider is away, the ledger is not sealed.
-PASSING = frozenset({"facts_unavailable", "not_sealed"})
-# How long these may last when a hold's time has come, before that refuses it for good.
-PATIENCE = timedelta(hours=24)
 
 
 class HoldNotFound(Exception):
@@ -41,7 +39,7 @@ class TooLate(Exception):
     """The hold was released before. The message says when."""
 
 
-def begin(
+def hold(
     request: ActionRequest,
     judgement: Judgement,
     *,
@@ -64,14 +62,19 @@ def begin(
             now=now,
         )
         ledger.append(entry)
-    hold = keep(request, description=judgement.description, until=until, word=word)
-    if not stops.still_permitted(account_id=request.account.id, rule_id=judgement.decision.rule_id):
-        recall_all(Q(id=hold.id))
-        hold.refresh_from_db()
-    return result(hold) or results.result(recorded(request.action_id)[-1])
+    row = keep(request, description=judgement.description, until=until, word=word)
+    present = stops.read_stops(
+        account_id=request.account.id,
+        action_type=request.action_type,
+        rule_id=judgement.decision.rule_id,
+    )
+    if why_stopped(present, undoes=False):
+        recall_all(Q(id=row.id))
+        row.refresh_from_db()
+    return result(row) or outcomes.result(recorded(request.action_id)[-1])
 
 
-def of(action_id: UUID) -> Hold | None:
+def find(action_id: UUID) -> Hold | None:
     return Hold.objects.select_related("account__organisation").filter(action_id=action_id).first()
 
 
@@ -114,40 +117,37 @@ def finish_recalled(*, older_than: datetime, limit: int = 100) -> int:
     return len(found)
 
 
-def result(hold: Hold) -> ActionResult | None:
+def result(row: Hold) -> ActionResult | None:
     """What is to be said of an action as long as its hold decides it. None when it was
     released: then its ledger rows tell."""
-    if hold.state not in (State.HELD, State.RECALLED):
-        return None
-    is_held = hold.state == State.HELD
-    return ActionResult(
-        status="held" if is_held else "refused",
-        action_id=hold.action_id,
-        action_type=hold.action_type,
-        description=hold.description,
-        arguments=hold.arguments,
-        reason="held" if is_held else "recalled",
-        sentence=until_when(hold.until, now=timezone.now()) if is_held else sentence("recalled"),
-        hold_id=hold.id,
-        held_until=hold.until if is_held else None,
-    )
+    if row.state == State.HELD:
+        until = until_when(row.until, now=timezone.now())
+        return _result(row, status="held", reason="held", sentence=until)
+    if row.state == State.RECALLED:
+        return _result(row, status="refused", reason="recalled", sentence=sentence("recalled"))
+    return None
 
 
-def postponed(hold: Hold, judgement: Judgement) -> ActionResult | None:
-    """The answer for a hold whose time has come while its provider could not be asked or the
-    ledger is not sealed: it goes on being held, for a day at most. None where it may not wait."""
-    if judgement.decision.reason not in PASSING or timezone.now() > hold.until + PATIENCE:
-        return None
+def postponed(request: ActionRequest, decision: Decision) -> ActionResult:
+    """The answer for an action whose time has come while its provider could not be asked or the
+    ledger is not sealed: it goes on being held."""
+    row = Hold.objects.get(action_id=request.action_id)
+    return _result(row, status="held", reason=decision.reason, sentence=decision.sentence)
+
+
+def _result(
+    row: Hold, *, status: Literal["held", "refused"], reason: str, sentence: str
+) -> ActionResult:
     return ActionResult(
-        status="held",
-        action_id=hold.action_id,
-        action_type=hold.action_type,
-        description=hold.description,
-        arguments=hold.arguments,
-        reason=judgement.decision.reason,
-        sentence=judgement.decision.sentence,
-        hold_id=hold.id,
-        held_until=hold.until,
+        status=status,
+        action_id=row.action_id,
+        action_type=row.action_type,
+        description=row.description,
+        arguments=row.arguments,
+        reason=reason,
+        sentence=sentence,
+        hold_id=row.id,
+        held_until=row.until if status == "held" else None,
     )
 
 

@@ -17,7 +17,8 @@ from audit.ledger.ids import uuid7
 from audit.ledger.selectors import about_ledger
 from guardrails.actions import registry
 from guardrails.contracts import ActionResult
-from guardrails.execute import entries, results
+from guardrails.decide.steps import INTERRUPTED
+from guardrails.execute import outcomes
 from guardrails.facts.reasons import sentence
 from guardrails.gather import own_mail
 from integrations import reads
@@ -36,15 +37,15 @@ INCIDENT = "ledger.incident"
 def close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
     """Commits the outcome. If somebody closed the attempt before, that outcome counts and
     this one is kept as a remark."""
-    entry = entries.closed(attempt, reason=reason, now=timezone.now(), **fields)
+    entry = outcomes.closed(attempt, reason=reason, now=timezone.now(), **fields)
     try:
         ledger.append(entry)
     except ledger.AlreadyRecorded:
-        ledger.append(entries.late(entry))
+        ledger.append(outcomes.late(entry))
     else:
         if entry.status == "failed":
             own_mail.take_back(entry.action_id)
-    return results.result(entry)
+    return outcomes.result(entry)
 
 
 def succeeded(
@@ -56,12 +57,12 @@ def succeeded(
 ) -> ActionResult:
     """The provider did it: this is its answer, or its record of the operation and of when."""
     at = {"performed_at": performed_at.isoformat()} if performed_at else {}
-    result, artifacts = results.outcome(attempt, answer)
+    result, artifacts = outcomes.outcome(attempt, answer)
     return close(
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result, **results.revision_of(answer), **at},
+        payload={"result": result, **outcomes.revision_of(answer), **at},
         artifacts=artifacts,
         latency_ms=latency_ms,
     )
@@ -73,7 +74,7 @@ def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> 
     which it cannot tell becomes a question to a person; without, both are left open and the
     answer is None. Raises ProviderError."""
     found = _evidence(account, attempt.idempotency_key) if account else None
-    entry = entries.reopened(attempt, actor_type="recovery")
+    entry = outcomes.reopened(attempt, actor_type="recovery")
     if isinstance(found, Performed):
         return succeeded(entry, found.response, performed_at=found.at)
     if give_up:
@@ -98,7 +99,7 @@ def settle(
     uncertain = error is None or error.outcome_unknown
     named = asked_again_at(phases, attempt.attempt_no)
     if named is not None and timezone.now() < named:
-        return results.result(attempt)
+        return outcomes.result(attempt)
     try:
         found = _evidence(account, attempt.idempotency_key)
     except ProviderError:
@@ -107,14 +108,14 @@ def settle(
         return succeeded(attempt, found.response, performed_at=found.at)
     if isinstance(found, CannotTell) and uncertain:
         _note(attempt, found)
-        return results.result(attempt)  # stays open; recovery asks again
-    code = error.code if error else entries.INTERRUPTED
+        return outcomes.result(attempt)  # stays open; recovery asks again
+    code = error.code if error else INTERRUPTED
     proof = {"proved_by": found.proof} if isinstance(found, NotPerformed) else {}
     if uncertain and attempt.attempt_no < MAX_ATTEMPTS and _is_repeatable(attempt, account):
         close(
             attempt,
             status="failed",
-            reason=entries.INTERRUPTED,
+            reason=INTERRUPTED,
             error_code=code,
             payload=proof,
         )
@@ -122,9 +123,9 @@ def settle(
     return close(
         attempt,
         status="failed",
-        reason=results.failure(error),
+        reason=outcomes.failure(error),
         error_code=code,
-        payload=results.explained(error) | proof,
+        payload=outcomes.explained(error) | proof,
     )
 
 

@@ -12,7 +12,8 @@ from audit.contracts import Filters, Recorded
 from audit.ledger.ids import uuid7
 from audit.ledger.selectors import recorded, recorded_of_tenant
 from guardrails.contracts import ActionRequest, ActionResult, Origin
-from guardrails.execute import results
+from guardrails.decide import steps
+from guardrails.execute import outcomes
 from guardrails.execute.executor import execute
 from guardrails.facts.reasons import sentence
 from guardrails.models import Undo
@@ -37,8 +38,9 @@ def undo(
     undone, is refused without a row. Raises ActionNotFound, audit.contracts.LedgerError.
     """
     phases, account = _find(organisation_id, action_id, external_user_id)
-    done, refusal = _undoable(phases)
-    if done is None:
+    done = steps.last_word(phases)
+    refusal = steps.why_not_undoable(done)
+    if done is None or refusal:
         return _refused(phases[-1], refusal)
     row, _ = Undo.objects.get_or_create(
         undone_action_id=action_id,
@@ -50,9 +52,9 @@ def undo(
             "commanded_by": by,
         },
     )
-    last = results.last_word(recorded(row.action_id))
-    if last is not None and results.is_final(last):
-        became = results.result(last)
+    last = steps.last_word(recorded(row.action_id))
+    if last is not None and steps.is_final(last):
+        became = outcomes.result(last)
         if became.status not in CAME_TO_NOTHING:
             return _refused(phases[-1], "already_undone")
         # The next try is another action. Of many that try at once, one names it.
@@ -69,7 +71,7 @@ def undo(
 
 def can_be_undone(phases: Sequence[Recorded]) -> bool:
     """Whether the ledger keeps how this action is taken back."""
-    return _undoable(phases)[0] is not None
+    return not steps.why_not_undoable(steps.last_word(phases))
 
 
 def _find(
@@ -87,14 +89,6 @@ def _find(
     if account is None:
         raise ActionNotFound("There is no such action.")
     return phases, account.ref()
-
-
-def _undoable(phases: Sequence[Recorded]) -> tuple[Recorded | None, str]:
-    """The outcome that is to be undone, or why there is none."""
-    last = results.last_word(phases)
-    if last is None or last.phase != "outcome" or last.status != "succeeded":
-        return None, "nothing_to_undo"
-    return (last, "") if last.payload.get("inverse") else (None, "cannot_be_undone")
 
 
 def _request(done: Recorded, row: Undo, account: AccountRef) -> ActionRequest:

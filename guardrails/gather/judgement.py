@@ -13,17 +13,15 @@ from audit.ledger.chain import canonical_bytes
 from audit.ledger.selectors import actions_of_run
 from audit.seals.progress import load_progress
 from guardrails.actions import registry
-from guardrails.actions.base import AnyAction, Arguments, Difference, Inverse
+from guardrails.actions.base import AnyAction, Arguments, Difference, InvalidArguments, Inverse
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide import evidence, policy
 from guardrails.decide.checks.rates import rates_of
-from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.provenance import SOURCES, named, own_words
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.counts import Use
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
-from guardrails.facts.reasons import sentence
 from guardrails.gather import own_mail, usage
 from guardrails.gather.directory import colleagues
 from guardrails.gather.lookups import corresponded, gather, namesakes
@@ -55,7 +53,7 @@ class Judgement:
     differences: tuple[Difference, ...] = ()
     reached: Mapping[str, str] = field(default_factory=dict)  # by no argument: path to value
     nothing_to_do: bool = False
-    shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.policies.shadow.beside
+    shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.gather.shadow
 
 
 Claim = Callable[[Judgement, Use, datetime], None]
@@ -66,10 +64,10 @@ def canonical(request: ActionRequest) -> ActionRequest:
     the schema stay as they are; they are refused."""
     action = registry.BY_NAME.get(request.action_type)
     try:
-        parsed = registry.parse(action, request.arguments) if action else None
-    except registry.InvalidArguments:
+        parsed = action.parse(request.arguments) if action else None
+    except InvalidArguments:
         parsed = None
-    return replace(request, arguments=registry.canonical(parsed)) if parsed else request
+    return replace(request, arguments=parsed.canonical()) if parsed else request
 
 
 def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
@@ -83,15 +81,7 @@ def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
         return _judge(request, claim)
     except Exception:  # whatever broke, the answer is no
         log.exception("guardrails.guard_failed action=%s", request.action_id)
-        return Judgement(
-            decision=Decision(
-                verdict="refuse",
-                reason="guard_failed",
-                sentence=sentence("guard_failed"),
-                checks=(),
-                policy_digest="",
-            )
-        )
+        return Judgement(decision=policy.GUARD_FAILED)
 
 
 def binding(
@@ -121,52 +111,45 @@ def binding(
     return hashlib.sha256(canonical_bytes(bound)).hexdigest()
 
 
-def refused(judgement: Judgement, reason: str) -> Judgement:
-    """The same judgement, turned into a refusal for a reason outside the policy."""
-    decision = judgement.decision._replace(
-        verdict="refuse", reason=reason, sentence=sentence(reason)
-    )
-    return replace(judgement, decision=decision)
-
-
 def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
     snapshot = policy_snapshot(request.account)
+    action = registry.BY_NAME.get(request.action_type)
 
-    def decide(facts: Facts | None, now: datetime) -> Judgement:
-        decision = policy.decide(request=request, policy=snapshot, facts=facts, now=now)
-        grounds = evidence.kept(
-            request=request, policy=snapshot, facts=facts, now=now, decision=decision
-        )
+    def decide(facts: Facts | None, now: datetime, unsealed: str = "") -> Judgement:
+        given: dict[str, Any] = {
+            "request": request,
+            "policy": snapshot,
+            "facts": facts,
+            "now": now,
+            "unsealed": unsealed,
+        }
+        decision = policy.decide(action=action, **given)
+        grounds = evidence.kept(decision=decision, **given)
         return Judgement(decision=decision, grounds=grounds, policy=snapshot, facts=facts)
 
     found = decide(None, timezone.now())
-    if found.decision.reason != "facts_unavailable":
+    if action is None or found.decision.reason != "facts_unavailable":
         return found  # no, whatever the provider would say
-    action = registry.BY_NAME[request.action_type]
-    arguments = registry.parse(action, request.arguments)
+    arguments = action.parse(request.arguments)
     try:
         facts = _facts(request, snapshot, action, arguments)
     except ProviderError as error:
         log.warning("guardrails.facts_unavailable code=%s", error.code)
         return found
 
-    waits = is_irreversible(action.effects(arguments, facts)) and not request.origin.undoes
-    seals = load_progress(request.account.organisation_id) if waits else None
+    # A query, so only where it counts.
+    counts_seals = is_irreversible(action.effects(arguments, facts)) and not request.origin.undoes
+    unsealed = load_progress(request.account.organisation_id).stops if counts_seals else ""
 
     def judged(facts: Facts, now: datetime) -> Judgement:
-        found = decide(facts, now)
+        found = decide(facts, now, unsealed)
         if found.decision.verdict == "refuse":
             return found
-        described = _described(found, request, action, arguments, facts)
-        if seals is None or described.nothing_to_do:
-            return described
-        decision = sealed(found.decision, seals.stops)
-        whole = found if decision.verdict == "refuse" else described
-        return replace(whole, decision=decision)
+        return _described(found, request, action, arguments, facts)
 
     if request.origin.undoes or not snapshot.has_rates:
         return judged(facts, timezone.now())
-    questions = [rate.question for rate in rates_of(request, snapshot)]
+    questions = [rate.question for rate in rates_of(action, snapshot)]
     with usage.turn(request.account):
         now = timezone.now()
         use = usage.use_of(request, action, arguments, facts, now=now)
@@ -212,7 +195,7 @@ def _facts(
     created = _created(request)
     release_connections()
     reader = reads.reader(request.account)
-    needs = policy.needs(request, snapshot)
+    needs = policy.needs(action, snapshot)
     facts = gather(
         reader,
         object_kind=action.object_kind,

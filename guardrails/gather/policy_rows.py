@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
 from integrations.contracts import AccountRef
 

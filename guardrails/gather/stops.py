@@ -1,17 +1,19 @@
-"""Whether something stops an action that was permitted when it was decided: switches, pauses,
-the ceiling. Asked again right before the provider is called."""
+"""What could stop an action that was permitted when it was decided, as it is now."""
 
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 
+from guardrails.decide.checks.stopping import Stops
 from guardrails.models import AllowedAction, CeilingRule, KillSwitch
 from integrations.models import Account
 
 
-def is_stopped(*, account_id: UUID, action_type: str) -> bool:
-    """Whether a switch, a pause or the ceiling stops this action for whoever commands it. One
-    query; an account that is gone is stopped."""
+def read_stops(*, account_id: UUID, action_type: str, rule_id: str) -> Stops:
+    """Switches, pauses, the ceiling and the allowed action (`rule_id`; empty: none is needed).
+    One query, asked between the committed attempt and the provider write. An account that is
+    gone is paused."""
     thrown = KillSwitch.objects.filter(
         Q(organisation=None) | Q(organisation=OuterRef("organisation")),
         Q(account=None) | Q(account=OuterRef("id")),
@@ -19,46 +21,27 @@ def is_stopped(*, account_id: UUID, action_type: str) -> bool:
         action_type__in=("", action_type),
         lifted_at=None,
     )
-    forbidding = CeilingRule.objects.filter(
-        organisation=OuterRef("organisation"),
-        action_type__in=("", action_type),
-        at_most=CeilingRule.AtMost.NEVER,
+    limits = CeilingRule.objects.filter(
+        organisation=OuterRef("organisation"), action_type__in=("", action_type)
     )
-    return not Account.objects.filter(
-        ~Exists(thrown),
-        ~Exists(forbidding),
-        id=account_id,
-        paused=False,
-        organisation__paused=False,
-    ).exists()
-
-
-def still_permitted(*, account_id: UUID, rule_id: str) -> bool:
-    """Whether no switch stops the action, nobody has paused the account or its organisation,
-    and neither the permission nor the ceiling forbids it by now. One query, asked again
-    between the committed attempt and the provider write."""
-    thrown = KillSwitch.objects.filter(
-        Q(organisation=None) | Q(organisation=OuterRef("account__organisation")),
-        Q(account=None) | Q(account=OuterRef("account")),
-        Q(action_type="") | Q(action_type=OuterRef("action_type")),
-        Q(source="") | Q(source=OuterRef("account__source")),
-        lifted_at=None,
+    allowed = AllowedAction.objects.filter(
+        id__in=[rule_id] if rule_id else [],
+        account=OuterRef("id"),
+        action_type=action_type,
+        enabled=True,
     )
-    forbidding = CeilingRule.objects.filter(
-        Q(action_type="") | Q(action_type=OuterRef("action_type")),
-        organisation=OuterRef("account__organisation"),
-        at_most__in=(CeilingRule.AtMost.NEVER, CeilingRule.AtMost.DRAFT_ONLY),
-    )
-    return (
-        AllowedAction.objects.filter(
-            ~Exists(thrown),
-            ~Exists(forbidding),
-            id=rule_id,
-            account_id=account_id,
-            enabled=True,
-            account__paused=False,
-            account__organisation__paused=False,
+    found = (
+        Account.objects.filter(id=account_id)
+        .values_list(
+            Exists(thrown),
+            "paused",
+            "organisation__paused",
+            ArraySubquery(limits.values("at_most")),
+            Subquery(allowed.values("approval_mode")),
         )
-        .filter(approval_mode__in=(AllowedAction.ApprovalMode.AUTO, AllowedAction.ApprovalMode.ASK))
-        .exists()
+        .first()
     )
+    if found is None:
+        return Stops(switched_off=False, paused=True)
+    switched_off, paused, all_paused, modes, mode = found
+    return Stops(switched_off, paused or all_paused, frozenset(modes), mode)

@@ -143,7 +143,7 @@ def _now(account: AccountRef, row: Recorded) -> Facts:
 
 def _parsed(row: Recorded) -> tuple[Any, Any]:
     action = registry.BY_NAME[row.action_type]
-    return action, registry.parse(action, row.payload["arguments"])
+    return action, action.parse(row.payload["arguments"])
 
 
 def _correct(hit: PatternHit, titles: Sequence[str], now: datetime) -> bool:

@@ -9,7 +9,8 @@ from django.db.models import Value
 
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.conditions.base import Condition
 
 MAX_HOLD_SECONDS = 7 * 24 * 3600
 FITTING = {"action_type", "conditions"}  # what decides whether a condition fits
@@ -113,7 +114,7 @@ def fit(row: Any) -> None:
     check_fit(parsed, actions)
 
 
-def check_fit(parsed: Iterable[conditions.Condition], actions: Sequence[AnyAction]) -> None:
+def check_fit(parsed: Iterable[Condition], actions: Sequence[AnyAction]) -> None:
     """Refuses a condition that could never hold for one of these actions."""
     advice = "Take it out." if len(actions) == 1 else "Name an action that it fits."
     for one in parsed:

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from guardrails.actions import registry
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.models.base import (
     MAX_HOLD_SECONDS,
     ConditionsField,

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from audit.ledger.chain import canonical_bytes
 from guardrails.actions import registry
+from guardrails.actions.base import InvalidArguments
 from guardrails.facts import subjects, targets, text
 from guardrails.models.base import ValidatedModel
 from integrations.models import Account
@@ -213,7 +214,7 @@ class PatternAction(ValidatedModel):
             raise ValidationError("Arguments must be a JSON object.")
         try:
             registry.check_in_pattern(self.action_type, self.arguments)
-        except registry.InvalidArguments as error:
+        except InvalidArguments as error:
             raise ValidationError(f"{error}.") from error
 
 

@@ -247,6 +247,6 @@ class AllowedActionOption(ValidatedModel):
 
 
 def check_source(account: Account, action: AnyAction) -> None:
-    if not registry.works_on(action, account.source):
+    if not action.works_on(account.source):
         needed = f"This action needs {action.kind} that can be written to"
         raise ValidationError({"action_type": f"{needed}, and this is {account}."})

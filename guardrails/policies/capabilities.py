@@ -22,7 +22,7 @@ def find_capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capabi
 def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capability]:
     for action in registry.ACTIONS:
         rule = policy.rule(action.name, action.resource_type)
-        if not registry.works_on(action, account.source) or policy.paused or rule is None:
+        if not action.works_on(account.source) or policy.paused or rule is None:
             continue
         options = policy.options_for(action.name, action.resource_type, account.source)
         lacking = action.needs_option and lacks_targets(rule, action.takes, options)

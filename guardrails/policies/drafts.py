@@ -1,15 +1,13 @@
-"""A policy as it would be: with a row that is not saved yet, or as a file says. Pure but for
+"""A policy as it would be with a row that is not saved yet, or one more switch. Pure but for
 reading the row's own fields."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import Limit, Mode, Option, PolicySnapshot, Rule, Switch
 from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
-from guardrails.policies.format import PolicyFile
-from integrations.contracts import Source
 
 T = TypeVar("T", Rule, Option, Limit)
 DraftRow = AllowedAction | AllowedActionOption | CeilingRule
@@ -44,49 +42,6 @@ def with_row(policy: PolicySnapshot, row: DraftRow) -> PolicySnapshot:
 def with_switch(policy: PolicySnapshot, switch: Switch) -> PolicySnapshot:
     """The policy with one more switch thrown."""
     return replace(policy, switches=(*policy.switches, switch))
-
-
-def with_file(policy: PolicySnapshot, whole: PolicyFile, source: Source) -> PolicySnapshot:
-    """The policy with the permissions and targets of a whole file (`policy_files.whole`)
-    instead of its own. Ceiling, switches and pauses stay."""
-    rules = {(one.action_type, one.resource_type): one.id for one in policy.rules}
-    options = {
-        (one.action_type, one.resource_type, one.kind, one.external_id): one.id
-        for one in policy.options
-    }
-    single = {one.name: one.cardinality == "single" for one in whole.groups or ()}
-    return replace(
-        policy,
-        rules=tuple(
-            Rule(
-                id=rules.get((one.action, one.resource), f"draft:{one.action}:{one.resource}"),
-                action_type=one.action,
-                resource_type=one.resource,
-                enabled=one.enabled,
-                mode=one.mode,
-                conditions=conditions.read_all(one.conditions),
-                hold_seconds=one.hold_seconds,
-            )
-            for one in whole.permissions or ()
-        ),
-        options=tuple(
-            Option(
-                id=options.get(
-                    (one.action, one.resource, one.kind, one.id),
-                    f"draft:{one.action}:{one.resource}:{one.kind}:{one.id}",
-                ),
-                action_type=one.action,
-                resource_type=one.resource,
-                source=source,
-                kind=one.kind,
-                external_id=one.id,
-                name=one.name,
-                group_id=one.group and f"group:{one.group}",
-                single=single.get(one.group, False),
-            )
-            for one in whole.targets or ()
-        ),
-    )
 
 
 def _option(row: AllowedActionOption) -> Option:

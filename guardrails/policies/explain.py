@@ -8,7 +8,7 @@ from guardrails.actions import registry
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Verdict
 from guardrails.decide import snapshot
-from guardrails.decide.conditions import Condition, Context, Unreadable
+from guardrails.decide.conditions.base import Condition, Context, Unreadable
 from guardrails.decide.provenance import Relation
 from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.facts import targets
@@ -59,9 +59,7 @@ class Reach:
 def effective(policy: PolicySnapshot, source: str) -> tuple[Effective, ...]:
     """Every action of this source, as the policy has it now."""
     return tuple(
-        _effective(policy, source, one)
-        for one in registry.ACTIONS
-        if registry.works_on(one, source)
+        _effective(policy, source, one) for one in registry.ACTIONS if one.works_on(source)
     )
 
 
@@ -73,7 +71,7 @@ def may_ever(
     return tuple(
         _reach(policy, source, action, target, now)
         for action in registry.ACTIONS
-        if registry.works_on(action, source)
+        if action.works_on(source)
         for target in _as_targets(action, value)
     )
 

@@ -15,17 +15,11 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from guardrails.actions import registry
+from guardrails.decide.policy_file import Group, Listed, Permission, PolicyFile
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import changes, format as policy_format, presets
 from guardrails.policies.changes import Author
-from guardrails.policies.format import (
-    KEYS,
-    Difference,
-    Group,
-    Listed,
-    Permission,
-    PolicyFile,
-)
+from guardrails.policies.format import KEYS, Difference
 from guardrails.policies.text import PolicyFileError, read
 from integrations.models import Account
 
@@ -170,7 +164,7 @@ def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Diff
 
 def _fits(account: Account, policy: PolicyFile) -> bool:
     actions = [registry.BY_NAME.get(one.action) for one in policy.permissions or ()]
-    return all(action and registry.works_on(action, account.source) for action in actions)
+    return all(action and action.works_on(account.source) for action in actions)
 
 
 def _write(account: Account, found: tuple[Difference, ...], rows: list[Row]) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction
 from guardrails.decide.checks.case import FROM_CONTENT
-from guardrails.decide.conditions import Condition, Unreadable
+from guardrails.decide.conditions.base import Condition, Unreadable
 from guardrails.decide.conditions.objects.trigger import StartedBy
 from guardrails.decide.conditions.receivers.first_contact import FirstContact
 from guardrails.decide.conditions.receivers.recipient_domain import RecipientDomain
@@ -70,7 +70,7 @@ def findings(policy: PolicySnapshot, source: str) -> tuple[Finding, ...]:
 def _of_rules(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
     for rule in policy.rules:
         action = registry.BY_NAME.get(rule.action_type)
-        if action is None or not registry.works_on(action, source):
+        if action is None or not action.works_on(source):
             yield _about(rule, "error", f"There is no such action for {source}.")
             continue
         if policy.rule(action.name, action.resource_type) is not rule:
@@ -184,7 +184,7 @@ def _without_options(
 def _of_options(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
     for option in policy.options:
         action = registry.BY_NAME.get(option.action_type)
-        if action is None or not registry.works_on(action, source):
+        if action is None or not action.works_on(source):
             yield _listed(option, "error", f"There is no such action for {source}.")
             continue
         rule = policy.rule(action.name, action.resource_type)

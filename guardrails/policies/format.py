@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from guardrails.actions import registry
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.policy_file import PolicyFile
 from guardrails.decide.snapshot import Mode
 from guardrails.facts.text import duration, visible
 from guardrails.policies import explain, history
@@ -24,43 +23,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "groups": ("name",),
     "targets": ("action", "resource", "kind", "id"),
 }
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Permission(Part):
-    action: str
-    resource: str = ""
-    mode: Mode
-    enabled: bool = True
-    conditions: list[dict[str, Any]] = Field(default_factory=list)
-    patterns_unapproved: bool = False
-    hold_seconds: int = 0
-
-
-class Group(Part):
-    name: str
-    cardinality: Literal["single", "multi"]
-
-
-class Listed(Part):
-    action: str
-    resource: str = ""
-    kind: str
-    id: str
-    name: str
-    group: str = ""
-
-
-class PolicyFile(Part):
-    """One account's policy. Conditions and targets are as docs/guardrails.md describes them."""
-
-    version: Literal[1]
-    permissions: list[Permission] | None = None
-    groups: list[Group] | None = None
-    targets: list[Listed] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from uuid import UUID
 from audit.contracts import Filters, Recorded
 from audit.ledger import selectors, timeline
 from guardrails.actions import registry
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.facts.text import visible
 from guardrails.policies.changes import ACTION_TYPE
 from guardrails.policies.findings import MODES

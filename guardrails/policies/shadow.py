@@ -1,39 +1,26 @@
-"""Shadow mode: a draft policy decides beside the real one, on the same facts, and only the
-ledger hears of it.
+"""Policies in shadow (`guardrails.gather.shadow`): put there, looked at, adopted, discarded."""
 
-What the shadow says is kept in the row of the real decision. It changes no verdict, asks the
-provider nothing, and where it breaks the real decision stands.
-"""
-
-import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
 
 from django.db import transaction
 
 from audit.ledger import selectors as ledger
-from guardrails.contracts import ActionRequest
 from guardrails.decide import evidence
-from guardrails.gather.judgement import Judgement
+from guardrails.decide.policy_file import PolicyFile
+from guardrails.gather.shadow import UNCLEAR
 from guardrails.models import ShadowPolicy
 from guardrails.policies import (
     changes,
-    drafts,
     files as policy_files,
     text as policy_text,
 )
 from guardrails.policies.changes import Author
-from guardrails.policies.format import Difference, PolicyFile
+from guardrails.policies.format import Difference
 from guardrails.policies.simulation import Replay, difference
 from guardrails.policies.text import PolicyFileError
-from integrations.contracts import AccountRef
 from integrations.models import Account
 
-log = logging.getLogger(__name__)
 LAST = 1000  # how many decisions are looked through
-UNCLEAR = "unclear"  # it looks at facts that were not read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,43 +79,6 @@ def standing(account: Account) -> Standing | None:
     return Standing(
         row=row, replay=_replay(account, row), changes=policy_files.differences(account, wanted)
     )
-
-
-def beside(request: ActionRequest, judgement: Judgement) -> Judgement:
-    """The same judgement, with what the account's shadow says to it. Never raises. One query."""
-    try:
-        return replace(judgement, shadow=_said(request, judgement))
-    except Exception:  # the real decision stands, whatever the shadow does
-        log.exception("guardrails.shadow_failed action=%s", request.action_id)
-        return judgement
-
-
-def _said(request: ActionRequest, judgement: Judgement) -> Mapping[str, Any]:
-    row = _of(request.account)
-    if row is None or judgement.policy is None or not judgement.grounds:
-        return {}
-    wanted = PolicyFile.model_validate(row.content)
-    found = evidence.decide_on(
-        request=request,
-        facts=judgement.facts,
-        needs=frozenset(judgement.grounds["needs"]),
-        now=datetime.fromisoformat(judgement.grounds["now"]),
-        reason=judgement.decision.reason,
-        under=drafts.with_file(judgement.policy, wanted, request.account.source),
-    )
-    if found is None:
-        return {"id": str(row.pk), "verdict": UNCLEAR}
-    return {
-        "id": str(row.pk),
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "sentence": found.sentence,
-    }
-
-
-def _of(account: AccountRef) -> ShadowPolicy | None:
-    rows = ShadowPolicy.objects.filter(account__organisation_id=account.organisation_id)
-    return rows.filter(account_id=account.id).first()
 
 
 def _replay(account: Account, row: ShadowPolicy) -> Replay:

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
+from guardrails.decide.policy_file import PolicyFile
 from guardrails.facts.text import storable, visible
 from guardrails.policies import format as policy_format
-from guardrails.policies.format import KEYS, PolicyFile
+from guardrails.policies.format import KEYS
 
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 20

@@ -6,7 +6,7 @@ from typing import Any
 
 from audit.contracts import Recorded
 from guardrails.actions import registry
-from guardrails.decide import conditions
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.facts.text import visible
 from guardrails.policies.remedies import REMEDIES

@@ -1,5 +1,6 @@
 """A mailbox and an issue tracker at the real sandbox, with policy rows, for one test."""
 
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,10 +12,14 @@ import httpx
 import pytest
 from django.db import connections
 
+from audit.contracts import Recorded
+from audit.ledger import policies
 from audit.ledger.ids import uuid7
 from audit.ledger.selectors import recorded
 from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.decide import evidence
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.classes import WRITTEN
 from guardrails.models import AllowedAction, AllowedActionOption
@@ -212,6 +217,13 @@ def webhook(email_id: str, thread_id: str, **changes: Any) -> Origin:
 
 def minutes_ago(minutes: int) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
+
+
+def policy_that_decided(row: Recorded) -> PolicySnapshot:
+    """The policy that the ledger keeps for this decision."""
+    body = policies.body(tenant_id=row.tenant_id, digest=row.policy_digest)
+    assert body is not None
+    return evidence.policy_of(json.loads(body))
 
 
 def phases(result: ActionResult) -> list[tuple[str, str, str]]:

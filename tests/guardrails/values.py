@@ -5,8 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from guardrails.actions import registry
-from guardrails.contracts import ActionRequest, Origin
-from guardrails.decide import conditions
+from guardrails.contracts import ActionRequest, Decision, Origin
+from guardrails.decide import policy as deciding
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import Mode, Option, PolicySnapshot, Rule
 from guardrails.facts.classes import WRITTEN
 from guardrails.facts.facts import Facts
@@ -68,6 +69,12 @@ def request(action_type: str, arguments: Any, origin: Origin | None = None) -> A
         arguments=arguments,
         origin=origin or chat(),
     )
+
+
+def decide(*, request: ActionRequest, **given: Any) -> Decision:
+    """A request decided as what it names."""
+    action = registry.BY_NAME.get(request.action_type)
+    return deciding.decide(request=request, action=action, **given)
 
 
 def rule(

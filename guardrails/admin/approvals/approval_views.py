@@ -16,8 +16,7 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from guardrails.actions import registry
-from guardrails.actions.base import AnyAction
-from guardrails.actions.registry import InvalidArguments
+from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page
 from guardrails.admin.authors import operator

@@ -19,8 +19,8 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from guardrails.admin import schema_form
 from guardrails.admin.policies.draft_form import DraftForm
-from guardrails.decide import conditions
-from guardrails.decide.conditions import Condition
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.conditions.base import Condition
 from guardrails.facts.text import visible
 
 MAX_CONDITIONS = 50

@@ -17,17 +17,17 @@ from guardrails.admin.authors import author
 from guardrails.admin.policies.account_page import address_of
 from guardrails.admin.policies.trial import LASTS, OF, chosen, told
 from guardrails.admin.scope import choose_account
+from guardrails.decide.policy_file import PolicyFile, with_file
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies import (
-    drafts,
     files as policy_files,
     shadow,
     simulation,
     text as policy_text,
 )
 from guardrails.policies.findings import findings
-from guardrails.policies.format import Difference, PolicyFile
+from guardrails.policies.format import Difference
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 
@@ -108,7 +108,7 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
             wanted = policy_files.whole(account, policy_text.read(text))
             found = policy_files.differences(account, wanted)
             shown = digest(found)
-            draft = drafts.with_file(policy_snapshot(account.ref()), wanted, account.ref().source)
+            draft = with_file(policy_snapshot(account.ref()), wanted, account.ref().source)
             context |= {"text": text, "differences": found, "shown": shown, "chosen": True}
             context |= {"findings": findings(draft, account.source)}
             context |= {"lasts": LASTS, "kinds_of_past": OF}
@@ -157,7 +157,7 @@ def _try_first(
     """What the file would have changed of the past."""
     source = account.ref().source
     replay = simulation.replay(
-        lambda policy: drafts.with_file(policy, wanted, source),
+        lambda policy: with_file(policy, wanted, source),
         organisation_id=account.organisation_id,
         account_id=account.pk,
         **chosen(request),

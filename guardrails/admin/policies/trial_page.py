@@ -25,9 +25,7 @@ def trial_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     context |= choose_account(request) | {"title": "Try an action"}
     account = context["account"]
     if account:
-        context["actions"] = [
-            one for one in registry.ACTIONS if registry.works_on(one, account.source)
-        ]
+        context["actions"] = [one for one in registry.ACTIONS if one.works_on(account.source)]
         action = registry.BY_NAME.get(request.GET.get("action", ""))
         if action and action in context["actions"]:
             form = TrialForm(action, request.POST or None)

@@ -14,7 +14,7 @@ from guardrails.comply.reconciliation.compare import (
     Disagreement,
     Resolution,
 )
-from guardrails.execute import entries
+from guardrails.execute import outcomes
 from guardrails.execute.settling import INCIDENT
 from guardrails.facts import reasons
 from integrations.contracts import AccountRef
@@ -161,7 +161,7 @@ def resolution(found: Resolution, *, now: datetime) -> Entry:
     outcome = next(row for row in recorded(action.action_id) if row.id == action.row_id)
     reason = "found_done" if found.was_done else "found_not_done"
     return replace(
-        entries.reopened(outcome, actor_type="recovery"),
+        outcomes.reopened(outcome, actor_type="recovery"),
         phase="control",
         status="recorded",
         decision_reason=reason,

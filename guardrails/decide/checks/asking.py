@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from guardrails.actions import registry
 from guardrails.contracts import Check
 from guardrails.decide.checks.case import Case
-from guardrails.decide.conditions.content.written_by import WrittenBy
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.targets import Target
 
@@ -45,15 +43,14 @@ def _is_strange(case: Case, target: Target) -> bool:
 
 def _written_by_the_agent(case: Case) -> Iterator[str]:
     """What reaches others and is not the user's own words, unless the permission lets it go."""
-    action = registry.BY_NAME[case.request.action_type]
     conditions = case.rule.conditions if case.rule else ()
-    if any(isinstance(one, WrittenBy) and one.written_by == "anyone" for one in conditions):
+    if any(one.lets_own_text_out for one in conditions):
         return
     written: dict[ArgumentClass | None, list[str]] = {}
     aims = {target.path for target in case.targets}
     for path, code in case.provenance.items():
         if code != "U" and path not in aims:
-            written.setdefault(action.class_at(path), []).append(path)
+            written.setdefault(case.action.class_at(path), []).append(path)
     for kind, sentence in WRITTEN.items():
         if kind in written:
             yield f"{sentence} ({', '.join(written[kind])})."

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NoReturn
 
-from guardrails.actions import registry
+from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import NOTHING, ActionRequest, Check, Decision
-from guardrails.decide.conditions import Context
-from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.decide.conditions.base import Context, OpeningCondition
 from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, strongest
 from guardrails.decide.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
 from guardrails.facts.effects import Effect, EffectKind
@@ -29,10 +28,11 @@ class Refused(Exception):
 class Case:
     """One decision in the making. What is not known yet says nothing."""
 
+    parsed: Arguments | None = None
     arguments: Mapping[str, Any] = NOTHING  # canonical, once they are
     limits: tuple[Limit, ...] = ()
     rule: Rule | None = None
-    openings: tuple[Recipient, ...] = ()  # conditions that let receivers in who are not listed
+    openings: tuple[OpeningCondition, ...] = ()  # of the allowed action
     mode: Mode = "ask"
     effects: tuple[Effect, ...] = ()
     kinds: frozenset[EffectKind] = frozenset()  # of the effects
@@ -52,14 +52,16 @@ class Case:
         self,
         *,
         request: ActionRequest,
+        action: AnyAction | None,
         policy: PolicySnapshot,
         facts: Facts | None,
         now: datetime,
         words: str,
     ) -> None:
-        """`words` is what the user typed themselves in this request."""
+        """`action` is what the request names, if there is such an action, and `words` what the
+        user typed themselves in this request."""
         self.request, self.policy, self.facts, self.now = request, policy, facts, now
-        self.words = words
+        self.known, self.words = action, words
         self.checks: list[Check] = []
 
     def require(self, reason: str, check: Check) -> None:
@@ -93,13 +95,20 @@ class Case:
         return not self.kinds.isdisjoint(kinds)
 
     @property
+    def action(self) -> AnyAction:
+        """What is to be done. Raises Refused where there is no such action."""
+        if self.known is None:
+            self.refuse("unknown_action", "action")
+        return self.known
+
+    @property
     def from_content(self) -> bool:
         return self.request.origin.trigger in FROM_CONTENT
 
     def context(self, facts: Facts, *, asks: bool = False) -> Context:
         """What conditions may look at, once arguments, targets and provenance are known."""
         return Context(
-            action=registry.BY_NAME[self.request.action_type],
+            action=self.action,
             arguments=self.arguments,
             targets=self.targets,
             effects=self.effects,
@@ -138,7 +147,7 @@ class Case:
             effects=self.effects,
             side_effects=tuple([effect.sentence for effect in self.effects]) + self._taken_off(),
             hold_seconds=seconds,
-            removals=self._removals(),
+            removals=self.removals(),
             provenance=self.provenance,
         )
 
@@ -153,7 +162,7 @@ class Case:
             if rival.external_id in present
         )
 
-    def _removals(self) -> tuple[str, ...]:
+    def removals(self) -> tuple[str, ...]:
         """The labels to take off: the group's others, as far as the provider has them."""
         if not self.rivals or self.facts is None:
             return ()

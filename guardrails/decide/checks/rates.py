@@ -1,16 +1,14 @@
 """How often this was done lately leaves room for it. Pure."""
 
-from guardrails.actions import registry
-from guardrails.contracts import ActionRequest
+from guardrails.actions.base import AnyAction
 from guardrails.decide.checks.asking import reasons_to_ask
 from guardrails.decide.checks.case import Case
-from guardrails.decide.conditions import RateCondition
+from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PolicySnapshot
 
 
-def rates_of(request: ActionRequest, policy: PolicySnapshot) -> tuple[RateCondition, ...]:
+def rates_of(action: AnyAction, policy: PolicySnapshot) -> tuple[RateCondition, ...]:
     """The rates that an action is under: those of the ceiling, then of its permission."""
-    action = registry.BY_NAME[request.action_type]
     rule = policy.rule(action.name, action.resource_type)
     found = [one for limit in policy.limits(action.name) for one in limit.conditions]
     found += rule.conditions if rule else ()
@@ -22,7 +20,7 @@ def rates(case: Case) -> None:
     if case.facts is None or not case.policy.has_rates:
         return
     context = case.context(case.facts, asks=any(reasons_to_ask(case)))
-    for condition in rates_of(case.request, case.policy):
+    for condition in rates_of(case.action, case.policy):
         is_known = condition.counted(context) is not None
         reason = "rate_exceeded" if is_known else "counts_unavailable"
         case.require(reason, condition.evaluate(context))

@@ -1,19 +1,14 @@
 """What cannot be taken back is not begun while the ledger is not sealed: a row without a seal
 proves nothing to anybody outside. Pure."""
 
-from guardrails.contracts import Check, Decision
-from guardrails.facts.reasons import sentence
+from guardrails.decide.checks.case import Case
+from guardrails.facts.effects import is_irreversible
 
 
-def sealed(decision: Decision, why_not: str) -> Decision:
-    """The decision on an irreversible action, refused if the ledger says why it must not be
-    (audit.seals.progress)."""
-    if not why_not:
-        return decision  # just what the policy says, and says again whenever it is replayed
-    return decision._replace(
-        verdict="refuse",
-        reason="not_sealed",
-        sentence=sentence("not_sealed", why_not),
-        checks=(*decision.checks, Check(name="seals", passed=False, detail=why_not)),
-        hold_seconds=0,
-    )
+def sealed(case: Case, why_not: str) -> None:
+    """The ledger's seals let it be done (`why_not` is empty), or it needs none: it can be taken
+    back, or there is nothing to do. Looked at last."""
+    if not why_not or case.facts is None or not is_irreversible(case.effects):
+        return
+    if not case.action.already_so(case.parsed, case.facts, case.removals()):
+        case.refuse("not_sealed", "seals", why_not)

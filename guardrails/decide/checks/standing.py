@@ -5,12 +5,11 @@ It is the same for every decision under one policy, so it is found once a policy
 
 from typing import NamedTuple
 
-from guardrails.actions import registry
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case, Refused
 from guardrails.decide.checks.stopping import stopping
-from guardrails.decide.conditions.receivers.recipient import Recipient
+from guardrails.decide.conditions.base import OpeningCondition
 from guardrails.decide.snapshot import PERMITTING, Limit, Rule
 
 Permitted = tuple[AnyAction, Rule]
@@ -22,7 +21,7 @@ class Standing(NamedTuple):
     checks: tuple[Check, ...]
     limits: tuple[Limit, ...]
     rule: Rule | None
-    openings: tuple[Recipient, ...] = ()
+    openings: tuple[OpeningCondition, ...] = ()
     permitted: Permitted | None = None
     refused: tuple[str, str] = ("", "")
 
@@ -43,7 +42,14 @@ def standing(case: Case) -> Permitted:
 
 
 def _standing(asked: Case) -> Standing:
-    case = Case(request=asked.request, policy=asked.policy, facts=None, now=asked.now, words="")
+    case = Case(
+        request=asked.request,
+        action=asked.known,
+        policy=asked.policy,
+        facts=None,
+        now=asked.now,
+        words="",
+    )
     permitted, refused = None, ("", "")
     try:
         permitted = _permitted(case)
@@ -62,9 +68,8 @@ def _standing(asked: Case) -> Standing:
 def _permitted(case: Case) -> Permitted:
     request, policy = case.request, case.policy
     stopping(case)
-    action = registry.BY_NAME.get(request.action_type)
-    source = request.account.source
-    if action is None or action.only_undoes or not registry.works_on(action, source):
+    action = case.action
+    if action.only_undoes or not action.works_on(request.account.source):
         case.refuse("unknown_action", "action")
     case.limits = policy.limits(action.name)
     modes = [limit.mode for limit in case.limits]

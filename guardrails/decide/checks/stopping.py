@@ -1,8 +1,22 @@
-"""What stops everything, whoever commands it. Pure."""
+"""What stops everything, whoever commands it, when it is decided and again when the attempt
+stands in the ledger. Pure."""
+
+from typing import Literal, NamedTuple
 
 from guardrails.contracts import bare
 from guardrails.decide.checks.case import Case
+from guardrails.decide.snapshot import PERMITTING, Mode
 from guardrails.facts.text import visible
+
+
+class Stops(NamedTuple):
+    """What could stop one action at this moment. `limits` are the modes of the ceiling's limits
+    that it is under, `mode` is that of its allowed action; None: there is none any more."""
+
+    switched_off: bool
+    paused: bool
+    limits: frozenset[Mode] = frozenset()
+    mode: Mode | None = None
 
 
 def stopping(case: Case) -> None:
@@ -14,3 +28,13 @@ def stopping(case: Case) -> None:
         case.refuse("switched_off", "switches", f"“{visible(switch.why)}”")
     case.require("switched_off", bare("switches", True))
     case.require("paused", bare("pause", not paused))
+
+
+def why_stopped(stops: Stops, *, undoes: bool) -> Literal["", "switched_off", "paused"]:
+    """The reason to stop, between the committed attempt and the provider's call; empty: none.
+    What a person takes back (`undoes`) needs no allowed action of the agent."""
+    if stops.switched_off:
+        return "switched_off"
+    forbidden = {"never"} if undoes else {"never", "draft_only"}
+    permitted = undoes or stops.mode in PERMITTING - forbidden
+    return "" if permitted and not stops.paused and not stops.limits & forbidden else "paused"

@@ -5,11 +5,11 @@ it, and Remit itself kept what there was before. Switches, pauses and the ceilin
 everybody, and what was changed since is left alone.
 """
 
-from guardrails.actions import registry
+from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.stopping import stopping
-from guardrails.decide.conditions import RateCondition
+from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
 
 COMMANDED = "A person commands it, so the agent needs no permission for it."
@@ -19,18 +19,18 @@ def undoing(case: Case) -> None:
     """Every check in order. Raises Refused at the first that fails."""
     request, facts = case.request, case.facts
     stopping(case)
-    action = registry.BY_NAME.get(request.action_type)
-    if action is None or not registry.works_on(action, request.account.source):
+    action = case.action
+    if not action.works_on(request.account.source):
         case.refuse("unknown_action", "action")
     case.limits = case.policy.limits(action.name)
     forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
     case.require("forbidden_by_ceiling", bare("ceiling", not forbidden))
     case.require("not_permitted", Check(name="permission", passed=True, detail=COMMANDED))
     try:
-        arguments = registry.parse(action, request.arguments)
-    except registry.InvalidArguments as error:
+        arguments = action.parse(request.arguments)
+    except InvalidArguments as error:
         case.refuse("invalid_arguments", "arguments", f"{error}.")
-    case.arguments = registry.canonical(arguments)
+    case.arguments = arguments.canonical()
     if facts is None:
         case.refuse("facts_unavailable", "facts")
     object_id = action.object_id(arguments)

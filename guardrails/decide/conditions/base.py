@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, Trigger
@@ -106,8 +106,28 @@ class Condition(BaseModel, ABC):
         narrow; in the ceiling all of them do."""
         return False
 
+    @property
+    def lets_own_text_out(self) -> bool:
+        """Whether what the agent wrote itself may reach others without anybody being asked."""
+        return False
+
     def check(self, passed: bool, detail: str) -> Check:
         return Check(name=f"condition {self.kind}", passed=passed, detail=detail)
+
+
+class OpeningCondition(Condition):
+    """A condition that also lets receivers in who are not listed, by how they stand to the
+    user. In the ceiling it only narrows."""
+
+    relation: Annotated[tuple[Relation, ...], Field(strict=False, min_length=1)]
+
+    def knows(self, relations: Set[Relation]) -> bool:
+        """Whether a receiver who stands so to the user stands in one of the relations."""
+        return bool(relations & set(self.relation))
+
+    @abstractmethod
+    def admits(self, relations: Set[Relation]) -> bool:
+        """Whether such a receiver may be reached, or at least asked about."""
 
 
 class RateCondition(Condition):
@@ -188,6 +208,7 @@ class Unreadable:
     """A stored condition that Remit does not understand. It never holds."""
 
     raw: Any
+    lets_own_text_out: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from guardrails.decide.policy_file import with_file
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies import (
-    drafts,
     files as policy_files,
     presets,
     text as policy_text,
@@ -81,7 +81,7 @@ class Command(BaseCommand):
 
     def load(self, account: Account, options: dict[str, Any]) -> None:
         wanted = policy_text.read(text(options))
-        draft = drafts.with_file(
+        draft = with_file(
             policy_snapshot(account.ref()),
             policy_files.whole(account, wanted),
             account.ref().source,

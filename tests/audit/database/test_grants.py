@@ -335,11 +335,11 @@ def test_a_weakened_ledger_keeps_the_processes_from_starting(
         psycopg.connect(separate.owner, autocommit=True) as session,
         connected(separate.url("app")),
     ):
-        assert start.refusals() == []
+        assert start.find_refusals() == []
         session.execute(weaken)
-        refused = start.refusals()
+        refused = start.find_refusals()
         session.execute(mend)
-        assert start.refusals() == []
+        assert start.find_refusals() == []
     assert sentence in "\n".join(refused)
 
 

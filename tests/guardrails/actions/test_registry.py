@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from guardrails.actions.registry import ACTIONS, BY_NAME, works_on
+from guardrails.actions.registry import ACTIONS, BY_NAME
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations import writes
@@ -37,7 +37,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
     assert [one.source for one in BY_SOURCE.values() if one.starts_turns] == ["gmail"]
     assert {one.source for one in BY_SOURCE.values() if one.is_writable} == WRITTEN_TO
     assert {
-        source for source in BY_SOURCE if any(works_on(action, source) for action in ACTIONS)
+        source for source in BY_SOURCE if any(action.works_on(source) for action in ACTIONS)
     } == WRITTEN_TO
 
 

@@ -8,8 +8,8 @@ import pytest
 from guardrails.actions import registry
 from guardrails.actions.mail.messages import receivers
 from guardrails.contracts import Trigger
-from guardrails.decide import conditions
-from guardrails.decide.conditions import Context
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.conditions.base import Context
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Role, Target
 from integrations.contracts import Authentication, Correspondence

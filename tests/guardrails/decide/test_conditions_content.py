@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from guardrails.actions import registry
-from guardrails.decide import conditions
-from guardrails.decide.conditions import Context
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.conditions.base import Context
 from guardrails.facts.facts import Facts
 from guardrails.gather.lookups import content_of
 from integrations.contracts import Attachment, Document, Event

@@ -10,9 +10,10 @@ import pytest
 from config.local.state import PROJECT_DIR
 from guardrails.actions import registry
 from guardrails.actions.mail.messages import receivers
-from guardrails.decide import conditions
-from guardrails.decide.conditions import BY_KIND, Context
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.conditions.base import Context
 from guardrails.decide.conditions.objects.number import Number
+from guardrails.decide.conditions.vocabulary import BY_KIND
 from guardrails.decide.provenance import Provenance
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience

@@ -9,8 +9,9 @@ from hypothesis import given, strategies as st
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Trigger
-from guardrails.decide import conditions
-from guardrails.decide.conditions import BY_KIND, Condition, Context, RateCondition
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.conditions.base import Condition, Context, RateCondition
+from guardrails.decide.conditions.vocabulary import BY_KIND
 from guardrails.decide.provenance import Relation
 from guardrails.facts import content
 from guardrails.facts.counts import Counts, Tally

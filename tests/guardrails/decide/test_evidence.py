@@ -1,5 +1,6 @@
 """Any decision of the past is decided again from the ledger, and gives the same answer."""
 
+import json
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -9,14 +10,15 @@ from django.db import IntegrityError, connections
 from hypothesis import given, strategies as st
 
 from audit.contracts import Recorded
+from audit.ledger import policies as ledger_policies
 from audit.ledger.chain import canonical_bytes, storable
 from audit.ledger.selectors import recorded
 from audit.models import LedgerPolicy
+from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.decide import evidence, snapshot
-from guardrails.decide.policy import decide, needs
+from guardrails.decide.policy import needs
 from guardrails.decide.snapshot import PolicySnapshot
-from guardrails.execute import policy_versions
 from guardrails.execute.entries import blocked
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
@@ -28,8 +30,8 @@ from tests.guardrails.decide.test_policy_properties import (
     origins,
     policies,
 )
-from tests.guardrails.office import Office, webhook
-from tests.guardrails.values import ADA, NOW, email, facts, policy_of, request, rule
+from tests.guardrails.office import Office, policy_that_decided, webhook
+from tests.guardrails.values import ADA, NOW, decide, email, facts, policy_of, request, rule
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -75,7 +77,7 @@ def test_the_same_policy_gives_the_same_answer(
     past = evidence.past(row)
     assert past is not None
 
-    again = evidence.decide_again(past, snapshot.read(policy.content()))
+    again = evidence.decide_again(past, evidence.policy_of(policy.content()))
 
     assert again is not None
     assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
@@ -84,7 +86,7 @@ def test_the_same_policy_gives_the_same_answer(
 @given(policies(), st.lists(limits, max_size=2, unique_by=lambda one: one.id))
 def test_a_policy_is_read_back_as_it_was(policy: PolicySnapshot, some: list[Any]) -> None:
     policy = replace(policy, ceiling=tuple(some), switches=(snapshot.Switch(id="1", why="x"),))
-    again = snapshot.read(policy.content())
+    again = evidence.policy_of(policy.content())
     assert again.digest == policy.digest
     assert again.content() == policy.content()
 
@@ -122,7 +124,7 @@ def test_facts_that_were_not_read_are_not_guessed() -> None:
     past = evidence.past(as_recorded(request("archive", ARGUMENTS["archive"]), policy, facts()))
     assert past is not None
     wider = policy_of(rule("archive", "auto", {"kind": "thread"}))
-    assert not needs(past.request, wider) <= past.needs
+    assert not needs(registry.BY_NAME[past.request.action_type], wider) <= past.needs
     assert evidence.decide_again(past, wider) is None
 
 
@@ -169,10 +171,9 @@ def test_what_the_executor_decided_is_decided_again_from_the_ledger(
     row = recorded(result.action_id)[0]
     past, policy = (
         evidence.past(row),
-        policy_versions.policy(row.policy_digest, tenant_id=row.tenant_id),
+        policy_that_decided(row),
     )
     assert past is not None
-    assert policy is not None
     again = evidence.decide_again(past, policy)
     assert again is not None
     assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
@@ -181,12 +182,14 @@ def test_what_the_executor_decided_is_decided_again_from_the_ledger(
 @database
 def test_a_policy_is_kept_once_and_only_as_it_was(office: Office) -> None:
     policy, tenant_id = policy_of(rule("archive")), office.organisation.id
-    policy_versions.keep(policy, tenant_id=tenant_id)
-    policy_versions.keep(policy, tenant_id=tenant_id)
+    for _ in range(2):
+        ledger_policies.store(tenant_id=tenant_id, digest=policy.digest, body=policy.canonical)
     assert LedgerPolicy.objects.filter(tenant_id=tenant_id).count() == 1
-    assert policy_versions.policy(policy.digest, tenant_id=tenant_id) == policy
-    assert policy_versions.policy("0" * 64, tenant_id=tenant_id) is None
-    assert policy_versions.policy(policy.digest, tenant_id=uuid4()) is None
+    body = ledger_policies.body(tenant_id=tenant_id, digest=policy.digest)
+    assert body is not None
+    assert evidence.policy_of(json.loads(body)) == policy
+    assert ledger_policies.body(tenant_id=tenant_id, digest="0" * 64) is None
+    assert ledger_policies.body(tenant_id=uuid4(), digest=policy.digest) is None
     with pytest.raises(IntegrityError), connections["ledger"].cursor() as cursor:
         cursor.execute(
             "INSERT INTO audit_policy (tenant_id, digest, body) VALUES (%s, %s, '{}')",

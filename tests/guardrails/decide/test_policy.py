@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from guardrails.contracts import Origin
-from guardrails.decide.policy import decide
 from guardrails.decide.snapshot import Option, Rule
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import REASONS
@@ -18,6 +17,7 @@ from tests.guardrails.values import (
     STRANGER,
     account,
     chat,
+    decide,
     email,
     facts,
     inbound,

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from guardrails.actions import registry
 from guardrails.contracts import Decision, Origin
-from guardrails.decide import conditions
-from guardrails.decide.policy import decide, needs
-from guardrails.decide.snapshot import Limit, Mode, PolicySnapshot, Switch, read as read_snapshot
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.evidence import policy_of as read_snapshot
+from guardrails.decide.policy import needs
+from guardrails.decide.snapshot import Limit, Mode, PolicySnapshot, Switch
 from tests.guardrails.decide.test_policy_properties import (
     ARGUMENTS,
     CONDITIONS,
@@ -19,7 +21,7 @@ from tests.guardrails.decide.test_policy_properties import (
     origins,
     policies,
 )
-from tests.guardrails.values import NOW, chat, facts, option, policy_of, request, rule
+from tests.guardrails.values import NOW, chat, decide, facts, option, policy_of, request, rule
 
 ARCHIVE = {"email_id": "mail-1"}
 
@@ -105,7 +107,7 @@ def test_a_condition_nobody_understands_holds_for_nobody() -> None:
 
 def test_the_facts_that_a_limit_needs_are_read() -> None:
     policy = under(limit("auto", {"kind": "thread"}, action_type="archive"))
-    assert needs(request("archive", ARCHIVE), policy) == {"email", "thread"}
+    assert needs(registry.BY_NAME["archive"], policy) == {"email", "thread"}
 
 
 @pytest.mark.parametrize(

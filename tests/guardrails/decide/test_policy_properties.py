@@ -6,15 +6,16 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from guardrails.actions import registry
+from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import Decision, Origin
-from guardrails.decide import conditions
-from guardrails.decide.policy import decide
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import Mode, Option, PolicySnapshot, Rule
 from tests.guardrails.kinds import any_condition
 from tests.guardrails.values import (
     ADA,
     NOW,
     chat,
+    decide,
     email,
     facts,
     inbound,
@@ -161,9 +162,9 @@ def test_any_value_in_the_wrong_shape_is_refused_or_canonical(
     name = data.draw(st.sampled_from(sorted(action.arguments.model_fields)))
     wish = ARGUMENTS[action_type] | {name: data.draw(json_values)}
     try:
-        parsed = registry.parse(action, wish)
-    except registry.InvalidArguments:
+        parsed = action.parse(wish)
+    except InvalidArguments:
         return
-    canonical = registry.canonical(parsed)
-    assert registry.parse(action, canonical) == parsed
+    canonical = parsed.canonical()
+    assert action.parse(canonical) == parsed
     assert canonical[name] == wish[name] or name in ("to", "cc", "bcc", "assignee")

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from audit.ledger.chain import canonical_bytes, storable
 from audit.ledger.selectors import recorded
 from guardrails.contracts import Decision, Origin
-from guardrails.decide import conditions, evidence, provenance, snapshot
-from guardrails.decide.policy import decide
+from guardrails.decide import evidence, provenance
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import Option, PolicySnapshot, Rule
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
@@ -23,6 +23,7 @@ from tests.guardrails.values import (
     NOW,
     STRANGER,
     chat,
+    decide,
     email,
     facts,
     inbound,
@@ -149,7 +150,7 @@ def test_every_decision_about_it_is_decided_again_to_the_same_answer(
     row = as_recorded(request(name, WISHES[name], origin), policy, found)
     past = evidence.past(row)
     assert past is not None
-    again = evidence.decide_again(past, snapshot.read(policy.content()))
+    again = evidence.decide_again(past, evidence.policy_of(policy.content()))
     assert again is not None
     assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
 

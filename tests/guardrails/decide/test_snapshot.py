@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 from audit.ledger.chain import canonical_bytes
-from guardrails.decide import snapshot
+from guardrails.decide import evidence
 from tests.guardrails.values import option, policy_of, rule
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -24,7 +24,7 @@ def test_equal_policies_have_one_digest_in_any_order() -> None:
     other = policy_of(*rows[::-1], *options[::-1])
 
     assert one.digest == other.digest
-    assert snapshot.read(one.content()).digest == one.digest
+    assert evidence.policy_of(one.content()).digest == one.digest
     assert replace(one, paused=True).digest != one.digest
 
 

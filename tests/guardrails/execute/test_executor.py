@@ -252,8 +252,8 @@ def test_a_paused_account_stops_even_an_action_that_was_decided(
     office.permit("archive")
     begin = executor._begin
 
-    def pause_after_attempt(*args: Any) -> Any:
-        entry = begin(*args)
+    def pause_after_attempt(*args: Any, **named: Any) -> Any:
+        entry = begin(*args, **named)
         Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
         return entry
 

@@ -81,8 +81,8 @@ def test_what_is_stopped_between_decision_and_call_is_not_called(
     request = office.request("archive", {"email_id": office.receive()})
     begin = executor._begin
 
-    def begun(*given: Any) -> Any:
-        attempt = begin(*given)
+    def begin_late(*given: Any, **named: Any) -> Any:
+        attempt = begin(*given, **named)
         if stop == "switch":
             switches.throw(
                 Scope(organisation_id=office.organisation.id),
@@ -94,7 +94,7 @@ def test_what_is_stopped_between_decision_and_call_is_not_called(
             CeilingRule.objects.create(organisation=office.organisation, at_most="never")
         return attempt
 
-    monkeypatch.setattr(executor, "_begin", begun)
+    monkeypatch.setattr(executor, "_begin", begin_late)
     result = execute(request)
 
     assert result.status == "refused"

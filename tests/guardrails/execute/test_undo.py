@@ -12,6 +12,7 @@ from audit.ledger.ids import uuid7
 from audit.ledger.selectors import recorded
 from guardrails.actions.registry import ACTIONS, UNDOING
 from guardrails.contracts import ActionResult
+from guardrails.decide.checks.stopping import Stops
 from guardrails.execute import switches
 from guardrails.execute.executor import execute
 from guardrails.execute.switches import Scope
@@ -271,15 +272,15 @@ def test_a_switch_thrown_between_decision_and_call_stops_it(
     rooms: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = perform(rooms, "archive", {"email_id": "mail-1"})
-    is_stopped = stops.is_stopped
+    read_stops = stops.read_stops
 
-    def late(**given: Any) -> bool:
+    def late(**given: Any) -> Stops:
         switches.throw(
             Scope(), why="Now", author=Author(name=OLGA, door="admin"), patience_seconds=0
         )
-        return is_stopped(**given)
+        return read_stops(**given)
 
-    monkeypatch.setattr(stops, "is_stopped", late)
+    monkeypatch.setattr(stops, "read_stops", late)
     result = take_back(rooms, done)
     assert (result.status, result.reason) == ("refused", "switched_off")
     assert len(rooms.calls()) == 1

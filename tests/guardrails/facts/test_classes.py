@@ -9,11 +9,10 @@ from pydantic import BaseModel, Field
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.actions.mail.mark_read import MarkRead
-from guardrails.decide.policy import decide
 from guardrails.facts.classes import Is, classes
 from guardrails.facts.text import Body, Line, ObjectId
 from tests.guardrails.arguments import BASE, ROWS
-from tests.guardrails.values import NOW, facts, policy_of, request, rule
+from tests.guardrails.values import NOW, decide, facts, policy_of, request, rule
 
 EVERY_ARGUMENT: dict[str, dict[str, Any]] = {
     name: dict(ChainMap(*(row.given(good=True) for row in ROWS if row.action == name), base))
@@ -31,7 +30,7 @@ def test_every_argument_of_every_action_has_one_class(action: AnyAction) -> None
 @pytest.mark.parametrize("name", EVERY_ARGUMENT)
 def test_targets_are_the_arguments_that_are_classed_so(name: str) -> None:
     action = registry.BY_NAME[name]
-    targets = action.targets(registry.parse(action, EVERY_ARGUMENT[name]))
+    targets = action.targets(action.parse(EVERY_ARGUMENT[name]))
     named = {target.path.partition("[")[0] for target in targets}
     assert named == {argument for argument, one in action.classes.items() if one == "target"}
 

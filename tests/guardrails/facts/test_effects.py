@@ -7,7 +7,7 @@ import pytest
 from audit.ledger.selectors import recorded
 from guardrails.approve import approvals
 from guardrails.contracts import Decision, Origin
-from guardrails.decide.policy import decide
+from guardrails.decide.checks.stopping import Stops
 from guardrails.decide.snapshot import Option, Rule
 from guardrails.execute.executor import execute
 from guardrails.facts.effects import is_alert
@@ -22,6 +22,7 @@ from tests.guardrails.values import (
     STRANGER,
     account,
     chat,
+    decide,
     email,
     facts,
     inbound,
@@ -334,13 +335,13 @@ def test_an_object_that_changes_after_the_decision_is_left_alone(
         approval_mode="auto", conditions=[AGENT_TEXT]
     )
     lunch.list_target("update_calendar_event", "recipient", ADA)
-    still_permitted = stops.still_permitted
+    read_stops = stops.read_stops
 
-    def late(**given: Any) -> bool:
+    def late(**given: Any) -> Stops:
         lunch.change("events", "event-1", attendees=[{"email": STRANGER}])
-        return still_permitted(**given)
+        return read_stops(**given)
 
-    monkeypatch.setattr(stops, "still_permitted", late)
+    monkeypatch.setattr(stops, "read_stops", late)
 
     wish = {"event_id": "event-1", "title": "Late lunch"}
     result = execute(lunch.request("update_calendar_event", wish))

@@ -11,13 +11,12 @@ from audit.ledger.selectors import recorded
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import Origin
 from guardrails.decide import evidence
-from guardrails.execute import policy_versions
 from guardrails.execute.executor import execute
 from guardrails.gather import judgement
 from guardrails.gather.directory import colleagues
 from guardrails.policies.simulation import simulate
 from integrations.models import Account, Organisation
-from tests.guardrails.office import Office, phases
+from tests.guardrails.office import Office, phases, policy_that_decided
 from tests.guardrails.values import STRANGER
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -235,11 +234,10 @@ def test_what_was_decided_on_it_is_decided_again_from_the_ledger(
     row = recorded(result.action_id)[0]
     past, policy = (
         evidence.past(row),
-        policy_versions.policy(row.policy_digest, tenant_id=row.tenant_id),
+        policy_that_decided(row),
     )
 
     assert past is not None
-    assert policy is not None
     again = evidence.decide_again(past, policy)
     assert again is not None
     assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])

@@ -15,14 +15,20 @@ from audit.ledger.selectors import recorded
 from guardrails.approve import approvals
 from guardrails.contracts import ActionResult, Origin
 from guardrails.decide import evidence
-from guardrails.execute import policy_versions
 from guardrails.execute.executor import execute
 from guardrails.facts.counts import Counts, Question, Use
 from guardrails.gather import usage
 from guardrails.models import Approval, CeilingRule, Usage
 from guardrails.policies import drafts, simulation
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import CHAT, Office, in_threads, interrupted, phases
+from tests.guardrails.office import (
+    CHAT,
+    Office,
+    in_threads,
+    interrupted,
+    phases,
+    policy_that_decided,
+)
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -346,7 +352,7 @@ def test_sixteen_threads_try_two_hundred_and_seven_are_done(office: Office) -> N
 
 def past_of(result: ActionResult) -> tuple[Any, Any]:
     row = recorded(result.action_id)[0]
-    return evidence.past(row), policy_versions.policy(row.policy_digest, tenant_id=row.tenant_id)
+    return evidence.past(row), policy_that_decided(row)
 
 
 def test_decisions_under_a_rate_are_decided_again_alike(office: Office) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from guardrails.decide import conditions
+from guardrails.decide.checks.stopping import why_stopped
+from guardrails.decide.conditions.base import Unreadable
 from guardrails.gather import stops
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
@@ -72,18 +73,22 @@ def test_a_stored_condition_nobody_understands_never_holds(organisation: Organis
             "UPDATE guardrails_allowedaction SET conditions = %s WHERE id = %s", [stored, row.id]
         )
     (rule,) = policy_snapshot(mine).rules
-    assert isinstance(rule.conditions[0], conditions.Unreadable)
+    assert isinstance(rule.conditions[0], Unreadable)
 
 
 def test_pausing_is_read_live(organisation: Organisation) -> None:
     mine = account(organisation)
     row = AllowedAction.objects.create(account_id=mine.id, action_type="archive")
-    permitted: dict[str, Any] = {"account_id": mine.id, "rule_id": str(row.id)}
-    assert stops.still_permitted(**permitted)
+
+    def stopped() -> str:
+        found = stops.read_stops(account_id=mine.id, action_type="archive", rule_id=str(row.id))
+        return why_stopped(found, undoes=False)
+
+    assert stopped() == ""
     assert not policy_snapshot(mine).paused
     Account.objects.filter(id=mine.id).update(paused=True)
     assert policy_snapshot(mine).paused
-    assert not stops.still_permitted(**permitted)
+    assert stopped() == "paused"
 
 
 def test_capabilities_say_what_may_be_tried(

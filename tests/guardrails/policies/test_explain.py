@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from guardrails.contracts import Origin
-from guardrails.decide import conditions
-from guardrails.decide.policy import decide
+from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import Limit, Mode, PolicySnapshot, Switch
 from guardrails.policies import explain
 from guardrails.policies.explain import Effective, may_ever
@@ -24,6 +23,7 @@ from tests.guardrails.values import (
     ADA,
     NOW,
     STRANGER,
+    decide,
     facts,
     option,
     policy_of,

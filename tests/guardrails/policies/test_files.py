@@ -6,11 +6,11 @@ import pytest
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
+from guardrails.decide.policy_file import PolicyFile
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import files as policy_files
 from guardrails.policies.changes import Author
 from guardrails.policies.files import apply, differences, exported, whole
-from guardrails.policies.format import PolicyFile
 from guardrails.policies.text import PolicyFileError, parsed, read
 from tests.guardrails.office import Office
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from guardrails.decide.policy import decide
 from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.policies.findings import findings
 from tests.guardrails.decide.test_policy_ceiling import limit, limits
@@ -18,7 +17,7 @@ from tests.guardrails.decide.test_policy_properties import (
     policies,
 )
 from tests.guardrails.kinds import any_condition
-from tests.guardrails.values import ADA, NOW, facts, option, policy_of, request, rule
+from tests.guardrails.values import ADA, NOW, decide, facts, option, policy_of, request, rule
 
 DOMAIN = {"kind": "recipient_domain", "domains": ["client.com"]}
 OTHER_DOMAIN = {"kind": "recipient_domain", "domains": ["other.com"]}

@@ -10,6 +10,7 @@ from audit.contracts import Filters
 from audit.ledger.selectors import actions
 from audit.models import LedgerPolicy
 from guardrails.contracts import Origin
+from guardrails.decide.policy_file import with_file
 from guardrails.decide.snapshot import PolicySnapshot, Switch
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption, Approval, CeilingRule
@@ -227,7 +228,7 @@ def test_a_whole_file_is_tried(office: Office) -> None:
 
     def tried(text: str) -> tuple[int, int, int]:
         whole = policy_files.whole(office.mailbox, policy_text.read(text))
-        found = replay(account, lambda policy: drafts.with_file(policy, whole, account.source))
+        found = replay(account, lambda policy: with_file(policy, whole, account.source))
         return len(found.newly("allow")), len(found.newly("ask")), len(found.newly("refuse"))
 
     assert tried("version: 1") == (0, 0, 0)

@@ -35,8 +35,12 @@ class WrittenBy(Condition):
         return isinstance(other, WrittenBy) and self.written_by in ("user", other.written_by)
 
     @property
-    def opens(self) -> bool:
+    def lets_own_text_out(self) -> bool:
         return self.written_by == "anyone"
+
+    @property
+    def opens(self) -> bool:
+        return self.lets_own_text_out
 
     @property
     def always_holds(self) -> bool:

@@ -1,13 +1,11 @@
 """How the receivers must stand to the user, and who may be reached without being listed."""
 
 from collections.abc import Mapping, Set
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
-from guardrails.decide.conditions.base import Condition, Context, either
+from guardrails.decide.conditions.base import Condition, Context, OpeningCondition, either
 from guardrails.decide.provenance import Relation
 from guardrails.facts.facts import Need
 
@@ -21,7 +19,7 @@ IN_WORDS: Mapping[Relation, str] = {
 }
 
 
-class Recipient(Condition):
+class Recipient(OpeningCondition):
     """Every receiver stands to the user in one of these relations. In a permission it also
     opens: whoever stands in one of them need not be listed (a blind copy must be, as ever).
     The directory has everybody whose account is connected here, in this organisation.
@@ -33,7 +31,6 @@ class Recipient(Condition):
 
     kind: Literal["recipient"]
     title: ClassVar[str] = "How receivers stand to the user"
-    relation: Annotated[tuple[Relation, ...], Field(strict=False, min_length=1)]
     novel: Literal["forbid", "ask"] = "forbid"
     about_receivers: ClassVar[bool] = True
 
@@ -57,12 +54,7 @@ class Recipient(Condition):
             and other.novel in ("ask", self.novel)
         )
 
-    def knows(self, relations: Set[Relation]) -> bool:
-        """Whether a receiver who stands so to the user stands in one of the relations."""
-        return bool(relations & set(self.relation))
-
     def admits(self, relations: Set[Relation]) -> bool:
-        """Whether such a receiver may be reached, or at least asked about."""
         return self.knows(relations) or self.novel == "ask"
 
     def evaluate(self, context: Context) -> Check:

@@ -12,7 +12,8 @@ from django.urls import reverse
 
 from guardrails.admin import schema_form
 from guardrails.admin.policies import conditions_form
-from guardrails.decide.conditions import BY_KIND, CONDITIONS, Condition
+from guardrails.decide.conditions.base import Condition
+from guardrails.decide.conditions.vocabulary import BY_KIND, CONDITIONS
 from guardrails.models import AllowedAction, CeilingRule
 from tests.guardrails.office import Office
 

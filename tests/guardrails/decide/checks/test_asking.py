@@ -6,7 +6,6 @@ import pytest
 
 from guardrails.approve import approvals
 from guardrails.contracts import Decision, Origin
-from guardrails.decide.policy import decide
 from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
@@ -18,6 +17,7 @@ from tests.guardrails.values import (
     NOW,
     account,
     chat,
+    decide,
     facts,
     inbound,
     option,

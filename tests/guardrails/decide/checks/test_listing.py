@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from guardrails.contracts import Decision, Origin
-from guardrails.decide.policy import decide
 from guardrails.decide.snapshot import Limit, Option, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
@@ -16,6 +15,7 @@ from tests.guardrails.values import (
     NOW,
     STRANGER,
     chat,
+    decide,
     facts,
     inbound,
     option,

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from guardrails.contracts import ActionResult, Decision, Origin
-from guardrails.decide.policy import decide
 from guardrails.decide.snapshot import Option, Rule
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
@@ -21,6 +20,7 @@ from tests.guardrails.values import (
     STRANGER,
     account,
     chat,
+    decide,
     email,
     facts,
     inbound,

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.decide.steps import has_room
 from guardrails.facts.reasons import sentence
 from guardrails.gather.judgement import Judgement
 from guardrails.models import Approval
@@ -31,18 +33,12 @@ INHERITED = (
 )
 
 
-class TooManyAsks(Exception):
-    """This turn or this account has as many open approvals as it may have."""
+Refusal = Literal["too_many_asks", "no_longer_waiting"]
 
 
-class NoLongerWaiting(Exception):
-    """What a person wanted to change was decided meanwhile."""
-
-
-def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID:
-    """The id of this action's approval, made if it is not there. One that a person changed
-    into this action stops waiting in the same transaction. Raises TooManyAsks and
-    NoLongerWaiting."""
+def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID | Refusal:
+    """The id of this action's approval, made if it is not there, or why nobody is asked. One
+    that a person changed into this action stops waiting in the same transaction."""
     account, origin = request.account, request.origin
     with transaction.atomic():
         # Tool calls of one turn run side by side; the count must see every one of them.
@@ -54,8 +50,10 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         if found is not None:
             return found.id
         changed = _supersede(request, now) if origin.revises else None
-        if changed is None:  # what takes another's place takes no more room
-            _check_room(request)
+        if origin.revises and changed is None:
+            return "no_longer_waiting"
+        if changed is None and not _has_room(request):  # what takes another's place takes none
+            return "too_many_asks"
         hours = settings.APPROVAL_HOURS
         decision = judgement.decision
         return Approval.objects.create(
@@ -83,19 +81,18 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         ).id
 
 
-def _check_room(request: ActionRequest) -> None:
-    """Raises TooManyAsks."""
+def _has_room(request: ActionRequest) -> bool:
     waiting = Approval.objects.filter(account_id=request.account.id, state=Approval.State.PENDING)
-    of_turn = waiting.filter(turn_id=request.origin.turn_id)
-    if (
-        of_turn.count() >= settings.MAX_OPEN_ASKS_PER_TURN
-        or waiting.count() >= settings.MAX_OPEN_ASKS_PER_ACCOUNT
-    ):
-        raise TooManyAsks
+    return has_room(
+        open_of_turn=waiting.filter(turn_id=request.origin.turn_id).count(),
+        open_of_account=waiting.count(),
+        per_turn=settings.MAX_OPEN_ASKS_PER_TURN,
+        per_account=settings.MAX_OPEN_ASKS_PER_ACCOUNT,
+    )
 
 
-def _supersede(request: ActionRequest, now: datetime) -> Approval:
-    """Takes the approval that a person changed out of waiting."""
+def _supersede(request: ActionRequest, now: datetime) -> Approval | None:
+    """Takes the approval that a person changed out of waiting; None: it waits no longer."""
     in_time = Q(expires_at=None) | Q(expires_at__gt=now)
     origin = request.origin
     changed = Approval.objects.filter(
@@ -106,12 +103,10 @@ def _supersede(request: ActionRequest, now: datetime) -> Approval:
         decided_by=origin.edited_by,
         decided_as=origin.edited_as,
     )
-    if not changed:
-        raise NoLongerWaiting
-    return Approval.objects.get(action_id=origin.revises)
+    return Approval.objects.get(action_id=origin.revises) if changed else None
 
 
-def waiting_result(request: ActionRequest) -> ActionResult:
+def result(request: ActionRequest) -> ActionResult:
     """The result of an action that a person is, or was, asked about."""
     approval = Approval.objects.get(action_id=request.action_id)
     reason = REASON_OF.get(Approval.State(approval.state), "needs_approval")

@@ -1,21 +1,23 @@
-"""What the ledger tells the executor: how far an action got, and what became of it."""
+"""How an attempt ended: the row that says so, and the result that is read from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from audit.contracts import Entry, Recorded, Status
+from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
 from guardrails.actions import registry
-from guardrails.actions.base import Outcome
-from guardrails.contracts import ActionRequest, ActionResult, ResultStatus
-from guardrails.execute.entries import INTERRUPTED, fingerprint
+from guardrails.actions.base import InvalidArguments, Outcome
+from guardrails.contracts import ActionResult, ResultStatus
 from guardrails.facts.reasons import sentence
 from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
 from integrations.exceptions import Changed, ProviderError
 from integrations.registry import BY_SOURCE
 
+# What an outcome repeats of its attempt.
+KEPT = ("request", "arguments", "description", "inverse", "proposed_by_agent")
 RESULT_OF: Mapping[Status, ResultStatus] = {
     "succeeded": "succeeded",
     "noop": "noop",
@@ -24,33 +26,45 @@ RESULT_OF: Mapping[Status, ResultStatus] = {
 }
 
 
-def same_request(request: ActionRequest, phases: Sequence[Recorded]) -> bool:
-    """Whether the ledger knows this action id for this very request. Remarks of requests
-    that were turned away for their id don't count."""
-    expected = fingerprint(request)
-    return all(
-        phase.account_id == request.account.id
-        and phase.action_type == request.action_type
-        and phase.payload.get("request", expected) == expected
-        for phase in phases
-        if phase.decision_reason != "action_id_reused"
+def closed(
+    attempt: Entry,
+    *,
+    status: Status,
+    reason: str,
+    now: datetime,
+    payload: Mapping[str, Any] | None = None,
+    artifacts: tuple[Artifact, ...] = (),
+    error_code: str = "",
+    latency_ms: int | None = None,
+    stopped: bool = False,
+) -> Entry:
+    """The outcome of this attempt. `stopped` says that our own switch ended it."""
+    kept = {name: attempt.payload[name] for name in KEPT if name in attempt.payload}
+    return replace(
+        attempt,
+        phase="outcome",
+        status=status,
+        decision="blocked" if stopped else attempt.decision,
+        decision_reason=reason,
+        occurred_at=now,
+        error_code=error_code,
+        latency_ms=latency_ms,
+        artifacts=artifacts,
+        payload={**kept, "sentence": sentence(reason), **(payload or {})},
     )
 
 
-def last_word(phases: Sequence[Recorded]) -> Recorded | None:
-    """The phase that says how far the action got; None when nothing was tried yet."""
-    return next(
-        (
-            phase
-            for phase in reversed(phases)
-            if phase.phase in ("attempt", "outcome", "blocked") or phase.status == "denied"
-        ),
-        None,
-    )
+def late(outcome: Entry) -> Entry:
+    """A remark: this outcome was found when the attempt had been closed already."""
+    payload = {**outcome.payload, "late_outcome": outcome.status}
+    return replace(outcome, phase="control", status="recorded", payload=payload)
 
 
-def is_final(phase: Recorded) -> bool:
-    return phase.phase != "attempt" and phase.decision_reason != INTERRUPTED
+def reopened(recorded: Recorded, *, actor_type: ActorType | None = None) -> Entry:
+    """The entry of a recorded attempt, to be closed."""
+    names = Entry.__dataclass_fields__.keys() & Recorded.__dataclass_fields__.keys()
+    entry = Entry(**{name: getattr(recorded, name) for name in names})
+    return replace(entry, actor_type=actor_type) if actor_type else entry
 
 
 def result(phase: Entry | Recorded) -> ActionResult:
@@ -80,8 +94,8 @@ def outcome(attempt: Entry, answer: object) -> Outcome:
     if action is None or not isinstance(answer, Mapping):
         return {}, ()
     try:
-        arguments = registry.parse(action, attempt.payload.get("arguments", {}))
-    except registry.InvalidArguments:
+        arguments = action.parse(attempt.payload.get("arguments", {}))
+    except InvalidArguments:
         return {}, ()  # the payload was erased
     result, artifacts = action.outcome(arguments, answer)
     return result, tuple(replace(one, provider=attempt.provider) for one in artifacts)
