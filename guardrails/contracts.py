@@ -109,7 +109,7 @@ class Decision(NamedTuple):
 
 
 ResultStatus = Literal["succeeded", "noop", "pending", "held", "refused", "failed", "unknown"]
-HoldState = Literal["held", "released", "recalled", "refused", "failed"]
+HeldSendState = Literal["held", "released", "recalled", "refused", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +195,7 @@ class ApprovalCard:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoldCard:
+class HeldSendCard:
     """A held action, or what became of it, as people and the API see it."""
 
     id: UUID
@@ -206,7 +206,7 @@ class HoldCard:
     action_type: str
     description: str
     arguments: Mapping[str, Any]
-    state: HoldState
+    state: HeldSendState
     held_at: datetime
     until: datetime
     decided_at: datetime | None

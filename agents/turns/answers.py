@@ -11,7 +11,7 @@ from agents.plans import plan_text, planning
 from agents.turns.turns import clarification
 from guardrails.approve import approvals
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import ApprovalCard, HoldCard
+from guardrails.contracts import ApprovalCard, HeldSendCard
 from guardrails.execute import held_sends
 
 CONTEXT_SHOWN = 5
@@ -142,7 +142,7 @@ def _decided_since(
     ]
 
 
-def _since(card: HoldCard) -> dict[str, Any]:
+def _since(card: HeldSendCard) -> dict[str, Any]:
     if card.state == "held":
         return {}
     status = {"released": "succeeded", "failed": "failed"}.get(card.state, "refused")

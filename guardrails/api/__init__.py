@@ -8,7 +8,7 @@ from guardrails.api.approvals import (
     EditView,
     EscalateView,
 )
-from guardrails.api.holds import HoldsView, RecallView
+from guardrails.api.held_sends import HeldSendsView, RecallView
 from guardrails.api.policy import EffectiveView, PolicyView, SimulateView
 from guardrails.api.replay import ReplayView
 from guardrails.api.undo import UndoView
@@ -21,7 +21,7 @@ __all__ = [
     "EditView",
     "EffectiveView",
     "EscalateView",
-    "HoldsView",
+    "HeldSendsView",
     "PolicyView",
     "RecallView",
     "ReplayView",

@@ -17,7 +17,7 @@ from django.utils import timezone
 from audit.contracts import ActorType
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
-from guardrails.contracts import ActionRequest, ActionResult, Decision, HoldCard, Origin
+from guardrails.contracts import ActionRequest, ActionResult, Decision, HeldSendCard, Origin
 from guardrails.decide.checks.stopping import why_stopped
 from guardrails.execute import entries, outcomes
 from guardrails.facts.reasons import sentence
@@ -31,7 +31,7 @@ MAX_CARDS = 200
 SWITCH = "switch"
 
 
-class HoldNotFound(Exception):
+class HeldSendNotFound(Exception):
     """There is no such hold for this organisation and user."""
 
 
@@ -84,16 +84,16 @@ def recall(
     hold_id: UUID,
     by: str,
     external_user_id: str | None = None,
-) -> HoldCard:
+) -> HeldSendCard:
     """A person takes a held action back: it will not be carried out. Again is fine. With
     `external_user_id` only that user's holds are found.
 
-    Raises HoldNotFound; TooLate when it was released; audit.contracts.LedgerError, after which
+    Raises HeldSendNotFound; TooLate when it was released; audit.contracts.LedgerError, after which
     it is recalled all the same, and the sweep writes the row.
     """
     row = _rows(organisation_id, external_user_id).filter(id=hold_id).first()
     if row is None:
-        raise HoldNotFound("There is no such held action.")
+        raise HeldSendNotFound("There is no such held action.")
     _recall(row, by)
     if row.state != State.RECALLED:
         raise TooLate(f"It was released at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC.")
@@ -164,7 +164,7 @@ def cards(
     state: str | None = None,
     action_ids: Iterable[UUID] | None = None,
     limit: int = MAX_CARDS,
-) -> tuple[HoldCard, ...]:
+) -> tuple[HeldSendCard, ...]:
     """The organisation's holds that match, newest first. One query."""
     rows = _rows(organisation_id, external_user_id)
     if state is not None:
@@ -174,8 +174,8 @@ def cards(
     return tuple(card(row) for row in rows.order_by("-held_at", "-id")[:limit])
 
 
-def card(row: Hold) -> HoldCard:
-    return HoldCard(**{name: getattr(row, name) for name in HoldCard.__dataclass_fields__})
+def card(row: Hold) -> HeldSendCard:
+    return HeldSendCard(**{name: getattr(row, name) for name in HeldSendCard.__dataclass_fields__})
 
 
 def request_of(row: Hold) -> ActionRequest:

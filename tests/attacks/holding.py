@@ -57,7 +57,7 @@ def refused_when_due(desk: Desk, reason: str) -> None:
 
 def recall(desk: Desk, hold: Hold, **changes: Any) -> Any:
     body = {"user_id": desk.user_id, **changes}
-    return desk.request("POST", f"/api/v1/holds/{hold.id}/recall", json=body)
+    return desk.request("POST", f"/api/v1/held-sends/{hold.id}/recall", json=body)
 
 
 def released(desk: Desk) -> None:

@@ -256,7 +256,9 @@ def test_other_tenants_and_users_find_nothing(office: Office, api: Api, waiting:
     assert Approval.objects.get(pk=waiting.pk).state == "pending"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/policy", "/api/v1/policy/effective", "/api/v1/holds"])
+@pytest.mark.parametrize(
+    "path", ["/api/v1/policy", "/api/v1/policy/effective", "/api/v1/held-sends"]
+)
 def test_an_id_that_the_database_cannot_hold_is_unknown(
     office: Office, api: Api, path: str
 ) -> None:

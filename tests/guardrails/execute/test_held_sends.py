@@ -14,7 +14,7 @@ from guardrails.approve import approvals, deadlines
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import executor, held_sends, switches
 from guardrails.execute.executor import execute
-from guardrails.execute.held_sends import HoldNotFound, TooLate
+from guardrails.execute.held_sends import HeldSendNotFound, TooLate
 from guardrails.execute.releases import release_due
 from guardrails.execute.switches import Scope
 from guardrails.gather import judgement
@@ -146,7 +146,7 @@ def test_another_users_hold_is_as_unknown_as_none(office: Office) -> None:
         {"organisation_id": uuid4()},
         {"hold_id": uuid4()},
     ):
-        with pytest.raises(HoldNotFound):
+        with pytest.raises(HeldSendNotFound):
             recall(office, hold, **fields)
     assert Hold.objects.get().state == "held"
 

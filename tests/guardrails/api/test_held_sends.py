@@ -14,7 +14,7 @@ from tests.guardrails.test_api import Api, error
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 BOB = "bob@company.com"
-HOLDS = "/api/v1/holds"
+HOLDS = "/api/v1/held-sends"
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
-from guardrails.contracts import HoldCard
+from guardrails.contracts import HeldSendCard
 from guardrails.execute import held_sends
 from guardrails.models import Hold
 from integrations.web.authentication import HasScope
@@ -38,7 +38,7 @@ class Recall(StrictSerializer):
     user_id = StrictCharField(max_length=200)
 
 
-class HoldsView(APIView):
+class HeldSendsView(APIView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(
@@ -47,7 +47,7 @@ class HoldsView(APIView):
             OpenApiParameter("state", str, enum=Hold.State.values),
         ],
         responses=HeldRow(many=True),
-        operation_id="holds",
+        operation_id="held_sends",
     )
     def get(self, request: Request) -> Response:
         """The user's held actions and what became of them, the 200 newest."""
@@ -65,7 +65,7 @@ class HoldsView(APIView):
 class RecallView(APIView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
-    @extend_schema(request=Recall, responses=HeldRow, operation_id="hold_recall")
+    @extend_schema(request=Recall, responses=HeldRow, operation_id="held_send_recall")
     def post(self, request: Request, hold_id: UUID) -> Response:
         """Take a held action back: when this answers 200, it will not be carried out. Again
         gives the same answer; 409 when it was released before."""
@@ -80,12 +80,12 @@ class RecallView(APIView):
                 by=auth.principal,
                 external_user_id=user_id,
             )
-        except held_sends.HoldNotFound as error:
+        except held_sends.HeldSendNotFound as error:
             raise exceptions.NotFound(str(error), code="unknown_hold") from error
         except held_sends.TooLate as error:
             raise Conflict(str(error)) from error
         return Response(_row(card))
 
 
-def _row(card: HoldCard) -> dict[str, Any]:
+def _row(card: HeldSendCard) -> dict[str, Any]:
     return HeldRow({**vars(card), "type": card.action_type, "params": card.arguments}).data
