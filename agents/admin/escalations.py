@@ -88,7 +88,7 @@ class EscalationAdmin(ReadOnlyAdmin):
         if isinstance(row, HttpResponse):
             return row
         try:
-            escalations.take(row.id, by=_name(request), now=timezone.now())
+            escalations.take_escalation(row.id, by=_name(request), now=timezone.now())
         except escalations.Done:
             messages.warning(request, "Somebody has finished it already.")
         else:
@@ -102,7 +102,7 @@ class EscalationAdmin(ReadOnlyAdmin):
             return row
         answer = request.POST.get("answer", "")
         try:
-            escalations.finish(
+            escalations.finish_escalation(
                 row.id,
                 by=_name(request),
                 answer=answer,

@@ -18,7 +18,7 @@ from unfold.decorators import action, display
 from agents.models import Conversation, Message, Turn
 from agents.office import turn_page
 from agents.office.dead_letters import queue_again
-from agents.turns import stopping
+from agents.turns import turns
 from audit.ledger import timeline
 from integrations.llm import metering
 from integrations.llm.completions import dollars
@@ -188,7 +188,7 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         if not may_stop(request):
             raise PermissionDenied
         by = f"operator:{request.user.get_username()}"
-        if stopping.stop(turn_id, by=by, now=timezone.now()):
+        if turns.stop_turn(turn_id, by=by, now=timezone.now()):
             messages.success(request, "It ends, as soon as no action is under way.")
         else:
             messages.warning(request, "It had ended already.")

@@ -9,7 +9,7 @@ from guardrails.policies.capabilities import find_capabilities
 from integrations.models import Account
 
 
-def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
+def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
     """The user with all their accounts, in one query. None where they have none."""
     rows = Account.objects.select_related("organisation").filter(
         organisation_id=organisation_id, external_user_id=external_user_id
@@ -22,12 +22,12 @@ def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
     )
 
 
-def capabilities(person: Person) -> list[Capability]:
+def list_capabilities(person: Person) -> list[Capability]:
     found = find_capabilities(person.accounts)
     return [c for account in person.accounts for c in found.get(account.id, ())]
 
 
-def skills(person: Person) -> tuple[SkillRef, ...]:
+def list_skills(person: Person) -> tuple[SkillRef, ...]:
     """What any of the person's accounts is offered, by name. One query an account."""
     found: dict[str, SkillRef] = {}
     for account in person.accounts:

@@ -179,7 +179,7 @@ def _react_to_mail(
 ) -> tuple[Delivery.State, str]:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
-    reason = inbound.skip_reason(account, email)
+    reason = inbound.find_skip_reason(account, email)
     if reason is not None:
         state, known = _accounted(outcome)
         return state, known or reason

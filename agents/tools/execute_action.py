@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult
-from agents.tools.acting import act, observed
+from agents.tools.acting import act, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
 
@@ -22,7 +22,7 @@ class ExecuteAction(Arguments):
 
 
 def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
-    return observed(
+    return to_observation(
         act(
             context,
             action_type=arguments.action_type,

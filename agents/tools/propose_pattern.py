@@ -44,7 +44,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
     mail = account and mails.by_ids(account.id, [arguments.email_id]).get(arguments.email_id)
     if account is None or not mail:
         return failure("NOT_FOUND", "There is no such mail.")
-    pattern = matching(mail, arguments)
+    pattern = build_pattern(mail, arguments)
     if pattern is None:
         return failure("INVALID_INPUT", "The example has no such sender, list or subject.")
     try:
@@ -58,7 +58,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
             pattern=pattern,
             proposed_by="chat" if context.trigger == "chat" else "webhook",
             example_id=mail.source_id,
-            precedents=precedents.find(account, pattern),
+            precedents=precedents.find_precedents(account, pattern),
             reason=arguments.reason,
         ),
         author=Author(name=f"agent:{context.agent}", door="agent"),
@@ -72,7 +72,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
     )
 
 
-def matching(mail: StoredMail, arguments: ProposePattern) -> Pattern | None:
+def build_pattern(mail: StoredMail, arguments: ProposePattern) -> Pattern | None:
     """The pattern that matches mails like this one by whole values of its own; None where the
     mail lacks them. Raises nothing of its own."""
     by_list = arguments.match.startswith("list")

@@ -45,7 +45,10 @@ def start_turn(
     An open question of the conversation is answered by this message. Raises UnknownUser,
     UnknownConversation or TurnRunning; then nothing is stored.
     """
-    if people.person(organisation_id=organisation_id, external_user_id=external_user_id) is None:
+    if (
+        people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
+        is None
+    ):
         raise UnknownUser
     try:
         with transaction.atomic():

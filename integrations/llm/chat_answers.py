@@ -17,8 +17,8 @@ from integrations.llm.completions import (
     ModelError,
     RequestedCall,
     Usage,
+    estimated_tokens,
 )
-from integrations.llm.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from openai import OpenAI, Stream

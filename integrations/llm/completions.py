@@ -90,3 +90,11 @@ class Listener:
         if self.heard:
             self.heard = False
             self.on_restart()
+
+
+BYTES_IN_A_TOKEN = 3
+
+
+def estimated_tokens(text: str) -> int:
+    """A count that is rather too high for most texts; ids and numbers alone may be more."""
+    return -(-len(text.encode()) // BYTES_IN_A_TOKEN)

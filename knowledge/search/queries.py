@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from knowledge.contracts import SearchRequest
 from knowledge.text import lexemes
@@ -13,7 +14,6 @@ from knowledge.text.languages import language_of, little_words
 from knowledge.text.lexemes import Term
 from knowledge.text.parsing import visible
 from knowledge.text.subjects import words
-from knowledge.times.time_windows import window
 
 MAX_QUERY = 1_000
 MAX_WORDS = 40
@@ -162,3 +162,32 @@ def parameters(
         "half_life": half_life,
         "now": now,
     }
+
+
+_DAYS_BACK = {"today": 0, "yesterday": 1, "last_week": 7, "last_month": 30}
+
+
+def window(request: SearchRequest, *, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """The half-open span [since, until) of `request`; None is open.
+
+    Days begin at midnight where the user is. last_week and last_month are the last 7 and 30
+    days and today; every named span but yesterday ends with today, so that an event later
+    today is in it. Raises ValueError for an unknown filter or a naive time.
+    """
+    if request.time_filter is None:
+        return None, None
+    if request.time_filter == "custom":
+        if any(edge and edge.tzinfo is None for edge in (request.since, request.until)):
+            raise ValueError("since and until need a time zone")
+        return request.since, request.until
+    if request.time_filter not in _DAYS_BACK:
+        raise ValueError(f"unknown time filter {request.time_filter!r}")
+    zone = ZoneInfo(request.time_zone)
+    today = now.astimezone(zone).date()
+    days = 1 if request.time_filter == "yesterday" else 0
+    first = today - timedelta(days=_DAYS_BACK[request.time_filter])
+    last = today - timedelta(days=days)
+    return (
+        datetime.combine(first, time(), zone),
+        datetime.combine(last + timedelta(days=1), time(), zone),
+    )

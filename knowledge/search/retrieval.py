@@ -17,7 +17,7 @@ from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchRes
 from knowledge.ingest import embedding_models, write_counts
 from knowledge.ingest.write_counts import Stamp
 from knowledge.models import Item
-from knowledge.search import remembered, statements
+from knowledge.search import cache, statements
 from knowledge.search.queries import Query, parameters, understand
 from knowledge.search.selection import MOST_SHOWN, best_first
 from knowledge.text.highlights import snippet
@@ -55,8 +55,8 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
         half_life=settings.SEARCH_HALF_LIFE_DAYS,
         now=now,
     )
-    key = remembered.found_key(values, stamp)
-    before = remembered.found(key)
+    key = cache.found_key(values, stamp)
+    before = cache.found(key)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('hnsw.ef_search', '400', true),"
@@ -87,7 +87,7 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
         entities = _entities(cursor.fetchall())
     # Without a vector the next one may do better.
     if before is None and (values["vector"] or not query.terms):
-        remembered.remember_found(key, ((row[0], row[13], row[8]) for row in rows))
+        cache.remember_found(key, ((row[0], row[13], row[8]) for row in rows))
     if payer and selects:
         items = best_first(query.text, items, payer=payer)[: max(1, request.limit)]
     return SearchResult(items=items, entities=entities)
@@ -138,8 +138,8 @@ def _statement(query: Query, stamp: Stamp, values: Mapping[str, Any]) -> str:
 def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | None) -> str | None:
     if not query.terms:
         return None
-    key = remembered.vector_key(request.account_ids, model, query.text)
-    if known := remembered.vector(key):
+    key = cache.vector_key(request.account_ids, model, query.text)
+    if known := cache.vector(key):
         return known
     try:
         [vector] = llm.embed([query.text], payer=payer, model=model)
@@ -147,7 +147,7 @@ def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | N
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None
     embedded = json.dumps(vector)
-    remembered.remember_vector(key, embedded)
+    cache.remember_vector(key, embedded)
     return embedded
 
 

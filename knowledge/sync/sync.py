@@ -28,8 +28,7 @@ from integrations.ports import Files, Import
 from knowledge.ingest.page import Beforehand, find_out
 from knowledge.models import SyncFailure, SyncSource
 from knowledge.sync import claims as sync_claims, deletions, runs as sync_runs
-from knowledge.sync.claims import Lost, lease, write
-from knowledge.sync.errors import sentence
+from knowledge.sync.claims import Lost, lease, sentence, write
 from knowledge.sync.one_item import Clock, Taken, take
 from knowledge.sync.threads import Crew
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.context import people, results
 from agents.contracts import Person
-from agents.tools.acting import shown, tells
+from agents.tools.acting import describe_result, reports_outcome
 from agents.tools.retrieve_context import RetrieveContext
 from audit.ledger.ids import uuid7
 from guardrails.actions.registry import BY_NAME
@@ -89,7 +89,7 @@ STATUS = Offer(
 
 def offers(person: Person) -> list[Offer]:
     """The tools of this person: the actions that their accounts' policies have room for."""
-    actions = {one.action_type: _offer(one) for one in people.capabilities(person)}
+    actions = {one.action_type: _offer(one) for one in people.list_capabilities(person)}
     return [SEARCH, STATUS, *actions.values()]
 
 
@@ -116,7 +116,7 @@ def call(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str)
         found = _status(visitor, _parsed(ApprovalStatus, arguments))
     else:
         found = told(_act(visitor, name, arguments, key=key))
-    return results.bounded(found, max_bytes=settings.RESULT_MAX_BYTES)
+    return results.bound_result(found, max_bytes=settings.RESULT_MAX_BYTES)
 
 
 def _parsed(model: type[P], arguments: Mapping[str, Any]) -> P:
@@ -180,9 +180,9 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
 
 def told(result: ActionResult) -> dict[str, Any]:
     """One action as the caller is told of it."""
-    action = shown(result)
+    action = describe_result(result)
     found: dict[str, Any] = {
-        **({"untrusted": True} if result.result and tells(result.action_type) else {}),
+        **({"untrusted": True} if result.result and reports_outcome(result.action_type) else {}),
         "status": result.status,
         "action_id": str(result.action_id),
         "action": result.action_type,

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from knowledge.contracts import SearchRequest, TimeFilter
-from knowledge.times.time_windows import window
+from knowledge.search.queries import window
 
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 
