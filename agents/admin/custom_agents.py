@@ -83,7 +83,7 @@ class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untype
     readonly_fields = ("runs", "latency", "tokens", "cost")
     fieldsets = (
         (None, {"fields": ("organisation", "name", "description", "capabilities", "enabled")}),
-        ("What it is told and given", {"fields": ("prompt", "tools", "sources", "model")}),
+        ("Instructions and tools", {"fields": ("prompt", "tools", "sources", "model")}),
         (
             "What its runs took in the last 30 days",
             {"fields": ("runs", "latency", "tokens", "cost")},

@@ -16,7 +16,7 @@ from agents.answer import escalations
 from agents.models import Escalation
 from agents.office import turn_page
 from audit.ledger import timeline
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 NEWEST = 30
 COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}

@@ -23,8 +23,7 @@ from audit.ledger import timeline
 from integrations.llm import metering
 from integrations.llm.completions import dollars
 from integrations.models import Delivery
-from integrations.web.newest_first import NewestFirst
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin
 
 NEWEST = 200
 LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'

@@ -1,6 +1,6 @@
 """What an answer says was done, held against what the records say was done.
 
-The records decide, not the words: refusals and failures that an answer leaves out are told
+The records decide, not the words: refusals and failures that an answer leaves out are added,
 whatever language it is in. A claim of something done is looked for by its verbs in a few
 languages; a claim in other words stands beside the records, which every answer carries.
 """
@@ -120,7 +120,7 @@ _CLAIMS = tuple(
 
 def find_claims(text: str) -> tuple[Kind, ...]:
     """What the text says was done by the agent. Parts of sentences that deny or wait, what
-    is quoted, and what is told from a source are about something else."""
+    is quoted, and what a source says are about something else."""
     found: dict[Kind, None] = {}
     for part in _BETWEEN.split(_QUOTED.sub(" ", text)):
         if _NOT.search(part):

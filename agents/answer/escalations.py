@@ -21,7 +21,7 @@ from integrations.network import callbacks, outgoing
 log = logging.getLogger(__name__)
 State = Escalation.State
 UNFINISHED = (State.OPEN, State.TAKEN)
-NOTIFIED_FOR = timedelta(days=1)  # news that old is told to nobody
+NOTIFIED_FOR = timedelta(days=1)  # older news is sent to nobody
 NOTIFIED_AT_ONCE = 100
 MAX_ANSWER, MAX_NOTE = 4_000, 2_000
 

@@ -101,7 +101,7 @@ def is_due_midway(steps: Sequence[StepRecord], *, every: int, reviewed: int) -> 
 
 
 def name_next_step(review: Review) -> str:
-    """What the model is told to do now."""
+    """What the model should do now."""
     return NEXT.get(review.recommendation, "Go on.")
 
 

@@ -33,7 +33,7 @@ LEAST_ROOM = 6000  # tokens of a prompt below which it has no place for a summar
 SHARE = 4  # a summary has at most this part of the room
 MATERIAL_TOKENS = 12_000
 SECONDS = 20.0
-# Characters of a message that are told to the model, tried one after another.
+# Characters of a message that the model gets, tried one after another.
 SIZES = (4000, 2000, 1000, 500, 200, 80)
 
 PROMPT = """You keep the summary of a conversation.
@@ -197,7 +197,7 @@ def render_summary(text: str) -> Wire:
 
 
 def render_material(so_far: str, messages: Sequence[Wire], *, max_tokens: int) -> str:
-    """What a model is told of the turns to summarise: JSON that says who said what, with old
+    """What a model gets of the turns to summarise: JSON that says who said what, with old
     results shrunk and long texts cut. Empty where even that has no room."""
     smaller = truncation.shrink_older_results(messages)
     for chars in SIZES:

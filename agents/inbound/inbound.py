@@ -38,7 +38,7 @@ def find_skip_reason(account: AccountRef, email: Email) -> str | None:
 
 
 def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
-    """Work through the turn until it is finished. False when it was not to be had.
+    """Work through the turn until it is finished. False when it is finished or in work.
 
     Raises a retryable ModelError or ProviderError: then the turn can be taken up again.
     """

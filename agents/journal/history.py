@@ -33,7 +33,7 @@ def load_history(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
         own = steps.get((row.id, None), [])
         spoken = bool(own) and (not own[-1].calls or row.ending == Turn.Ending.QUESTION)
         if spoken and assistant and not own[-1].calls:
-            # What the user was told, not what the model would have said.
+            # What the user read, not what the model would have said.
             own = [*own[:-1], replace(own[-1], text=assistant.content)]
         records.append(
             TurnRecord(

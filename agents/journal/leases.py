@@ -57,7 +57,8 @@ def lease_end() -> datetime:
 
 
 def claim(turn_id: UUID) -> Lease | None:
-    """Take a turn that waits, or whose process died. None when it is not to be had."""
+    """Take a turn that waits, or whose process died. None when it is finished, or another
+    process has it."""
     owner = uuid4()
     now = timezone.now()
     taken = (

@@ -33,7 +33,7 @@ Done = Mapping[str, Sequence[Recorded]]  # what the agent did, by mail
 
 def find_precedents(account: AccountRef, pattern: Pattern) -> tuple[Precedent, ...]:
     """The newest stored mails that the pattern would have matched. Two queries."""
-    found = mails.from_sender(
+    found = mails.list_from_sender(
         account.id,
         address=pattern.sender_address,
         domain=pattern.sender_domain,
@@ -135,7 +135,7 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
     Returns how many proposals are new."""
     rows = list_actions(account)
     decided = find_decisions(rows)
-    heads = mails.by_ids(account.id, decided)
+    heads = mails.load_by_ids(account.id, decided)
     new = 0
     for pattern, example in find_repeated(decided, heads):
         found = find_precedents(account, pattern)
@@ -161,7 +161,7 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
 
 def gather_evidence(account: AccountRef) -> None:
     """Bring up to date what stored mail says for and against each pattern of the account,
-    whoever made it."""
+    its author aside."""
     for pattern in patterns.of_account(account):
         proposals.gather(pattern.id, find_precedents(account, pattern))
 

@@ -216,7 +216,7 @@ def pretty_text(text: str) -> str:
 
 
 def actions(turn: Turn) -> list[dict[str, Any]]:
-    """What the ledger says of this turn's actions, with the words the user was told; then those
+    """What the ledger says of this turn's actions, with the words the user read; then those
     of earlier turns that were decided about in this one."""
     told = {action.get("action_id"): action for action in turn.actions}
     found = []

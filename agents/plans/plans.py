@@ -97,7 +97,7 @@ def create(old: Plan | None, *, request: str, goals: Sequence[NewGoal]) -> Plan 
 
 
 def update(plan: Plan, id: str, changes: Mapping[str, Any]) -> Plan | Refused:
-    """Other values for a goal or a step. A status is a step's alone, and a step is begun only
+    """Other values for a goal or a step. A status is a step's alone, and a step starts only
     when nothing it waits for is open."""
     step = _step(plan, id)
     if step is None and not _goal_of(plan, id):

@@ -55,7 +55,7 @@ class Done(NamedTuple):
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    # Its threads are begun when they are needed. A call's time runs while it waits for one.
+    # Its threads start when they are needed. A call's time runs while it waits for one.
     most = max(LEAST_THREADS, settings.TURN_THREADS)
     return ThreadPoolExecutor(max_workers=most, thread_name_prefix="tools")
 

@@ -41,7 +41,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
     account = context.person.account("gmail")
     if context.mail is not None and context.mail.email_id != arguments.email_id:
         return failure("PERMISSION_DENIED", "Only the mail at hand can be the example.")
-    mail = account and mails.by_ids(account.id, [arguments.email_id]).get(arguments.email_id)
+    mail = account and mails.load_by_ids(account.id, [arguments.email_id]).get(arguments.email_id)
     if account is None or not mail:
         return failure("NOT_FOUND", "There is no such mail.")
     pattern = build_pattern(mail, arguments)

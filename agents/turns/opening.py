@@ -13,7 +13,7 @@ from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
 from integrations.database import notices
 
-WAITING = "turns_waiting"  # the channel on which queued turns are told
+WAITING = "turns_waiting"  # the channel that announces queued turns
 
 
 class TurnRunning(Exception):

@@ -48,8 +48,8 @@ ERROR_SENTENCE = (
 
 
 def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
-    """Work through one chat turn until it is finished. False when it was not to be had
-    (finished already, or another process works on it)."""
+    """Work through one chat turn until it is finished. False when it is finished
+    already, or another process works on it."""
     lease = leases.claim(turn_id)
     return lease is not None and work(lease, stream=stream)
 
@@ -242,8 +242,8 @@ log = logging.getLogger(__name__)
 def stop_turn(turn_id: UUID, *, by: str, now: datetime) -> bool:
     """Have the turn end. False when it had ended already.
 
-    Whoever works on it finds its lease gone, or, with calls under way, the wish in its row as
-    soon as these have their results.
+    The process that works on it finds its lease gone, or, with calls under way, the wish in its
+    row as soon as these have their results.
     """
     with transaction.atomic():
         turn = Turn.objects.select_for_update().filter(id=turn_id).first()

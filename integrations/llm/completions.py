@@ -71,7 +71,7 @@ class Completion:
 @dataclass
 class Listener:
     """Who hears a streamed answer: its text as it comes, what a model that thinks aloud says
-    before it, and that it begins anew when it broke off half-way and is asked for again."""
+    before it, and that it starts over when it broke off half-way and is asked for again."""
 
     on_text: Callable[[str], None]
     on_restart: Callable[[], None]

@@ -82,7 +82,7 @@ def request(
     named: Named | None = None,
 ) -> Any:
     """The decoded JSON answer (None for 204). A body of bytes is JSON already, sent as it is.
-    Each try is made inside a `turn`, which may wait or refuse; `named` is told what the other
+    Each try is made inside a `turn`, which may wait or refuse; `named` hears what the other
     side calls each one that it answered (its X-Request-Id), if it says.
 
     Raises a ProviderError: retryable ones were already retried as often as the settings

@@ -16,7 +16,7 @@ from unfold.decorators import action, display
 
 from integrations.models import Organisation
 from integrations.registry import BY_SOURCE
-from integrations.web.newest_first import NewestFirst
+from integrations.web.admin_lists import NewestFirst
 from knowledge.admin.view_only import ViewOnly
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncFailure, SyncRun, SyncSource
@@ -36,7 +36,7 @@ STATES = {
 
 def run_context(run: SyncRun, *, now: datetime) -> dict[str, Any]:
     """How far a sync is, for `knowledge/run.html`."""
-    progress = sync_runs.progress(organisation_id=run.organisation_id, run_id=run.pk, now=now)
+    progress = sync_runs.load_progress(organisation_id=run.organisation_id, run_id=run.pk, now=now)
     if progress is None:
         return {}
     rows = dict(SyncSource.objects.filter(run=run).values_list("account_id", "pk"))
@@ -121,7 +121,7 @@ LETTERS = {"dead": "danger", "queued": "info", "processed": "success", "skipped"
 
 
 class MayChange:
-    """Who may cancel a sync or take a dead letter up again: whoever may change the model."""
+    """Who may cancel a sync or take a dead letter up again: those who may change the model."""
 
     opts: Any
 

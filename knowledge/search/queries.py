@@ -12,8 +12,8 @@ from knowledge.text import lexemes
 from knowledge.text.highlights import START, STOP
 from knowledge.text.languages import language_of, little_words
 from knowledge.text.lexemes import Term
-from knowledge.text.parsing import visible
 from knowledge.text.subjects import words
+from knowledge.text.visible import visible
 
 MAX_QUERY = 1_000
 MAX_WORDS = 40
@@ -75,14 +75,14 @@ class Query:
         return tuple(sorted(longest[:MAX_CANDIDATE_WORDS]))
 
 
-def understand(request: SearchRequest, *, now: datetime) -> Query:
+def parse_query(request: SearchRequest, *, now: datetime) -> Query:
     """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
     text = " ".join(visible(request.query).split())[:MAX_QUERY]
     found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
     looked_for = lexemes.terms(text)[:MAX_WORDS]
     entity = visible(request.entity)
     address = _ADDRESS.search(entity)
-    since, until = window(request, now=now)
+    since, until = find_window(request, now=now)
     fillers = _FILLERS | little_words(language_of(text))
     terms = _without(fillers, found) or found
     searched = _without(fillers, looked_for) or looked_for
@@ -113,7 +113,7 @@ def _without(fillers: Set[str], found: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for word in found if str(word) not in fillers)
 
 
-def parameters(
+def build_parameters(
     request: SearchRequest,
     query: Query,
     *,
@@ -167,7 +167,9 @@ def parameters(
 _DAYS_BACK = {"today": 0, "yesterday": 1, "last_week": 7, "last_month": 30}
 
 
-def window(request: SearchRequest, *, now: datetime) -> tuple[datetime | None, datetime | None]:
+def find_window(
+    request: SearchRequest, *, now: datetime
+) -> tuple[datetime | None, datetime | None]:
     """The half-open span [since, until) of `request`; None is open.
 
     Days begin at midnight where the user is. last_week and last_month are the last 7 and 30

@@ -25,7 +25,7 @@ from knowledge.sync import runs as sync_runs, sync
 
 
 @dataclass(frozen=True, kw_only=True)
-class Begun:
+class StartedImport:
     """An import to be worked on by `sync.advance`. `goes_on`: behind what was read before."""
 
     sync_id: UUID
@@ -33,7 +33,7 @@ class Begun:
     goes_on: bool
 
 
-def account_for(
+def get_or_create_account(
     *,
     organisation: Organisation,
     external_user_id: str,
@@ -52,9 +52,9 @@ def account_for(
 
 
 @transaction.atomic
-def begin(
+def start_import(
     account: Account, *, place: str, again: bool, now: datetime
-) -> Begun | Literal["running"]:
+) -> StartedImport | Literal["running"]:
     """Make the rows of an import from `place`, which goes on where the last one of this place
     ended, unless it is to read all of it again. What another process left unfinished is ended;
     one that somebody works on is the answer `running`."""
@@ -77,7 +77,7 @@ def begin(
     row = SyncSource.objects.create(
         run=run, account=account, only_changes=bool(cursor), since=now, cursor=cursor
     )
-    return Begun(sync_id=row.pk, run_id=run.pk, goes_on=bool(cursor))
+    return StartedImport(sync_id=row.pk, run_id=run.pk, goes_on=bool(cursor))
 
 
 SLICE_SECONDS = 3.0  # between two lines of progress
@@ -117,7 +117,7 @@ def _zone(name: str) -> str:
     return name
 
 
-def account(options: dict[str, Any], *, source: ImportedSource, address: str = "") -> Account:
+def find_account(options: dict[str, Any], *, source: ImportedSource, address: str = "") -> Account:
     """The user's account for it. Raises CommandError."""
     organisation = Organisation.objects.filter(slug=options["organisation"]).first()
     if organisation is None:
@@ -125,7 +125,7 @@ def account(options: dict[str, Any], *, source: ImportedSource, address: str = "
             f"There is no organisation “{options['organisation']}”. Start Remit with `make run`, "
             "which makes “default”, or add it in the admin."
         )
-    return account_for(
+    return get_or_create_account(
         organisation=organisation,
         external_user_id=options["user"],
         source=source,
@@ -134,34 +134,38 @@ def account(options: dict[str, Any], *, source: ImportedSource, address: str = "
     )
 
 
-def run(account: Account, brought: Import, *, again: bool, say: Callable[[str], None]) -> None:
+def run_import(
+    account: Account, imported: Import, *, again: bool, say: Callable[[str], None]
+) -> None:
     """Read it in, saying how far it is, and account for all of it. Raises CommandError when it
     did not come to its end; the same command goes on there."""
-    begun = begin(account, place=brought.place, again=again, now=timezone.now())
-    if begun == "running":
+    started = start_import(account, place=imported.place, again=again, now=timezone.now())
+    if started == "running":
         raise CommandError(
             "Another import of this account is at work, or waits. The admin shows it under Syncs "
             "and can cancel it."
         )
-    if begun.goes_on:
+    if started.goes_on:
         say("Going on where the last import ended.")
     try:
-        row = _work(begun.sync_id, brought, say)
+        row = _work(started.sync_id, imported, say)
     except KeyboardInterrupt:
-        SyncSource.objects.filter(pk=begun.sync_id).update(lease_expires_at=timezone.now())
+        SyncSource.objects.filter(pk=started.sync_id).update(lease_expires_at=timezone.now())
         raise CommandError("Stopped. The same command goes on there.") from None
     finally:
-        brought.close()
-    for line in report(row):
+        imported.close()
+    for line in render_report(row):
         say(line)
     if row.state != SyncSource.State.DONE:
         raise CommandError(f"{row.error} The same command goes on there.")
 
 
-def _work(sync_id: UUID, brought: Import, say: Callable[[str], None]) -> SyncSource:
+def _work(sync_id: UUID, imported: Import, say: Callable[[str], None]) -> SyncSource:
     """The sync when it has ended. Raises CommandError when somebody cancelled it."""
     while True:
-        advanced = sync.advance(sync_id, clock=timezone.now, seconds=SLICE_SECONDS, brought=brought)
+        advanced = sync.advance(
+            sync_id, clock=timezone.now, seconds=SLICE_SECONDS, imported=imported
+        )
         row = SyncSource.objects.get(pk=sync_id)
         say(_progress(row))
         if advanced == "finished":
@@ -184,7 +188,7 @@ def _wait(row: SyncSource) -> None:
     time.sleep(max(pause, 0) + 0.1)
 
 
-def report(row: SyncSource) -> list[str]:
+def render_report(row: SyncSource) -> list[str]:
     """received = processed + skipped + failed, each of the last two with its reasons."""
     lines = [
         f"{'Received':<12}{row.received:>10,}",

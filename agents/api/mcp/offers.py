@@ -109,7 +109,7 @@ def _offer(capability: Capability) -> Offer:
 
 
 def call(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str) -> dict[str, Any]:
-    """What the caller is told. Raises Refused for what is no action."""
+    """What the caller hears. Raises Refused for what is no action."""
     if name == SEARCH.name:
         found = _search(visitor, _parsed(RetrieveContext, arguments))
     elif name == STATUS.name:
@@ -179,7 +179,7 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
 
 
 def told(result: ActionResult) -> dict[str, Any]:
-    """One action as the caller is told of it."""
+    """One action as the caller hears of it."""
     action = describe_result(result)
     found: dict[str, Any] = {
         **({"untrusted": True} if result.result and reports_outcome(result.action_type) else {}),

@@ -26,8 +26,8 @@ class Command(BaseCommand):
             pages = calendar_pages(options["file"], zone=ZoneInfo(options["time_zone"]))
         except NoEventsHere as error:
             raise CommandError(str(error)) from error
-        imports.run(
-            imports.account(options, source="calendar_file"),
+        imports.run_import(
+            imports.find_account(options, source="calendar_file"),
             pages,
             again=options["again"],
             say=self.stdout.write,

@@ -59,8 +59,8 @@ class Command(BaseCommand):
             pages = mail_pages(options["file"], now=timezone.now())
         except NoMailHere as error:
             raise CommandError(str(error)) from error
-        account = imports.account(options, source="mailbox")
-        imports.run(
+        account = imports.find_account(options, source="mailbox")
+        imports.run_import(
             account,
             pages,
             again=options["again"],
@@ -79,12 +79,12 @@ class Command(BaseCommand):
         )
         try:
             opened(folder, options)
-            account = imports.account(
+            account = imports.find_account(
                 options,
                 source="mailbox",
                 address=options["login"] if "@" in options["login"] else "",
             )
-            imports.run(
+            imports.run_import(
                 account,
                 folder,
                 again=options["again"],
