@@ -12,7 +12,7 @@ from django_q.tasks import async_task
 
 from agents.answer import escalations
 from agents.inbound import reactions
-from agents.learn import learning
+from agents.learn import precedents
 from guardrails.approve import deadlines
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_stamps
@@ -49,9 +49,9 @@ def learn_account(account_id: str) -> None:
     row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
     if row is not None:
         now = timezone.now()
-        learning.propose_repeated(row.ref(), now=now)
-        learning.gather_evidence(row.ref())
-        learning.look_again(row.ref(), now=now)
+        precedents.propose_repeated(row.ref(), now=now)
+        precedents.gather_evidence(row.ref())
+        precedents.look_again(row.ref(), now=now)
 
 
 def reconcile() -> None:
@@ -91,7 +91,7 @@ def sweep() -> None:
         lambda: releases.release_due(now=now),
         lambda: usage.sweep(now=now),
         lambda: metering.prune(now=now),
-        lambda: escalations.tell_again(now=now),
+        lambda: escalations.notify_again(now=now),
         lambda: queue_checkpoints(now=now),
         lambda: queue_stamps(now=now),
     )

@@ -102,7 +102,7 @@ def rows_in_memory() -> Iterator[None]:
         )
 
     def finish_call(_lease: Any, call: CallRecord, result: Any, **_: Any) -> CallRecord:
-        return replace(call, result=journal.storable(result.wire()), at=timezone.now())
+        return replace(call, result=journal.to_storable(result.wire()), at=timezone.now())
 
     with ExitStack() as stack:
         for module, name, value in (
@@ -160,7 +160,7 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
         now = TurnRecord(user_text="Find it", decisions=(), steps=tuple(steps), reply=None)
         return prompts.build_messages(system=SYSTEM, turns=[*past, now], max_tokens=room)
 
-    ending = loop.run(
+    ending = loop.run_agent(
         loop.Run(
             lease=lease,
             agent="bench",
@@ -264,7 +264,7 @@ def claimed() -> tuple[Any, Any]:
         organisation=organisation, external_user_id="maya", kind=Turn.Kind.CHAT
     )
     lease = leases.claim(turn.id)
-    person = people.person(organisation_id=organisation.id, external_user_id="maya")
+    person = people.load_person(organisation_id=organisation.id, external_user_id="maya")
     return lease, person
 
 

@@ -242,7 +242,7 @@ def _caller(request: Request) -> Caller:
 def _visible(request: Request, sync_id: UUID) -> SyncProgress:
     """The sync, if the caller may see it. Raises NotFound, whatever the reason."""
     caller = _caller(request)
-    found = sync_runs.progress(
+    found = sync_runs.load_progress(
         organisation_id=caller.organisation_id, run_id=sync_id, now=timezone.now()
     )
     if found is None or not caller.allows_user(found.external_user_id):

@@ -61,7 +61,7 @@ def retry_dead_letter(failure_id: int) -> None:
 def retry_dead_letters(failure_ids: Iterable[int]) -> int:
     """Queue these dead letters of syncs again; how many."""
     with transaction.atomic():
-        queued = dead_letters.queue(failure_ids)
+        queued = dead_letters.queue_again(failure_ids)
         for failure_id in queued:
             async_task(retry_dead_letter, failure_id)
     return len(queued)
@@ -116,7 +116,7 @@ def reembed() -> None:
 def requeue_abandoned_syncs(*, now: datetime) -> int:
     """Queue again what nobody works on any more; how many."""
     with transaction.atomic():
-        abandoned = sync_claims.take_back(now=now)
+        abandoned = sync_claims.requeue_abandoned(now=now)
         for sync_id in abandoned:
             async_task(run_sync, str(sync_id))
     return len(abandoned)
@@ -127,7 +127,7 @@ def start_due_syncs(*, now: datetime) -> int:
     if not settings.SYNC_EVERY_MINUTES:
         return 0
     every = timedelta(minutes=settings.SYNC_EVERY_MINUTES)
-    found = sync_runs.due(every=every, now=now, limit=DUE_AT_ONCE)
+    found = sync_runs.list_due(every=every, now=now, limit=DUE_AT_ONCE)
     for organisation_id, user_id, source in found:
         start_sync(
             organisation_id=organisation_id,

@@ -5,19 +5,71 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminTextareaWidget,
+)
 
-from agents.admin.custom_agent_form import CustomAgentForm
 from agents.context import custom_agents
 from agents.models import CustomAgent
+from agents.turns import roster
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
 from integrations.llm.completions import dollars
+from integrations.registry import BY_SOURCE
+
+CAPABILITY_CHARS = 80
+
+
+class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
+    tools = forms.MultipleChoiceField(
+        choices=[(tool.name, tool.name.replace("_", " ")) for tool in roster.CUSTOM_TOOLS],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="What it may use. Actions stay inside the limits of the user it works for.",
+    )
+    sources = forms.MultipleChoiceField(
+        choices=[(source, connector.label) for source, connector in BY_SOURCE.items()],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="What it may see and act on, of the user it works for.",
+    )
+    capabilities = forms.CharField(
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        help_text="Short names of what it can do, one a line.",
+    )
+
+    class Meta:
+        model = CustomAgent
+        fields = (
+            "organisation",
+            "name",
+            "description",
+            "capabilities",
+            "prompt",
+            "tools",
+            "sources",
+            "model",
+            "enabled",
+        )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk and isinstance(self.instance.capabilities, list):
+            self.initial["capabilities"] = "\n".join(map(str, self.instance.capabilities))
+
+    def clean_capabilities(self) -> list[str]:
+        lines = [" ".join(line.split()) for line in self.cleaned_data["capabilities"].splitlines()]
+        found = list(dict.fromkeys(line for line in lines if line))
+        if any(len(line) > CAPABILITY_CHARS for line in found):
+            raise forms.ValidationError(f"At most {CAPABILITY_CHARS} characters a line.")
+        return found
 
 
 @admin.register(CustomAgent)
@@ -31,7 +83,7 @@ class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untype
     readonly_fields = ("runs", "latency", "tokens", "cost")
     fieldsets = (
         (None, {"fields": ("organisation", "name", "description", "capabilities", "enabled")}),
-        ("What it is told and given", {"fields": ("prompt", "tools", "sources", "model")}),
+        ("Instructions and tools", {"fields": ("prompt", "tools", "sources", "model")}),
         (
             "What its runs took in the last 30 days",
             {"fields": ("runs", "latency", "tokens", "cost")},
@@ -39,7 +91,7 @@ class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untype
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CustomAgent]:
-        return custom_agents.measured(super().get_queryset(request), now=timezone.now())
+        return custom_agents.measure_runs(super().get_queryset(request), now=timezone.now())
 
     def recording(self, ids: Sequence[UUID], request: HttpRequest) -> AbstractContextManager[None]:
         """Whatever becomes of these rows meanwhile is in the history of policy."""

@@ -16,7 +16,7 @@ from agents.answer import escalations
 from agents.models import Escalation
 from agents.office import turn_page
 from audit.ledger import timeline
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 NEWEST = 30
 COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
@@ -88,7 +88,7 @@ class EscalationAdmin(ReadOnlyAdmin):
         if isinstance(row, HttpResponse):
             return row
         try:
-            escalations.take(row.id, by=_name(request), now=timezone.now())
+            escalations.take_escalation(row.id, by=_name(request), now=timezone.now())
         except escalations.Done:
             messages.warning(request, "Somebody has finished it already.")
         else:
@@ -102,7 +102,7 @@ class EscalationAdmin(ReadOnlyAdmin):
             return row
         answer = request.POST.get("answer", "")
         try:
-            escalations.finish(
+            escalations.finish_escalation(
                 row.id,
                 by=_name(request),
                 answer=answer,

@@ -18,13 +18,12 @@ from unfold.decorators import action, display
 from agents.models import Conversation, Message, Turn
 from agents.office import turn_page
 from agents.office.dead_letters import queue_again
-from agents.turns import stopping
+from agents.turns import turns
 from audit.ledger import timeline
 from integrations.llm import metering
 from integrations.llm.completions import dollars
 from integrations.models import Delivery
-from integrations.web.newest_first import NewestFirst
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin
 
 NEWEST = 200
 LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
@@ -188,7 +187,7 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         if not may_stop(request):
             raise PermissionDenied
         by = f"operator:{request.user.get_username()}"
-        if stopping.stop(turn_id, by=by, now=timezone.now()):
+        if turns.stop_turn(turn_id, by=by, now=timezone.now()):
             messages.success(request, "It ends, as soon as no action is under way.")
         else:
             messages.warning(request, "It had ended already.")

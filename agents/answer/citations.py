@@ -32,7 +32,7 @@ class Bound:
     removed: tuple[int, ...] = ()
 
 
-def shown_in(steps: Iterable[StepRecord]) -> frozenset[tuple[int, str]]:
+def list_results(steps: Iterable[StepRecord]) -> frozenset[tuple[int, str]]:
     """Number and id of every item that the results of these steps show."""
     return frozenset(
         pair
@@ -54,7 +54,7 @@ def _numbered(value: Any, depth: int) -> Iterable[tuple[int, str]]:
             yield from _numbered(inside, depth - 1)
 
 
-def known(
+def list_citable(
     context: Iterable[Mapping[str, Any]], shown: Collection[tuple[int, str]]
 ) -> dict[int, Mapping[str, Any]]:
     """Of the numbered items of a conversation, those that an agent was shown. A result that
@@ -62,12 +62,12 @@ def known(
     return {item["n"]: item for item in context if (item["n"], item["id"]) in shown}
 
 
-def cites(text: str) -> bool:
+def has_citations(text: str) -> bool:
     """Whether there is anything to bind."""
     return _MARK.search(text) is not None
 
 
-def bind(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
+def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
     """The text without numbers that stand for nothing, and the items that it cites."""
     cited: dict[int, Mapping[str, Any]] = {}
     removed: list[int] = []

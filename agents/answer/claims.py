@@ -1,6 +1,6 @@
 """What an answer says was done, held against what the records say was done.
 
-The records decide, not the words: refusals and failures that an answer leaves out are told
+The records decide, not the words: refusals and failures that an answer leaves out are added,
 whatever language it is in. A claim of something done is looked for by its verbs in a few
 languages; a claim in other words stands beside the records, which every answer carries.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 DONE = frozenset({"succeeded", "noop"})
 NOT_DONE = frozenset({"refused", "failed", "unknown"})
-TOLD = 20  # actions listed in a text
+LISTED = 20  # actions listed in a text
 ANYTHING = "call_mcp_tool"  # only its server knows what a tool does
 STATUS_WORDS = {
     "succeeded": "done",
@@ -118,9 +118,9 @@ _CLAIMS = tuple(
 )
 
 
-def claimed(text: str) -> tuple[Kind, ...]:
+def find_claims(text: str) -> tuple[Kind, ...]:
     """What the text says was done by the agent. Parts of sentences that deny or wait, what
-    is quoted, and what is told from a source are about something else."""
+    is quoted, and what a source says are about something else."""
     found: dict[Kind, None] = {}
     for part in _BETWEEN.split(_QUOTED.sub(" ", text)):
         if _NOT.search(part):
@@ -132,16 +132,16 @@ def claimed(text: str) -> tuple[Kind, ...]:
     return tuple(found)
 
 
-def unsupported(text: str, done_types: Collection[str]) -> bool:
+def has_unsupported(text: str, done_types: Collection[str]) -> bool:
     """Whether the text claims something of which no action of a fitting type was done."""
-    return any(not kind.types & set(done_types) for kind in claimed(text))
+    return any(not kind.types & set(done_types) for kind in find_claims(text))
 
 
-def done_types(actions: Sequence[Action]) -> frozenset[str]:
+def list_done_types(actions: Sequence[Action]) -> frozenset[str]:
     return frozenset(action["type"] for action in actions if action["status"] in DONE)
 
 
-def untold(text: str, actions: Sequence[Action]) -> bool:
+def omits_refusals(text: str, actions: Sequence[Action]) -> bool:
     """Whether something was refused or failed and the text does not say so in the words of
     the record."""
     said = _plain(text)
@@ -156,7 +156,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text).casefold().strip()
 
 
-def correction(actions: Sequence[Action], *, contradicts: bool) -> str:
+def render_correction(actions: Sequence[Action], *, contradicts: bool) -> str:
     """What the records say, item by item, in words for people."""
     head = "Correction from the records" if contradicts else "From the records"
     if not actions:
@@ -169,13 +169,13 @@ def correction(actions: Sequence[Action], *, contradicts: bool) -> str:
             if action["status"] in NOT_DONE and action.get("sentence")
             else ""
         )
-        for action in actions[:TOLD]
+        for action in actions[:LISTED]
     ]
-    more = len(actions) - TOLD
+    more = len(actions) - LISTED
     return "\n".join([f"{head}:", *lines, *([f"- and {more} more"] if more > 0 else [])])
 
 
-def record(actions: Sequence[Action]) -> str:
+def render_record(actions: Sequence[Action]) -> str:
     """How many actions are how far: one sentence that every answer carries."""
     if not actions:
         return "No action was carried out."

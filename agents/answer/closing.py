@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from agents.answer import citations, claims, reviewing
+from agents.answer import citations, claims, review
 from agents.contracts import StepRecord
 from agents.journal import journal
 from agents.models import Turn
@@ -27,19 +27,21 @@ class Answer:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
+def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
     """The answer for this last word of the turn's own agent, whose model was shown `steps`
     (of this turn and of earlier ones). Four queries at most; one more for each earlier turn
     where something is claimed that this turn did not do."""
     turn = Turn.objects.only("organisation_id", "conversation_id", "actions").get(id=turn_id)
-    context = journal.context_of(turn_id) if citations.cites(text) else ()
-    bound = citations.bind(text, citations.known(context, citations.shown_in(steps)))
+    context = journal.load_context(turn_id) if citations.has_citations(text) else ()
+    bound = citations.bind_citations(
+        text, citations.list_citable(context, citations.list_results(steps))
+    )
     contradicts = _contradicts(turn, bound.text)
     said = bound.text.strip() or EMPTY_SENTENCE
     if steps and steps[-1].finish_reason == "length" and steps[-1].text == text:
         said = f"{said}\n\n{CUT_SENTENCE}"
-    if contradicts or claims.untold(bound.text, turn.actions):
-        corrected = claims.correction(turn.actions, contradicts=contradicts)
+    if contradicts or claims.omits_refusals(bound.text, turn.actions):
+        corrected = claims.render_correction(turn.actions, contradicts=contradicts)
         said = f"{said}\n\n{corrected}"
     if contradicts or bound.removed:
         log.warning(
@@ -56,21 +58,21 @@ def close(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
     if contradicts:
         metadata["contradicted"] = True
     worked = any(step.calls for step in steps)  # else nothing was reviewed
-    if worked and (review := reviewing.last_of_answer(turn_id)):
-        metadata["review"] = review
+    if worked and (last := review.load_last_review(turn_id)):
+        metadata["review"] = last
     return Answer(text=said, metadata=metadata)
 
 
 def _contradicts(turn: Turn, text: str) -> bool:
     """Whether the text claims what neither this turn nor an earlier one of the conversation
     did. Earlier ones are asked of the ledger: a person may have confirmed in between."""
-    done = claims.done_types(turn.actions)
-    if not claims.unsupported(text, done):
+    done = claims.list_done_types(turn.actions)
+    if not claims.has_unsupported(text, done):
         return False
     earlier = Turn.objects.filter(conversation__turns=turn.id).exclude(actions=[])
     for id in earlier.order_by("-created_at").values_list("id", flat=True)[:EARLIER_TURNS]:
         rows = selectors.actions_of_run(tenant_id=turn.organisation_id, run_id=str(id))
         done |= {row.action_type for row in rows if row.status in claims.DONE}
-        if not claims.unsupported(text, done):
+        if not claims.has_unsupported(text, done):
             return False
     return True

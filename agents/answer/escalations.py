@@ -21,8 +21,8 @@ from integrations.network import callbacks, outgoing
 log = logging.getLogger(__name__)
 State = Escalation.State
 UNFINISHED = (State.OPEN, State.TAKEN)
-TOLD_FOR = timedelta(days=1)  # news that old is told to nobody
-TOLD_A_SWEEP = 100
+NOTIFIED_FOR = timedelta(days=1)  # older news is sent to nobody
+NOTIFIED_AT_ONCE = 100
 MAX_ANSWER, MAX_NOTE = 4_000, 2_000
 
 
@@ -51,20 +51,22 @@ def hand_over(*, turn_id: UUID, call_id: UUID, reason: str, tried: str) -> Escal
                 reason=reason,
                 tried=tried,
             )
-            async_task(tell, str(made.id))
+            async_task(notify, str(made.id))
     except IntegrityError:
         return waiting.get()  # another process was faster
     return made
 
 
-def take(escalation_id: UUID, *, by: str, now: datetime) -> None:
+def take_escalation(escalation_id: UUID, *, by: str, now: datetime) -> None:
     """A person says that they see to it; also one that a colleague had taken. Raises Done."""
     rows = Escalation.objects.filter(id=escalation_id, state__in=UNFINISHED)
     if not rows.update(state=State.TAKEN, taken_by=by, taken_at=now):
         raise Done
 
 
-def finish(escalation_id: UUID, *, by: str, answer: str, note: str, now: datetime) -> None:
+def finish_escalation(
+    escalation_id: UUID, *, by: str, answer: str, note: str, now: datetime
+) -> None:
     """Done: with an answer, which the user gets as a message, or with a note alone.
 
     Raises ValueError with a sentence when there is neither, or too much; Done.
@@ -88,10 +90,10 @@ def finish(escalation_id: UUID, *, by: str, answer: str, note: str, now: datetim
                 metadata={"by": by},
             )
             Conversation.objects.filter(id=row.conversation_id).update(updated_at=now)
-        async_task(tell, str(row.id))
+        async_task(notify, str(row.id))
 
 
-def open_rows(organisation_id: UUID) -> QuerySet[Escalation]:
+def list_open(organisation_id: UUID) -> QuerySet[Escalation]:
     """What nobody has finished."""
     return Escalation.objects.filter(organisation_id=organisation_id, state__in=UNFINISHED)
 
@@ -101,7 +103,7 @@ def of_conversation() -> Exists:
     return Exists(Escalation.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED))
 
 
-def tell(escalation_id: str) -> None:
+def notify(escalation_id: str) -> None:
     """Tell the organisation's people, by mail, and its frontend that something waits, or the
     frontend that it is done. Once the same news is enough; what fails is tried again for a day.
     """
@@ -118,15 +120,15 @@ def tell(escalation_id: str) -> None:
     Escalation.objects.filter(id=row.id).update(told=_news(row))
 
 
-def tell_again(*, now: datetime) -> None:
+def notify_again(*, now: datetime) -> None:
     """Tell what could not be told before. Runs every minute."""
-    since = now - TOLD_FOR
+    since = now - NOTIFIED_FOR
     rows = Escalation.objects.filter(
         Q(state__in=UNFINISHED, told="", created_at__gte=since)
         | Q(state=State.DONE, done_at__gte=since) & ~Q(told=State.DONE)
     )
-    for id in rows.order_by("created_at").values_list("id", flat=True)[:TOLD_A_SWEEP]:
-        tell(str(id))
+    for id in rows.order_by("created_at").values_list("id", flat=True)[:NOTIFIED_AT_ONCE]:
+        notify(str(id))
 
 
 def _tell_frontend(row: Escalation) -> None:

@@ -36,12 +36,15 @@ class Gaps:
     noted: tuple[str, ...] = ()
 
 
-def found(work: Work) -> Gaps:
+def find_gaps(work: Work) -> Gaps:
     """Gaps that the records prove, the gravest first."""
-    noted = [f"The tool {name} failed and nothing made up for it." for name in failed(work.steps)]
+    noted = [
+        f"The tool {name} failed and nothing made up for it."
+        for name in find_failed_tools(work.steps)
+    ]
     if work.answer is None:
         return Gaps(noted=tuple(noted[:LISTED]))
-    bound = citations.bind(work.answer, work.items)
+    bound = citations.bind_citations(work.answer, work.items)
     if _found_items(work.steps) and work.answer.strip() and not bound.citations:
         noted.append("Items were found, and the answer cites none of them.")
     binding = [*_of_answer(work, work.answer, bound), *_of_plan(work)]
@@ -54,9 +57,9 @@ def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]
         gaps.append("The answer is empty.")
     if work.steps and work.steps[-1].finish_reason == "length":
         gaps.append("The answer was cut off at the token limit.")
-    if claims.unsupported(answer, work.done_types):
+    if claims.has_unsupported(answer, work.done_types):
         gaps.append("The answer claims an action that the ledger lacks.")
-    if claims.untold(answer, work.actions):
+    if claims.omits_refusals(answer, work.actions):
         gaps.append("The answer leaves out what was refused or failed.")
     if bound.removed:
         numbers = ", ".join(map(str, bound.removed))
@@ -68,7 +71,7 @@ def _of_plan(work: Work) -> Sequence[str]:
     """Steps that could be worked on now. Where actions wait for a person, so does the plan."""
     if work.plan is None or any(action["status"] == "pending" for action in work.actions):
         return ()
-    ready = set(plans.ready(work.plan))
+    ready = set(plans.list_ready(work.plan))
     return [
         f"The plan's step {step.id} is not completed: {step.description}"
         for step in work.plan.steps
@@ -76,7 +79,7 @@ def _of_plan(work: Work) -> Sequence[str]:
     ]
 
 
-def failed(steps: Sequence[StepRecord]) -> list[str]:
+def find_failed_tools(steps: Sequence[StepRecord]) -> list[str]:
     """Tools whose last call of this turn broke. A refusal is an answer, not a fault."""
     last: dict[str, Any] = {}
     for step in steps:

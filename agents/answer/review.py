@@ -1,14 +1,22 @@
 """A review as a value: how good the work is, what it lacks, and what is to follow from it."""
 
 import json
+import logging
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from agents.answer import citations, claims, gaps
 from agents.answer.gaps import Gaps, Work
 from agents.contracts import StepRecord
-from agents.plans import plan_text, plans
+from agents.journal import journal
+from agents.journal.leases import Lease
+from agents.models import Turn, TurnEvent
+from agents.plans import plans, rendering, store
+from integrations.llm import llm
+from integrations.llm.completions import ModelError, Payer
 
 REVIEW_RESULTS = "review_results"
 MATERIAL_BYTES = 24_000
@@ -58,7 +66,7 @@ class Review(BaseModel):
         return self.model_dump(mode="json") | {"needs_more_data": self.needs_more_data}
 
 
-def bound(review: Review | None, proved: Gaps) -> Review:
+def bind_review(review: Review | None, proved: Gaps) -> Review:
     """The review with the gaps that the records prove; where no model gave one, these alone.
     While a binding one is open the work is not complete and does not proceed."""
     given = review or Review(
@@ -76,7 +84,7 @@ def bound(review: Review | None, proved: Gaps) -> Review:
     return given.model_copy(update=changed)
 
 
-def due_at_end(steps: Sequence[StepRecord], plan: plans.Plan | None, *, min_calls: int) -> bool:
+def is_due_at_end(steps: Sequence[StepRecord], plan: plans.Plan | None, *, min_calls: int) -> bool:
     """Whether an answer is reviewed: after work of some length, or work by a plan. A short
     question needs no reviewer. Never where `min_calls` is 0."""
     if not min_calls:
@@ -86,22 +94,22 @@ def due_at_end(steps: Sequence[StepRecord], plan: plans.Plan | None, *, min_call
     return bool(names) and (planned or len(names) >= min_calls)
 
 
-def due_midway(steps: Sequence[StepRecord], *, every: int, reviewed: int) -> bool:
+def is_due_midway(steps: Sequence[StepRecord], *, every: int, reviewed: int) -> bool:
     """Whether so many calls were made since the last of `reviewed` looks that one is due."""
     calls = sum(call.name != REVIEW_RESULTS for step in steps for call in step.calls)
     return every > 0 and calls // every > reviewed
 
 
-def directive(review: Review) -> str:
-    """What the model is told to do now."""
+def name_next_step(review: Review) -> str:
+    """What the model should do now."""
     return NEXT.get(review.recommendation, "Go on.")
 
 
-def material(work: Work, proved: Gaps) -> str:
+def render_material(work: Work, proved: Gaps) -> str:
     """The work as JSON for a reviewer, at most MATERIAL_BYTES long: the newest calls are kept."""
     head: dict[str, Any] = {
         "request": work.request[:4000],
-        "plan": plan_text.shown(work.plan) if work.plan else None,
+        "plan": rendering.describe_plan(work.plan) if work.plan else None,
         "actions": [
             {key: str(action.get(key) or "")[:300] for key in ("description", "status", "sentence")}
             for action in work.actions[:20]
@@ -125,3 +133,100 @@ def material(work: Work, proved: Gaps) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
+
+
+log = logging.getLogger(__name__)
+ANSWER_TOKENS = 1500
+
+
+def review_midway(
+    lease: Lease, *, request: str, steps: Sequence[StepRecord], earlier: Sequence[StepRecord]
+) -> str:
+    """What the last review in the middle of this turn said, for the state part; one is made
+    first where REVIEW_EVERY_CALLS more calls were made. Empty where there is none."""
+    every = settings.REVIEW_EVERY_CALLS
+    if not is_due_midway(steps, every=every, reviewed=0):
+        return ""
+    events = TurnEvent.objects.filter(turn_id=lease.turn_id, type="decision", data__of="work")
+    made = list(events.order_by("sequence").values_list("data", flat=True))
+    if is_due_midway(steps, every=every, reviewed=len(made)):
+        work = gather_work(lease, request=request, steps=steps, earlier=earlier, answer=None)
+        made.append(describe_decision(review_work(lease, work, of="work"), of="work"))
+    last = made[-1]
+    said = "; ".join([*last["gaps"], *last["suggested_actions"]])
+    return f"{last['recommendation']}. {last['next']} {said}".strip()
+
+
+def gather_work(
+    lease: Lease,
+    *,
+    request: str,
+    steps: Sequence[StepRecord],
+    earlier: Sequence[StepRecord],
+    answer: str | None,
+) -> Work:
+    """The work of a turn so far, as its rows have it."""
+    turn = Turn.objects.only(
+        "organisation_id", "external_user_id", "conversation_id", "actions"
+    ).get(id=lease.turn_id)
+    before = Turn.objects.filter(conversation__turns=turn.id).exclude(id=turn.id)
+    done = claims.list_done_types(turn.actions)
+    for actions in before.exclude(actions=[]).values_list("actions", flat=True)[:20]:
+        # What waited then may be done by now; the closing asks the ledger.
+        done |= {action["type"] for action in actions if action["status"] != "refused"}
+    shown = citations.list_results([*earlier, *steps])
+    return Work(
+        payer=Payer(
+            organisation_id=turn.organisation_id,
+            external_user_id=turn.external_user_id,
+            run_id=turn.id,
+        ),
+        request=request,
+        steps=steps,
+        plan=store.load_plan(turn.conversation_id),
+        actions=turn.actions,
+        done_types=done,
+        items=citations.list_citable(journal.load_context(turn.id), shown),
+        answer=answer,
+    )
+
+
+def review_work(lease: Lease, work: Work, *, of: str) -> Review:
+    """Review the work with a model, bound by what the records prove, and write it into the
+    decision log. Where the model fails, the records alone decide."""
+    proved = gaps.find_gaps(work)
+    review: Review | None = None
+    try:
+        answer = llm.complete_json(
+            system=PROMPT,
+            user=render_material(work, proved),
+            payer=work.payer,
+            purpose="review",
+            model=settings.REVIEW_MODEL,
+            max_tokens=ANSWER_TOKENS,
+        )
+        review = Review.model_validate(answer)
+    except (ModelError, ValidationError) as error:
+        log.warning(
+            "review.failed", extra={"turn": str(lease.turn_id), "error": type(error).__name__}
+        )
+    made = bind_review(review, proved)
+    journal.emit(
+        lease, "decision", describe_decision(made, of=of) | {"by": "model" if review else "records"}
+    )
+    return made
+
+
+def describe_decision(review: Review, *, of: str) -> dict[str, Any]:
+    return {"decision": "review", "of": of, "next": name_next_step(review), **review.shown()}
+
+
+def to_result(review: Review) -> dict[str, Any]:
+    """The result that a model is shown."""
+    return {"success": True, "data": review.shown() | {"next": name_next_step(review)}}
+
+
+def load_last_review(turn_id: Any) -> dict[str, Any] | None:
+    """The last review of a turn's answer, as the decision log has it."""
+    events = TurnEvent.objects.filter(turn_id=turn_id, type="decision", data__of="answer")
+    return events.order_by("-sequence").values_list("data", flat=True).first()

@@ -22,8 +22,8 @@ from agents.api.shapes import (
     decisions_in,
 )
 from agents.models import Conversation, Turn
-from agents.turns import opening, stopping, turns
-from agents.turns.answers import answer, work
+from agents.turns import opening, turns
+from agents.turns.responses import build_response, load_work
 from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
 from guardrails.approve.cards import list_cards
@@ -86,7 +86,7 @@ class ChatView(APIView):
         """Say something, answer a question, confirm or reject actions; wait for the answer."""
         turn_id = start(request, queued=False)
         turns.run_turn(turn_id)
-        return Response(answer(turn_id))
+        return Response(build_response(turn_id))
 
 
 class ChatStreamView(APIView):
@@ -121,7 +121,7 @@ class TurnView(APIView):
         ).first()
         if turn is None or not caller_of(request).allows_user(turn.external_user_id):
             raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
-        return Response(answer(turn.id))
+        return Response(build_response(turn.id))
 
 
 class StopView(APIView):
@@ -136,8 +136,8 @@ class StopView(APIView):
         ).first()
         if turn is None or not auth.allows_user(turn.external_user_id):
             raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
-        stopping.stop(turn.id, by=auth.principal, now=timezone.now())
-        return Response(answer(turn.id))
+        turns.stop_turn(turn.id, by=auth.principal, now=timezone.now())
+        return Response(build_response(turn.id))
 
 
 class ConversationsView(APIView):
@@ -175,7 +175,7 @@ class ConversationView(APIView):
         """The newest messages of a session, oldest first."""
         row = self.conversation(request, conversation_id)
         newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])[::-1]
-        context = {"work": work({message.turn_id for message in newest})}
+        context = {"work": load_work({message.turn_id for message in newest})}
         return Response(MessageRow(newest, many=True, context=context).data)
 
     @extend_schema(responses={204: None}, operation_id="conversation_delete")

@@ -24,8 +24,7 @@ from agents.journal.steps import Limits
 from agents.models import ConversationSummary
 from guardrails.facts.text import visible
 from integrations.llm import llm, profiles
-from integrations.llm.completions import ModelError, Payer
-from integrations.llm.tokens import estimated_tokens
+from integrations.llm.completions import ModelError, Payer, estimated_tokens
 
 log = logging.getLogger(__name__)
 ANSWER_TOKENS = 700
@@ -34,7 +33,7 @@ LEAST_ROOM = 6000  # tokens of a prompt below which it has no place for a summar
 SHARE = 4  # a summary has at most this part of the room
 MATERIAL_TOKENS = 12_000
 SECONDS = 20.0
-# Characters of a message that are told to the model, tried one after another.
+# Characters of a message that the model gets, tried one after another.
 SIZES = (4000, 2000, 1000, 500, 200, 80)
 
 PROMPT = """You keep the summary of a conversation.
@@ -80,25 +79,25 @@ class Past:
             built = prompts.build_messages(
                 system=system, turns=turns, max_tokens=max_tokens, before=summary
             )
-            if truncation.tokens(built) <= max_tokens:
+            if truncation.count_tokens(built) <= max_tokens:
                 return built
         return prompts.build_messages(system=system, turns=turns, max_tokens=max_tokens)
 
     def _shown(self, max_tokens: int) -> list[Wire]:
-        messages = [shown(self.text)] if self.text else []
-        return messages if truncation.tokens(messages) <= max_tokens // SHARE else []
+        messages = [render_summary(self.text)] if self.text else []
+        return messages if truncation.count_tokens(messages) <= max_tokens // SHARE else []
 
     def _leaving(self, system: str, present: TurnRecord, max_tokens: int) -> list[TurnRecord]:
         """None while all fits; else as many of the oldest as leave half of the room, and half of
         the turns that are read, to what follows."""
-        chains = prompts.chains([*self.turns, present])
-        wires = [prompts.wire(chain) for chain in chains]
+        chains = prompts.split_chains([*self.turns, present])
+        wires = [prompts.to_wire(chain) for chain in chains]
         first: Wire = {"role": "system", "content": system}
-        room = max_tokens - truncation.tokens([first, *self._shown(max_tokens)])
+        room = max_tokens - truncation.count_tokens([first, *self._shown(max_tokens)])
         is_full = len(self.turns) + 1 >= HISTORY_TURNS
-        if not is_full and not truncation.left_out(wires, max_tokens=room):
+        if not is_full and not truncation.count_left_out(wires, max_tokens=room):
             return []
-        count = truncation.left_out(wires, max_tokens=room // 2)
+        count = truncation.count_left_out(wires, max_tokens=room // 2)
         while count < len(chains) - 1 and sum(map(len, chains[count:])) > HISTORY_TURNS // 2:
             count += 1
         return [turn for chain in chains[:count] for turn in chain]
@@ -126,7 +125,7 @@ class Past:
         model = settings.INGEST_MODEL
         head = estimated_tokens(PROMPT) + 2 * truncation.MESSAGE_TOKENS
         room = min(MATERIAL_TOKENS, profiles.room(model) - head)
-        told = material(self.text, prompts.wire(leaving), max_tokens=room)
+        told = render_material(self.text, prompts.to_wire(leaving), max_tokens=room)
         seconds = self._seconds(model, head + estimated_tokens(told))
         if not told or seconds <= 0:
             return ""
@@ -148,11 +147,11 @@ class Past:
                 extra={"turn": str(self.lease.turn_id), "code": error.code},
             )
             return ""
-        return str(journal.storable(answer.text)).strip()[:LONGEST_CHARS]
+        return str(journal.to_storable(answer.text)).strip()[:LONGEST_CHARS]
 
     def _seconds(self, model: str, prompt_tokens: int) -> float:
         """How long the model may be waited for; 0 where the turn's limits have no room for it."""
-        spent, limits = journal.spent(self.lease), self.limits
+        spent, limits = journal.count_spent(self.lease), self.limits
         cost = profiles.profile(model).cost(
             prompt_tokens=prompt_tokens, cached_tokens=0, answer_tokens=ANSWER_TOKENS
         )
@@ -164,7 +163,7 @@ class Past:
         return 0 if is_over or spent.stopped else min(SECONDS, left)
 
 
-def past(
+def load_past(
     lease: Lease,
     conversation_id: UUID | None,
     turns: Sequence[TurnRecord],
@@ -191,19 +190,19 @@ def past(
     )
 
 
-def shown(text: str) -> Wire:
+def render_summary(text: str) -> Wire:
     """A summary as a model is shown it: JSON without markup, in which nothing can begin a line."""
-    said = results.text({"untrusted": True, "summary": visible(text)})
+    said = results.fence({"untrusted": True, "summary": visible(text)})
     return {"role": "system", "content": f"{HEAD}\n[older turns] {said}"}
 
 
-def material(so_far: str, messages: Sequence[Wire], *, max_tokens: int) -> str:
-    """What a model is told of the turns to summarise: JSON that says who said what, with old
+def render_material(so_far: str, messages: Sequence[Wire], *, max_tokens: int) -> str:
+    """What a model gets of the turns to summarise: JSON that says who said what, with old
     results shrunk and long texts cut. Empty where even that has no room."""
-    smaller = truncation.older_results_shrunk(messages)
+    smaller = truncation.shrink_older_results(messages)
     for chars in SIZES:
         turns = [_told(message, chars) for message in smaller]
-        told = results.text({"summary_so_far": so_far, "turns": turns})
+        told = results.fence({"summary_so_far": so_far, "turns": turns})
         if estimated_tokens(told) <= max_tokens:
             return told
     return ""

@@ -14,20 +14,20 @@ PREFIX = "custom:"
 MEASURED = timedelta(days=30)
 
 
-def offered(person: Person) -> QuerySet[CustomAgent]:
+def list_offered(person: Person) -> QuerySet[CustomAgent]:
     """Enabled agents of the person's organisation that would see something of the person's."""
     sources = [account.source for account in person.accounts]
     rows = CustomAgent.objects.filter(organisation_id=person.organisation_id, enabled=True)
     return rows.filter(id__in=[row.id for row in rows if set(row.sources) & set(sources)])
 
 
-def named(person: Person, name: str) -> CustomAgent | None:
+def find_by_name(person: Person, name: str) -> CustomAgent | None:
     """The agent that `name_of` calls so, if it is offered to this person."""
     try:
         id = UUID(name.removeprefix(PREFIX))
     except ValueError:
         return None
-    return offered(person).filter(id=id).first() if name.startswith(PREFIX) else None
+    return list_offered(person).filter(id=id).first() if name.startswith(PREFIX) else None
 
 
 def name_of(agent_id: UUID) -> str:
@@ -35,7 +35,7 @@ def name_of(agent_id: UUID) -> str:
     return f"{PREFIX}{agent_id}"
 
 
-def narrowed(person: Person, agent: CustomAgent) -> Person:
+def narrow_person(person: Person, agent: CustomAgent) -> Person:
     """The person with the accounts of the agent's sources alone."""
     chosen = frozenset(agent.sources)
     return replace(person, accounts=tuple(a for a in person.accounts if a.source in chosen))
@@ -66,7 +66,7 @@ def note_run(
     )
 
 
-def measured(agents: QuerySet[CustomAgent], *, now: datetime) -> QuerySet[CustomAgent]:
+def measure_runs(agents: QuerySet[CustomAgent], *, now: datetime) -> QuerySet[CustomAgent]:
     """The agents with what their runs of the last 30 days took: `run_count`, `good_count`,
     and, None before the first run, `average_latency` (ms), `average_tokens`, `total_cost`
     (US dollars)."""

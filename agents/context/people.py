@@ -14,7 +14,7 @@ from integrations.models import Account
 from knowledge.search import retrieval
 
 
-def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
+def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
     """The user with all their accounts, those connected first coming first, in one query. None
     where they have none."""
     rows = Account.objects.select_related("organisation").filter(
@@ -28,7 +28,7 @@ def person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
     )
 
 
-def account_for(
+def find_account(
     person: Person, action: AnyAction, params: Mapping[str, Any], *, account_id: UUID | None = None
 ) -> AccountRef | None:
     """Which of the person's accounts an action is for: the one that is named; else the one that
@@ -44,12 +44,12 @@ def account_for(
     return able[0] if able else None
 
 
-def capabilities(person: Person) -> list[Capability]:
+def list_capabilities(person: Person) -> list[Capability]:
     found = find_capabilities(person.accounts)
     return [c for account in person.accounts for c in found.get(account.id, ())]
 
 
-def skills(person: Person) -> tuple[SkillRef, ...]:
+def list_skills(person: Person) -> tuple[SkillRef, ...]:
     """What any of the person's accounts is offered, by name. One query an account."""
     found: dict[str, SkillRef] = {}
     for account in person.accounts:

@@ -15,23 +15,23 @@ SIZES = ((8000, 100), (4000, 50), (2000, 50), (1000, 25), (500, 20), (200, 10), 
 DEPTH = 8
 
 
-def text(value: Any) -> str:
+def fence(value: Any) -> str:
     """JSON without angle brackets."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
     return written.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def size(value: Any) -> int:
-    return len(text(value).encode())
+def count_bytes(value: Any) -> int:
+    return len(fence(value).encode())
 
 
-def bounded(data: Mapping[str, Any], *, max_bytes: int) -> dict[str, Any]:
+def bound_result(data: Mapping[str, Any], *, max_bytes: int) -> dict[str, Any]:
     """`data`, or as much of it as fits: long texts and lists lose their ends, and `cut` says so."""
-    if size(data) <= max_bytes:
+    if count_bytes(data) <= max_bytes:
         return dict(data)
     for chars, entries in SIZES:
         shorter = {**_cut(data, chars, entries, DEPTH), "cut": CUT}
-        if size(shorter) <= max_bytes:
+        if count_bytes(shorter) <= max_bytes:
             return shorter
     return {"cut": CUT}
 
@@ -49,14 +49,14 @@ def _cut(value: Any, chars: int, entries: int, depth: int) -> Any:
     return value
 
 
-def shown(result: Mapping[str, Any]) -> str:
+def render_result(result: Mapping[str, Any]) -> str:
     """A result as the model is shown it: what it is comes first."""
     marks = {name: result[name] for name in ("success", "untrusted") if name in result}
     rest = {name: result[name] for name in sorted(result) if name not in marks}
-    return text({**marks, **rest})
+    return fence({**marks, **rest})
 
 
-def shrunk(result: Mapping[str, Any]) -> dict[str, Any]:
+def shrink_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """What stays of an older result when there is no room for it: whether it worked, and the
     numbers and titles of the items it had shown."""
     if not result.get("success"):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.context import results
-from integrations.llm.tokens import estimated_tokens
+from integrations.llm.completions import estimated_tokens
 
 Wire = dict[str, Any]
 MESSAGE_TOKENS = 4  # what a message costs beside its text
@@ -18,7 +18,7 @@ LEFT_OUT = '{"left_out":"These arguments were long and are left out."}'
 LEAST_BYTES = 300
 
 
-def tokens(messages: Sequence[Wire]) -> int:
+def count_tokens(messages: Sequence[Wire]) -> int:
     """Rather too many than too few: texts, calls and arguments, and what holds them together."""
     return sum(_tokens(message) for message in messages)
 
@@ -29,34 +29,34 @@ def _tokens(message: Wire) -> int:
     return MESSAGE_TOKENS + estimated_tokens((message.get("content") or "") + written)
 
 
-def fitting(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> list[Wire]:
+def fit_chains(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> list[Wire]:
     """The messages of `chains` that fit. A chain is what may only be left out as a whole; the
     last one is the present turn. What cannot be made to fit is as small as it can be."""
-    kept = _kept(chains, max_tokens)
-    if sum(tokens(chain) for chain in kept) > max_tokens:
+    kept = _choose(chains, max_tokens)
+    if sum(count_tokens(chain) for chain in kept) > max_tokens:
         kept[-1] = _cut(kept[-1], max_tokens)
     return [message for chain in kept for message in chain]
 
 
-def left_out(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> int:
+def count_left_out(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> int:
     """How many of `chains`, the oldest, would be left out whole."""
-    return len(chains) - len(_kept(chains, max_tokens))
+    return len(chains) - len(_choose(chains, max_tokens))
 
 
-def _kept(chains: Sequence[Sequence[Wire]], max_tokens: int) -> list[list[Wire]]:
+def _choose(chains: Sequence[Sequence[Wire]], max_tokens: int) -> list[list[Wire]]:
     kept = [list(chain) for chain in chains]
-    sizes = [tokens(chain) for chain in kept]
+    sizes = [count_tokens(chain) for chain in kept]
     for index, chain in enumerate(kept):
         if sum(sizes) <= max_tokens:
             break
-        kept[index] = older_results_shrunk(chain, is_present=index == len(kept) - 1)
-        sizes[index] = tokens(kept[index])
+        kept[index] = shrink_older_results(chain, is_present=index == len(kept) - 1)
+        sizes[index] = count_tokens(kept[index])
     while len(kept) > 1 and sum(sizes) > max_tokens:
         del kept[0], sizes[0]
     return kept
 
 
-def older_results_shrunk(chain: Sequence[Wire], *, is_present: bool = False) -> list[Wire]:
+def shrink_older_results(chain: Sequence[Wire], *, is_present: bool = False) -> list[Wire]:
     """The results of the present turn's last step stay: they are what it works on."""
     last = max((i for i, m in enumerate(chain) if m.get("tool_calls")), default=len(chain))
     return [
@@ -68,7 +68,7 @@ def older_results_shrunk(chain: Sequence[Wire], *, is_present: bool = False) -> 
 def _shrunk(message: Wire) -> Wire:
     if message["role"] != "tool":
         return message
-    smaller = results.shown(results.shrunk(json.loads(message["content"])))
+    smaller = results.render_result(results.shrink_result(json.loads(message["content"])))
     return message | {"content": min(message["content"], smaller, key=len)}
 
 
@@ -76,11 +76,11 @@ def _cut(chain: Sequence[Wire], max_tokens: int) -> list[Wire]:
     """The last step's results get ever less room, then arguments go, oldest first."""
     chain = list(chain)
     longest = max((len(m["content"].encode()) for m in chain if m["role"] == "tool"), default=0)
-    while longest > LEAST_BYTES and tokens(chain) > max_tokens:
+    while longest > LEAST_BYTES and count_tokens(chain) > max_tokens:
         longest = max(longest // 2, LEAST_BYTES)
         chain = [_within(message, longest) for message in chain]
     for index, message in enumerate(chain):
-        if tokens(chain) <= max_tokens:
+        if count_tokens(chain) <= max_tokens:
             break
         chain[index] = _without_arguments(message)
     return chain
@@ -90,8 +90,8 @@ def _within(message: Wire, max_bytes: int) -> Wire:
     if message["role"] != "tool" or len(message["content"].encode()) <= max_bytes:
         return message
     result = json.loads(message["content"])
-    data = results.bounded(result.get("data") or {}, max_bytes=max_bytes)
-    return message | {"content": results.shown({**result, "data": data})}
+    data = results.bound_result(result.get("data") or {}, max_bytes=max_bytes)
+    return message | {"content": results.render_result({**result, "data": data})}
 
 
 def _without_arguments(message: Wire) -> Wire:

@@ -12,7 +12,7 @@ from agents.contracts import CallRecord, InboundMail, Person
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import Ending, Question, Reply, Stop
-from agents.learn import patterns
+from agents.learn import matching
 from agents.models import Turn
 from agents.tools.base import ToolContext
 from agents.turns import loop, roster
@@ -30,7 +30,7 @@ TEXT_LIMIT = 1500
 OWN_LABELS = frozenset({"SENT", "DRAFT"})
 
 
-def skip_reason(account: AccountRef, email: Email) -> str | None:
+def find_skip_reason(account: AccountRef, email: Email) -> str | None:
     """Why nobody needs to look at this mail; None when somebody does."""
     if OWN_LABELS & set(email.labels) or email.sender.casefold() == account.address.casefold():
         return "own_mail"
@@ -38,7 +38,7 @@ def skip_reason(account: AccountRef, email: Email) -> str | None:
 
 
 def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
-    """Work through the turn until it is finished. False when it was not to be had.
+    """Work through the turn until it is finished. False when it is finished or in work.
 
     Raises a retryable ModelError or ProviderError: then the turn can be taken up again.
     """
@@ -51,7 +51,7 @@ def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
         return True
     try:
         with leases.HEARTBEAT.keep(lease):
-            _work(lease, minimal_context(account, email))
+            _work(lease, build_context(account, email))
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
         return False
@@ -63,7 +63,7 @@ def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
     return True
 
 
-def minimal_context(account: AccountRef, email: Email) -> InboundMail:
+def build_context(account: AccountRef, email: Email) -> InboundMail:
     """What the mail reader is shown. Doubt about first contact means known."""
     provider = mail_reader(account)
     try:
@@ -83,7 +83,7 @@ def minimal_context(account: AccountRef, email: Email) -> InboundMail:
         to=email.to,
         cc=email.cc,
         subject=email.subject,
-        text=readable(email)[:TEXT_LIMIT],
+        text=render_text(email)[:TEXT_LIMIT],
         list_id=email.list_id or "",
         first_contact=first_contact,
         authenticated=email.authentication.dmarc == "pass",
@@ -92,7 +92,7 @@ def minimal_context(account: AccountRef, email: Email) -> InboundMail:
     )
 
 
-def readable(email: Email) -> str:
+def render_text(email: Email) -> str:
     """The words a person would read in the mail."""
     if email.body_text.strip():
         return email.body_text
@@ -105,26 +105,26 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         external_user_id=mail.account.external_user_id,
         accounts=(mail.account,),
     )
-    steps = journal.steps_of([lease.turn_id]).get((lease.turn_id, None), [])
+    steps = journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
     begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
     found = None
     if not begun_by_model:
-        found = patterns.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
+        found = matching.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
     system = (
         ""
         if found
-        else prompts.mail_reader(
-            capabilities=people.capabilities(person), skills=skills.list_offered(mail.account)
+        else prompts.render_mail_reader(
+            capabilities=people.list_capabilities(person), skills=skills.list_offered(mail.account)
         )
     )
-    request = prompts.item_arrived(mail)
+    request = prompts.render_item(mail)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
         parent_call=None,
         tools=roster.MAIL_READER.toolbox,
         limits=roster.MAIL_READER.limits(),
-        messages=lambda steps, room: prompts.run_messages(
+        messages=lambda steps, room: prompts.build_run_messages(
             system=system, request=request, steps=steps, max_tokens=room
         ),
         context_for=lambda call: ToolContext(
@@ -148,7 +148,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         act_on_pattern(run, found, mail)
         finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
         return
-    match loop.run(run):
+    match loop.run_agent(run):
         case Reply():
             finish_turn(lease, text="", ending=Turn.Ending.REPLY)
         case Question():
@@ -160,7 +160,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
 def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> None:
     """Do what the pattern proposes, without a model, through the same guardrails."""
     if not run.steps:
-        run.steps.append(loop.add_step(run, patterns.completion(found)))
+        run.steps.append(loop.add_step(run, matching.to_completion(found)))
         precision.count_hit(
             found.pattern_id,
             account=mail.account,

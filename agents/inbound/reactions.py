@@ -33,7 +33,7 @@ from knowledge.ingest import ingest
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 5
 TAKEN_BACK = 500  # a sweep
-BEGUN_WITHIN = 5  # so that what is begun ends in the time of the task
+BEGUN_WITHIN = 5  # so that what starts ends in the time of the task
 LOOK_SECONDS = 0.5  # for what came meanwhile
 RETRY_WAIT = timedelta(seconds=5)  # times the square of the attempts so far
 
@@ -43,7 +43,7 @@ class _InWork(Exception):
 
 
 def react(delivery_id: UUID) -> bool:
-    """Work through one delivery. False when it was not to be had (finished, or in work).
+    """Work through one delivery. False when it is finished or in work.
 
     What fails but may pass later goes back to the queue with a growing wait, and becomes a
     dead letter after MAX_ATTEMPTS.
@@ -53,7 +53,7 @@ def react(delivery_id: UUID) -> bool:
 
 def react_side_by_side(delivery_id: UUID) -> None:
     """Work through one delivery and, because a delivery mostly waits for its model, through others
-    of the queue beside it, up to DELIVERY_THREADS at once. None is begun after the first fifth of
+    of the queue beside it, up to DELIVERY_THREADS at once. None starts after the first fifth of
     a task's time.
 
     Raises what broke first, when all of them have ended.
@@ -179,7 +179,7 @@ def _react_to_mail(
 ) -> tuple[Delivery.State, str]:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
-    reason = inbound.skip_reason(account, email)
+    reason = inbound.find_skip_reason(account, email)
     if reason is not None:
         state, known = _accounted(outcome)
         return state, known or reason

@@ -29,7 +29,7 @@ FINAL = frozenset({"PERMISSION_DENIED"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class PastCall:
     """A call as the guards see it. `identity` is equal for calls that do the same; `at` is when
     it ended, or was asked for while it is open."""
 
@@ -50,7 +50,7 @@ class Made:
         return self.acts and self.code == "TIMEOUT"  # it may still be at work
 
 
-def duplicate(call: Made, before: Sequence[Made], now: datetime) -> ToolResult | None:
+def find_duplicate(call: PastCall, before: Sequence[PastCall], now: datetime) -> ToolResult | None:
     """The same call, seconds ago or beside it, whose result stands. A failure that may pass is
     no such result: to try again is right."""
     for other in before:
@@ -65,7 +65,7 @@ def duplicate(call: Made, before: Sequence[Made], now: datetime) -> ToolResult |
     return None
 
 
-def circling(call: Made, before: Sequence[Made], now: datetime) -> ToolResult | None:
+def find_circle(call: PastCall, before: Sequence[PastCall], now: datetime) -> ToolResult | None:
     """A tool that has been called in LOOP_ROUNDS rounds within LOOP_WINDOW, whatever the
     arguments."""
     rounds = {
@@ -87,9 +87,9 @@ def circling(call: Made, before: Sequence[Made], now: datetime) -> ToolResult | 
     )
 
 
-def resting(call: Made, before: Sequence[Made], now: datetime) -> ToolResult | None:
+def find_resting(call: PastCall, before: Sequence[PastCall], now: datetime) -> ToolResult | None:
     """A tool that broke REST_FAILURES rounds in a row rests for a while."""
-    if call.tool not in tools_at_rest(before, now):
+    if call.tool not in find_resting_tools(before, now):
         return None
     return failure(
         "TOO_MANY_CALLS",
@@ -98,16 +98,16 @@ def resting(call: Made, before: Sequence[Made], now: datetime) -> ToolResult | N
     )
 
 
-def beyond_limit() -> ToolResult:
+def refuse_beyond_limit() -> ToolResult:
     """Of a call in a step of more calls than the turn has left."""
     return failure("TOO_MANY_CALLS", "The turn has no tool calls left, so it was not run.")
 
 
-def tools_at_rest(made: Sequence[Made], now: datetime) -> frozenset[str]:
+def find_resting_tools(made: Sequence[PastCall], now: datetime) -> frozenset[str]:
     """Tools whose last REST_FAILURES rounds broke, the last of them within REST."""
     found = set()
     for tool in {call.tool for call in made}:
-        rounds: dict[int, list[Made]] = {}
+        rounds: dict[int, list[PastCall]] = {}
         for call in made:
             if call.tool == tool and not call.open and call.code not in REFUSED:
                 rounds.setdefault(call.round, []).append(call)
@@ -149,7 +149,7 @@ def code_of(call: CallRecord) -> str | None:
     return str((call.result.get("error") or {}).get("code") or "EXECUTION_FAILED")
 
 
-def items_shown(calls: Sequence[CallRecord]) -> frozenset[UUID]:
+def list_items(calls: Sequence[CallRecord]) -> frozenset[UUID]:
     """Ids of the items that results of these calls have shown."""
     found = set()
     for call in calls:
@@ -162,7 +162,7 @@ def items_shown(calls: Sequence[CallRecord]) -> frozenset[UUID]:
     return frozenset(found)
 
 
-def skill_read(calls: Sequence[CallRecord]) -> str:
+def find_skill(calls: Sequence[CallRecord]) -> str:
     """The skill that the last successful one of these calls loaded, name@version."""
     for call in reversed(calls):
         data = (call.result or {}).get("data")

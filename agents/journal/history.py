@@ -11,7 +11,7 @@ from agents.models import Message, ToolCall, Turn
 HISTORY_TURNS = 30
 
 
-def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
+def load_history(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
     """The conversation up to this turn, oldest first, and the steps this turn has already
     taken. Four queries, whatever the length of the conversation."""
     newest = list(
@@ -24,7 +24,7 @@ def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
     said: dict[tuple[UUID, str], Message] = {
         (m.turn_id, m.role): m for m in Message.objects.filter(turn_id__in=ids)
     }
-    steps = journal.steps_of(ids)
+    steps = journal.load_steps(ids)
     records = []
     for row in turns:
         user = said.get((row.id, Message.Role.USER))
@@ -33,7 +33,7 @@ def load(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
         own = steps.get((row.id, None), [])
         spoken = bool(own) and (not own[-1].calls or row.ending == Turn.Ending.QUESTION)
         if spoken and assistant and not own[-1].calls:
-            # What the user was told, not what the model would have said.
+            # What the user read, not what the model would have said.
             own = [*own[:-1], replace(own[-1], text=assistant.content)]
         records.append(
             TurnRecord(
@@ -56,7 +56,7 @@ def _wire_text(message: Message | None) -> str | None:
     return message.content or "(The user decided about pending actions.)"
 
 
-def user_words(turn: Turn) -> str:
+def load_user_words(turn: Turn) -> str:
     """What the user typed in this request: this turn's message and, where it answers a
     question, the messages that led to the question. An answer that is one of the options the
     agent offered is the agent's text, not the user's."""

@@ -25,7 +25,7 @@ CHANNEL = "turn_events"
 CONTEXT_TURNS = 60  # twice as many as a prompt can show
 
 
-def steps_of(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:
+def load_steps(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:
     """The steps of turns by (turn, parent call), in order. Two queries at most."""
     steps = list(Step.objects.filter(turn_id__in=turn_ids).order_by("number"))
     if not steps:
@@ -76,7 +76,7 @@ def add_step(
             parent_call_id=parent_call,
             agent=agent,
             number=number,
-            text=storable(completion.text),
+            text=to_storable(completion.text),
             model=completion.model[:100],
             finish_reason=completion.finish_reason[:32],
             prompt_tokens=completion.usage.prompt_tokens,
@@ -89,8 +89,8 @@ def add_step(
                 turn_id=lease.turn_id,
                 step=step,
                 position=position,
-                name=storable(call.name)[:100],
-                arguments=storable(call.arguments),
+                name=to_storable(call.name)[:100],
+                arguments=to_storable(call.arguments),
             )
             for position, call in enumerate(completion.calls)
         )
@@ -116,7 +116,7 @@ def finish_call(
 ) -> CallRecord:
     """Store the one result of a call, with what models cost for it in US dollars. A result that
     is there already stays, and is what is returned; the one that came too late is an event."""
-    wire, now = storable(result.wire()), timezone.now()
+    wire, now = to_storable(result.wire()), timezone.now()
     with lease.held():
         stored = ToolCall.objects.filter(id=call.id, result__isnull=True).update(
             result=wire, latency_ms=latency_ms, cost=cost, finished_at=now
@@ -138,7 +138,7 @@ def finish_call(
     return replace(call, result=wire, at=now)
 
 
-def spent(lease: Lease) -> Spent:
+def count_spent(lease: Lease) -> Spent:
     """What the turn has used so far, its specialists included. Three queries."""
     used = metering.used_by_run(lease.turn_id)
     calls = ToolCall.objects.filter(turn_id=lease.turn_id).count()
@@ -171,7 +171,7 @@ def add_server_call(
             position=len(step.calls),
             name=name,
             arguments=arguments,
-            result=storable(result),
+            result=to_storable(result),
             finished_at=timezone.now(),
         )
         add_event(lease, "text.restarted", {})
@@ -195,14 +195,14 @@ def add_event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
             " SELECT %s, coalesce(max(sequence), 0) + 1, %s, %s, now()"
             " FROM agents_turnevent WHERE turn_id = %s RETURNING turn_id)"
             " SELECT pg_notify(%s, turn_id::text) FROM stored",
-            [turn_id, type, json.dumps(storable(data)), turn_id, CHANNEL],
+            [turn_id, type, json.dumps(to_storable(data)), turn_id, CHANNEL],
         )
 
 
 def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Number what a model is shown: the same item keeps its number through the conversation."""
     with lease.held():
-        numbers = {entry["id"]: entry["n"] for entry in context_of(lease.turn_id)}
+        numbers = {entry["id"]: entry["n"] for entry in load_context(lease.turn_id)}
         last = max(numbers.values(), default=0)
         shown = list(Turn.objects.values_list("context", flat=True).get(id=lease.turn_id))
         listed = {entry["id"] for entry in shown}
@@ -212,12 +212,12 @@ def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[s
                 numbers[item["id"]] = last
             if item["id"] not in listed:
                 listed.add(item["id"])
-                shown.append(storable({"n": numbers[item["id"]], **item}))
+                shown.append(to_storable({"n": numbers[item["id"]], **item}))
         Turn.objects.filter(id=lease.turn_id).update(context=shown)
     return [{"n": numbers[item["id"]], **item} for item in items]
 
 
-def context_of(turn_id: UUID) -> list[dict[str, Any]]:
+def load_context(turn_id: UUID) -> list[dict[str, Any]]:
     """What models were shown so far in the turn's conversation, numbered, oldest turn first.
     Two queries."""
     turn = Turn.objects.only("conversation_id").get(id=turn_id)
@@ -233,19 +233,19 @@ def add_action(lease: Lease, action: Mapping[str, Any]) -> None:
         actions = list(Turn.objects.values_list("actions", flat=True).get(id=lease.turn_id))
         if any(known["action_id"] == action["action_id"] for known in actions):
             return
-        actions.append(storable(dict(action)))
+        actions.append(to_storable(dict(action)))
         Turn.objects.filter(id=lease.turn_id).update(actions=actions)
         add_event(lease, "action", action)
 
 
-def storable(value: Any) -> Any:
+def to_storable(value: Any) -> Any:
     """`value` as JSON that PostgreSQL can store: no NUL, no lone surrogates, no foreign types."""
     if isinstance(value, str):
         return value.replace("\x00", "").encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
-        return {storable(str(key)): storable(item) for key, item in value.items()}
+        return {to_storable(str(key)): to_storable(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [storable(item) for item in value]
+        return [to_storable(item) for item in value]
     if value is None or isinstance(value, bool | int | float):
         return value
-    return storable(str(value))
+    return to_storable(str(value))

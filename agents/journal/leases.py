@@ -57,7 +57,8 @@ def lease_end() -> datetime:
 
 
 def claim(turn_id: UUID) -> Lease | None:
-    """Take a turn that waits, or whose process died. None when it is not to be had."""
+    """Take a turn that waits, or whose process died. None when it is finished, or another
+    process has it."""
     owner = uuid4()
     now = timezone.now()
     taken = (
@@ -79,7 +80,7 @@ def claim_waiting(most: int) -> list[Lease]:
     comes now does not wait behind all of it. No turn is given to two processes."""
     owner, now = uuid4(), timezone.now()
     with transaction.atomic():
-        rows = waiting(now=now).select_for_update(skip_locked=True)
+        rows = list_waiting(now=now).select_for_update(skip_locked=True)
         oldest = rows.order_by("lease_expires_at").values_list("id", flat=True)
         newest = rows.order_by("-lease_expires_at").values_list("id", flat=True)
         ids = list(dict.fromkeys([*oldest[: most - most // 2], *newest[: most // 2]]))
@@ -92,7 +93,7 @@ def claim_waiting(most: int) -> list[Lease]:
     return [Lease(turn_id=id, owner=owner) for id in ids]
 
 
-def waiting(*, now: datetime) -> QuerySet[Turn]:
+def list_waiting(*, now: datetime) -> QuerySet[Turn]:
     """Chat turns that wait for a process. They are many where none runs."""
     return Turn.objects.filter(
         kind=Turn.Kind.CHAT,

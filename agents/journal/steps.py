@@ -127,7 +127,7 @@ def _within(
 
 
 def _circles(step: StepRecord) -> bool:
-    """Every call of the step was refused by a guard: the model was told and goes on alike."""
+    """Every call of the step was refused by a guard, and the model goes on alike."""
     codes = [((call.result or {}).get("error") or {}).get("code") for call in step.calls]
     return bool(codes) and REFUSED.issuperset(codes)
 

@@ -124,12 +124,12 @@ def open_things(
     syncing = SyncSource.objects.filter(
         run__organisation=organisation, state__in=["queued", "running"]
     )
-    turns = leases.waiting(now=timezone.now()).filter(organisation=organisation)
+    turns = leases.list_waiting(now=timezone.now()).filter(organisation=organisation)
     return [
         _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
         _tile(
             "Handed to a person",
-            escalations.open_rows(organisation.id)[: MANY + 1].count(),
+            escalations.list_open(organisation.id)[: MANY + 1].count(),
             "agents_escalation",
             organisation__id__exact=organisation.id,
         ),

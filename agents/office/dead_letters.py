@@ -13,7 +13,7 @@ from integrations.web.webhooks import QUEUE_PATIENCE
 
 
 def queue_again(delivery_ids: Iterable[UUID]) -> int:
-    """Queue those of these deliveries that are dead letters, with all their tries anew.
+    """Queue those of these deliveries that are dead letters, with all their tries again.
 
     A turn that failed goes on where it stood, so nothing that was done is done again.
     Returns how many were queued.

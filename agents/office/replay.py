@@ -59,7 +59,7 @@ def replay(
     """Send every mail to the Remit at `url` and wait until all are finished.
 
     Gives up waiting when nothing was finished for `patience` seconds; the rest is counted
-    as unfinished. `say` is told about the progress. Raises CannotGoOn when the sandbox or
+    as unfinished. `say` hears about the progress. Raises CannotGoOn when the sandbox or
     Remit is gone for good or refuses the signature.
     """
     report, ids = Report(), dict[str, None]()

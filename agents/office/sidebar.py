@@ -22,7 +22,7 @@ class Page:
 
 
 def _page(title: str, icon: str, view: str) -> Page:
-    """A page about policy as a whole, for those who may see permissions."""
+    """A page about policy as a whole, for those who may see allowed actions."""
     return Page("guardrails", "allowedaction", title, icon, view=view)
 
 

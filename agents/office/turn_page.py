@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
-from agents.plans import plan_text, planning, plans
+from agents.plans import plans, rendering, store
 from audit.ledger import timeline
 from audit.ledger.selectors import actions_of_run
 from guardrails.approve.cards import list_cards
@@ -76,12 +76,12 @@ STATUS_COLOURS = {
 
 def plan(turn: Turn) -> dict[str, Any] | None:
     """The plan of the turn's conversation as it stands now."""
-    found = planning.of_conversation(turn.conversation_id)
+    found = store.load_plan(turn.conversation_id)
     if found is None:
         return None
     return {
         "request": timeline.reveal(found.request),
-        "progress": plan_text.progress(found),
+        "progress": rendering.render_progress(found),
         "goals": [
             {
                 "what": timeline.reveal(goal.description),
@@ -188,14 +188,14 @@ def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
 
 
 def tool_call(call: ToolCall, steps: Steps, calls: Calls) -> dict[str, Any]:
-    state, colour = "open", "info"
+    rendering, colour = "open", "info"
     if call.result is not None:
         success = bool(call.result.get("success"))
         code = call.result.get("error", {}).get("code") or "failed"
-        state, colour = ("done", "success") if success else (code, "danger")
+        rendering, colour = ("done", "success") if success else (code, "danger")
     return {
         "name": timeline.reveal(call.name),
-        "state": state,
+        "state": rendering,
         "colour": colour,
         "facts": " · ".join(
             [f"{call.latency_ms} ms", *([dollars(call.cost)] if call.cost else [])]
@@ -216,7 +216,7 @@ def pretty_text(text: str) -> str:
 
 
 def actions(turn: Turn) -> list[dict[str, Any]]:
-    """What the ledger says of this turn's actions, with the words the user was told; then those
+    """What the ledger says of this turn's actions, with the words the user read; then those
     of earlier turns that were decided about in this one."""
     told = {action.get("action_id"): action for action in turn.actions}
     found = []

@@ -97,7 +97,7 @@ def create(old: Plan | None, *, request: str, goals: Sequence[NewGoal]) -> Plan 
 
 
 def update(plan: Plan, id: str, changes: Mapping[str, Any]) -> Plan | Refused:
-    """Other values for a goal or a step. A status is a step's alone, and a step is begun only
+    """Other values for a goal or a step. A status is a step's alone, and a step starts only
     when nothing it waits for is open."""
     step = _step(plan, id)
     if step is None and not _goal_of(plan, id):
@@ -110,7 +110,7 @@ def update(plan: Plan, id: str, changes: Mapping[str, Any]) -> Plan | Refused:
         return Refused(message="Say what is to change.")
     if step and changes.get("status") == "completed":
         return Refused(message="A step is completed with the action complete.")
-    if changes.get("status") == "in_progress" and (waits := waits_for(plan, id)):
+    if changes.get("status") == "in_progress" and (waits := list_blockers(plan, id)):
         return _too_early(id, waits)
     return _checked(_with(plan, id, changes))
 
@@ -124,7 +124,7 @@ def complete(plan: Plan, ids: Sequence[str], *, result: str) -> Plan | Refused:
             if _goal_of(plan, id):
                 return Refused(message=f"The goal {id} is completed by completing its steps.")
             return _unknown(plan, id)
-        if waits := waits_for(plan, id):
+        if waits := list_blockers(plan, id):
             return _too_early(id, waits)
         plan = _with(plan, id, {"status": "completed", "result": result[:RESULT_CHARS]})
     return plan if ids else Refused(message="Name the steps that are completed.")
@@ -172,7 +172,7 @@ def remove(plan: Plan, id: str) -> Plan | Refused | None:
     return plan.model_copy(update={"goals": goals}) if goals else None
 
 
-def waits_for(plan: Plan, id: str) -> list[str]:
+def list_blockers(plan: Plan, id: str) -> list[str]:
     """What is still open of everything that a step comes after, its goal's included."""
     done = {step.id for step in plan.steps if step.status == "completed"}
     done |= {goal.id for goal in plan.goals if goal.status == "completed"}
@@ -186,12 +186,12 @@ def waits_for(plan: Plan, id: str) -> list[str]:
     ]
 
 
-def ready(plan: Plan) -> list[str]:
+def list_ready(plan: Plan) -> list[str]:
     """Steps that can be worked on now."""
     return [
         step.id
         for step in plan.steps
-        if step.status in ("pending", "in_progress") and not waits_for(plan, step.id)
+        if step.status in ("pending", "in_progress") and not list_blockers(plan, step.id)
     ]
 
 

@@ -16,7 +16,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
 from guardrails.facts.text import visible
 
-TOLD = ("type", "description", "params", "proposed", "status", "result", "sentence")
+REPORTED = ("type", "description", "params", "proposed", "status", "result", "sentence")
 STATUS_WORDS = {
     "pending": "pending_confirmation",
     "held": "held",
@@ -47,7 +47,7 @@ def act(
             account_id=account_id,
         )
     )
-    journal.add_action(context.lease, shown(result))
+    journal.add_action(context.lease, describe_result(result))
     return result
 
 
@@ -76,7 +76,7 @@ def _request(
     action = BY_NAME.get(action_type)
     # An action that nobody knows, or that this turn has no account for, is still refused and
     # recorded by the guardrails: under the user's first account.
-    chosen = action and people.account_for(context.person, action, params, account_id=account_id)
+    chosen = action and people.find_account(context.person, action, params, account_id=account_id)
     account = chosen or context.person.accounts[0]
     return ActionRequest(
         action_id=action_id,
@@ -102,7 +102,7 @@ def _request(
     )
 
 
-def shown(result: ActionResult) -> dict[str, Any]:
+def describe_result(result: ActionResult) -> dict[str, Any]:
     """An action as clients and models see it. A pending one is named by its approval."""
     return {
         "id": str(result.approval_id or result.action_id),
@@ -125,16 +125,16 @@ def shown(result: ActionResult) -> dict[str, Any]:
     }
 
 
-def told(action: Mapping[str, Any]) -> dict[str, Any]:
-    """What the model is told of an action that a person has decided about: what ran, and what it
+def describe_action(action: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model hears of an action that a person has decided about: what ran, and what it
     had proposed instead. Marked where strangers wrote of it, and cut to size."""
-    kept = {key: action[key] for key in TOLD if key in action}
-    result = results.bounded(kept["result"], max_bytes=settings.RESULT_MAX_BYTES)
-    mark = {"untrusted": True} if tells(action["type"]) and result else {}
+    kept = {key: action[key] for key in REPORTED if key in action}
+    result = results.bound_result(kept["result"], max_bytes=settings.RESULT_MAX_BYTES)
+    mark = {"untrusted": True} if reports_outcome(action["type"]) and result else {}
     return {**mark, **kept, "result": result}
 
 
-def tells(action_type: str) -> bool:
+def reports_outcome(action_type: str) -> bool:
     """Whether the result of such an action is text that strangers wrote."""
     action = BY_NAME.get(action_type)
     return action is not None and action.tells
@@ -146,8 +146,8 @@ def title_of(action_type: str) -> str:
     return action.title if action else f"Unknown action: {visible(action_type, limit=80)}"
 
 
-def observed(result: ActionResult) -> ToolResult:
-    """What the model is told of one action."""
+def to_observation(result: ActionResult) -> ToolResult:
+    """What the model hears of one action."""
     if result.reason == "too_many_asks":
         return replace(failure("TOO_MANY_ASKS", result.sentence), suspends=True)
     if result.status == "refused":
@@ -155,7 +155,7 @@ def observed(result: ActionResult) -> ToolResult:
     if result.status in ("failed", "unknown"):
         failed = failure("EXECUTION_FAILED", result.sentence)
         return replace(failed, data=result.result, untrusted=True) if result.result else failed
-    action = shown(result)
+    action = describe_result(result)
     return ToolResult(
         success=True,
         data={
@@ -164,5 +164,5 @@ def observed(result: ActionResult) -> ToolResult:
             "result": action["result"],
         }
         | ({"sentence": result.sentence} if result.status == "held" else {}),
-        untrusted=tells(result.action_type),
+        untrusted=reports_outcome(result.action_type),
     )

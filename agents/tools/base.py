@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
 from agents.journal.leases import Lease
 from agents.journal.steps import Ending
-from integrations.llm.completions import Payer
-from integrations.llm.tokens import estimated_tokens
+from integrations.llm.completions import Payer, estimated_tokens
 from integrations.network import strict_json
 
 

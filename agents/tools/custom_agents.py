@@ -1,5 +1,6 @@
 """list_custom_agents and run_public_agent: agents that administrators defined."""
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,8 +14,7 @@ from agents.context import custom_agents
 from agents.contracts import ToolResult, failure
 from agents.models import CustomAgent
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.delegating import hand_over
-from agents.tools.suitability import THRESHOLD, suitability
+from agents.tools.delegate import hand_over
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
 
@@ -30,12 +30,14 @@ class ListCustomAgents(Arguments):
 
 def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult:
     """Those that suit the query by more than THRESHOLD, the best first."""
-    offered = custom_agents.measured(custom_agents.offered(context.person), now=timezone.now())
+    offered = custom_agents.measure_runs(
+        custom_agents.list_offered(context.person), now=timezone.now()
+    )
     agents = list(offered[:MOST])
     similar = _similarities(arguments.query, agents, context.payer)
     scored = [
         (
-            suitability(
+            rate_suitability(
                 query=arguments.query,
                 required=arguments.required_capabilities,
                 name=agent.name,
@@ -105,7 +107,7 @@ class RunPublicAgent(Arguments):
 def run_agent(context: ToolContext, arguments: RunPublicAgent) -> ToolResult:
     """The agent's answer. It sees and does no more than its caller might, and only in the
     sources it was given."""
-    agent = custom_agents.named(context.person, custom_agents.name_of(arguments.agent_id))
+    agent = custom_agents.find_by_name(context.person, custom_agents.name_of(arguments.agent_id))
     if agent is None:
         return failure(
             "NOT_FOUND",
@@ -116,7 +118,7 @@ def run_agent(context: ToolContext, arguments: RunPublicAgent) -> ToolResult:
     started, succeeded = time.monotonic(), False
     try:
         result = hand_over(
-            replace(context, person=custom_agents.narrowed(context.person, agent)),
+            replace(context, person=custom_agents.narrow_person(context.person, agent)),
             agent=custom_agents.name_of(agent.id),
             task=arguments.query,
             item_ids=arguments.context_ids,
@@ -148,3 +150,37 @@ RUN = Tool(
     run=run_agent,
     acts=True,
 )
+
+
+THRESHOLD = 0.3
+_STEM = 5  # letters: “analysis” and “analyse” are one word, in most European languages
+_EMPTY_WORDS = """a about an and any are as at be by can could do does for from give has have how i
+in is it me my of on or our please show so some tell that the their them these they this those to us
+was we were what when where which who why will with would you your"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+
+
+def rate_suitability(
+    *,
+    query: str,
+    required: Sequence[str],
+    name: str,
+    description: str,
+    capabilities: Sequence[str],
+    similarity: float | None,
+) -> float:
+    """From 0 to 1. The share of the query's words that the agent's have, or the similarity of
+    meaning where that is higher (None: not known); less where a required capability lacks."""
+    wanted = _words(query)
+    offered = _words(" ".join((name, description, *capabilities)))
+    shared = len(wanted & offered) / len(wanted) if wanted else 0.0
+    score = max(shared, min(max(similarity or 0.0, 0.0), 1.0))
+    if required:
+        met = sum(bool(_words(one)) and _words(one) <= offered for one in required)
+        score *= met / len(required)
+    return round(score, 3)
+
+
+def _words(text: str) -> frozenset[str]:
+    found = re.findall(r"[^\W_]+", text.casefold())
+    return frozenset(word[:_STEM] for word in found if word not in _EMPTY)

@@ -1,14 +1,22 @@
 """delegate_to_specialist: hand a part of the work to a specialist, with the items it needs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
+from agents.answer import citations
+from agents.context.prompts import LIMIT_SENTENCES, render_block
 from agents.contracts import ToolResult
+from agents.journal import journal
+from agents.journal.steps import Stop
+from agents.models import Turn
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.delegating import hand_over
+from agents.tools.retrieve_context import number_items
+from knowledge.contracts import FoundItem
+from knowledge.search import retrieval
 
 MAX_ITEMS = 10
 
@@ -39,3 +47,52 @@ TOOL = Tool(
     run=run,
     acts=True,
 )
+
+
+def hand_over(
+    context: ToolContext, *, agent: str, task: str, item_ids: Sequence[UUID]
+) -> ToolResult:
+    """Run the agent with the task and these items of the user, and tell its answer, what it
+    cites and what waits for a person. It cites by the numbers of the conversation, and only
+    what it was shown itself."""
+    items = retrieval.get_items(
+        account_ids=tuple(account.id for account in context.person.accounts), ids=tuple(item_ids)
+    )
+    given = number_items(context, items)
+    blocks = [_block(n, item) for n, item in zip(given, items, strict=True)]
+    ending = context.delegate(agent, task, blocks, context.call)
+    bound = _bound(context, ending.text, given, items) if not isinstance(ending, Stop) else None
+    actions = Turn.objects.values_list("actions", flat=True).get(id=context.lease.turn_id)
+    pending = [
+        {"id": a["id"], "type": a["type"], "description": a["description"]}
+        for a in actions
+        if a["status"] == "pending"
+    ]
+    said = LIMIT_SENTENCES[ending.limit] if isinstance(ending, Stop) else ending.text
+    data: dict[str, Any] = {"result": bound.text if bound else said, "pending_actions": pending}
+    if bound and bound.citations:
+        data["citations"] = [dict(item) for item in bound.citations]
+    return ToolResult(
+        success=True, data=data, untrusted=True, suspends=ending == Stop(limit="asks")
+    )
+
+
+def _bound(
+    context: ToolContext, text: str, given: Sequence[int], items: Sequence[FoundItem]
+) -> citations.Bound:
+    turn_id = context.lease.turn_id
+    steps = journal.load_steps([turn_id]).get((turn_id, context.call.id), [])
+    shown = citations.list_results(steps) | {
+        (n, str(item.id)) for n, item in zip(given, items, strict=True)
+    }
+    return citations.bind_citations(
+        text, citations.list_citable(journal.load_context(turn_id), shown)
+    )
+
+
+def _block(n: int, item: FoundItem) -> str:
+    lines = [f"[{item.source.upper()}] {item.title}", f"Cite as: [{n}]"]
+    if item.sender_address:
+        lines.append(f"From: {item.sender_name} <{item.sender_address}>")
+    lines += [f"Date: {item.occurred_at.isoformat()}", f"Content: {item.text}"]
+    return render_block(id=str(item.id), lines=lines)

@@ -55,7 +55,7 @@ class Done(NamedTuple):
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    # Its threads are begun when they are needed. A call's time runs while it waits for one.
+    # Its threads start when they are needed. A call's time runs while it waits for one.
     most = max(LEAST_THREADS, settings.TURN_THREADS)
     return ThreadPoolExecutor(max_workers=most, thread_name_prefix="tools")
 
@@ -101,10 +101,10 @@ def run_calls(
                 if _acts(call, tools) or call.name not in tools:
                     acting.record_refused(context)
             else:
-                result = answer(call, tools=tools, context=hooks.prepared(context, steps))
+                result = answer(call, tools=tools, context=hooks.prepare(context, steps))
             note(error=result.code, result=telemetry.written(result.wire()))
         latency_ms = int((time.monotonic() - started) * 1000)
-        return Done(hooks.finished(call, result), latency_ms, meter.cost)
+        return Done(hooks.finish(call, result), latency_ms, meter.cost)
 
     def finish(call: CallRecord, done: Done) -> None:
         metering.add(done.cost)  # for the call that this run is below, if it is below one

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from agents.context.prompts import REPLY_DRAFT, untrusted_block
+from agents.context.prompts import REPLY_DRAFT, render_block
 from agents.contracts import ToolResult, failure
-from agents.tools.acting import act, observed
+from agents.tools.acting import act, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.summaries import readable
+from agents.tools.summaries import render_mail
 from integrations.exceptions import NotFound
 from integrations.llm import llm
 from integrations.reads import mail_reader
@@ -45,7 +45,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""
     lines = [f"From: {mail.sender_name} <{mail.sender}>", f"Subject: {mail.subject}"]
-    block = untrusted_block(id="mail", lines=[*lines, readable(mail)])
+    block = render_block(id="mail", lines=[*lines, render_mail(mail)])
     try:
         written = Written.model_validate(
             llm.complete_json(
@@ -59,7 +59,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     except ValidationError:
         return failure("EXECUTION_FAILED", "The reply could not be written.", recoverable=True)
     subject = mail.subject if mail.subject.lower().startswith("re:") else f"Re: {mail.subject}"
-    return observed(
+    return to_observation(
         act(
             context,
             action_type="draft",

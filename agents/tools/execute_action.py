@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult, failure
-from agents.tools.acting import act, observed, record_refused
+from agents.tools.acting import act, record_refused, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
 
@@ -30,7 +30,7 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
     if arguments.account_id is not None and arguments.account_id not in known:
         record_refused(context)
         return failure("INVALID_INPUT", "There is no such account.", recoverable=True)
-    return observed(
+    return to_observation(
         act(
             context,
             action_type=arguments.action_type,

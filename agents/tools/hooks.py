@@ -15,42 +15,42 @@ from django.conf import settings
 from agents.context import results
 from agents.contracts import CallRecord, StepRecord, ToolResult, failure
 from agents.journal import guards, journal
-from agents.journal.guards import Made
+from agents.journal.guards import PastCall
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations.llm.completions import UNREADABLE
 
 log = logging.getLogger(__name__)
 MESSAGE_CHARS = 1000
 Toolbox = Mapping[str, Tool[Arguments]]
-Guard = Callable[[Made, Sequence[Made], datetime], ToolResult | None]
+Guard = Callable[[PastCall, Sequence[PastCall], datetime], ToolResult | None]
 Finish = Callable[[ToolResult], ToolResult]
 Preparation = Callable[[ToolContext, Sequence[StepRecord]], ToolContext]
 
 
 def show_new_items_only(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
     """Tools that look for items leave out those which this run has been shown."""
-    return replace(context, shown=guards.items_shown([c for step in steps for c in step.calls]))
+    return replace(context, shown=guards.list_items([c for step in steps for c in step.calls]))
 
 
-def under_the_skill(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
+def note_skill(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
     """What acts is recorded with the skill that its run had read."""
-    return replace(context, skill=guards.skill_read([c for step in steps for c in step.calls]))
+    return replace(context, skill=guards.find_skill([c for step in steps for c in step.calls]))
 
 
-def within_bytes(result: ToolResult) -> ToolResult:
+def bound_bytes(result: ToolResult) -> ToolResult:
     """No result takes more than RESULT_MAX_BYTES of a prompt, and what went wrong is said
     shortly."""
-    data = journal.storable(result.data)
+    data = journal.to_storable(result.data)
     return replace(
         result,
-        data=results.bounded(data, max_bytes=settings.RESULT_MAX_BYTES),
+        data=results.bound_result(data, max_bytes=settings.RESULT_MAX_BYTES),
         message=result.message[:MESSAGE_CHARS],
     )
 
 
-GUARDS: tuple[Guard, ...] = (guards.duplicate, guards.resting, guards.circling)
-PREPARATIONS: tuple[Preparation, ...] = (show_new_items_only, under_the_skill)
-FINISHES: tuple[Finish, ...] = (within_bytes,)
+GUARDS: tuple[Guard, ...] = (guards.find_duplicate, guards.find_resting, guards.find_circle)
+PREPARATIONS: tuple[Preparation, ...] = (show_new_items_only, note_skill)
+FINISHES: tuple[Finish, ...] = (bound_bytes,)
 
 
 def refusals(
@@ -65,9 +65,9 @@ def refusals(
     them before any is run, so that calls side by side are seen too. At most so many are run."""
     asked = {call.id for call in calls}
     try:
-        before = made(steps[:-1], tools, now=now)
+        before = list_calls(steps[:-1], tools, now=now)
         others = [call for call in steps[-1].calls if call.id not in asked]
-        before += made_of(others, len(steps), tools, now=now)
+        before += parse_call(others, len(steps), tools, now=now)
     except Exception:
         log.exception("hook.failed", extra={"hook": "history"})
         return {call.id: _broken() for call in calls}
@@ -76,13 +76,13 @@ def refusals(
         if call.name == UNREADABLE:
             continue  # nothing was asked for: it is only told
         try:
-            (judged,) = made_of([call], len(steps), tools, now=now)
+            (judged,) = parse_call([call], len(steps), tools, now=now)
             refused = _judge(judged, before, now)
         except Exception:
             log.exception("hook.failed", extra={"tool": call.name, "call": str(call.id)})
             refused = _broken()
         if refused is None and accepted == most:
-            refused = guards.beyond_limit()
+            refused = guards.refuse_beyond_limit()
         if refused is not None:
             found[call.id] = refused
         else:
@@ -91,7 +91,7 @@ def refusals(
     return found
 
 
-def _judge(judged: Made, before: Sequence[Made], now: datetime) -> ToolResult | None:
+def _judge(judged: PastCall, before: Sequence[PastCall], now: datetime) -> ToolResult | None:
     refusals = (guard(judged, before, now) for guard in GUARDS)
     return next((refused for refused in refusals if refused is not None), None)
 
@@ -100,13 +100,13 @@ def _broken() -> ToolResult:
     return failure("EXECUTION_FAILED", "A check before the tool broke, so it was not run.")
 
 
-def prepared(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
+def prepare(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
     for prepare in PREPARATIONS:
         context = prepare(context, steps)
     return context
 
 
-def finished(call: CallRecord, result: ToolResult) -> ToolResult:
+def finish(call: CallRecord, result: ToolResult) -> ToolResult:
     """The result as it is kept and shown. One that cannot be read is not shown: what the tool
     did stands all the same."""
     try:
@@ -118,23 +118,23 @@ def finished(call: CallRecord, result: ToolResult) -> ToolResult:
     return result
 
 
-def made(steps: Sequence[StepRecord], tools: Toolbox, *, now: datetime) -> list[Made]:
+def list_calls(steps: Sequence[StepRecord], tools: Toolbox, *, now: datetime) -> list[PastCall]:
     """The calls of these steps as the guards see them."""
     return [
         one
         for number, step in enumerate(steps, start=1)
-        for one in made_of(step.calls, number, tools, now=now)
+        for one in parse_call(step.calls, number, tools, now=now)
     ]
 
 
-def made_of(
+def parse_call(
     calls: Sequence[CallRecord], round: int, tools: Toolbox, *, now: datetime
-) -> list[Made]:
+) -> list[PastCall]:
     found = []
     for call in calls:
         tool = tools.get(call.name)
         found.append(
-            Made(
+            PastCall(
                 tool=call.name,
                 identity=_identity(call, tool),
                 round=round,

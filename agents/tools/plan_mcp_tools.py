@@ -74,7 +74,7 @@ def run(ids: tuple[str, ...], context: ToolContext, arguments: PlanMcpTools) -> 
     shown = list(usable.values())[:SHOWN]
     plan = llm.complete_json(
         system=PLANNING,
-        user=results.text({"request": arguments.query, "tools": shown}),
+        user=results.fence({"request": arguments.query, "tools": shown}),
         payer=context.payer,
         purpose="plan_mcp_tools",
     )

@@ -42,7 +42,7 @@ class ProposePattern(Arguments):
 def _example(person: Person, email_id: str) -> tuple[AccountRef | None, StoredMail | None]:
     """The mail, and whose mailbox it is in."""
     for account in person.mailboxes:
-        mail = mails.by_ids(account.id, [email_id]).get(email_id)
+        mail = mails.load_by_ids(account.id, [email_id]).get(email_id)
         if mail is not None:
             return account, mail
     return None, None
@@ -54,7 +54,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
     account, mail = _example(context.person, arguments.email_id)
     if account is None or mail is None:
         return failure("NOT_FOUND", "There is no such mail.")
-    pattern = matching(mail, arguments)
+    pattern = build_pattern(mail, arguments)
     if pattern is None:
         return failure("INVALID_INPUT", "The example has no such sender, list or subject.")
     try:
@@ -68,7 +68,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
             pattern=pattern,
             proposed_by="chat" if context.trigger == "chat" else "webhook",
             example_id=mail.source_id,
-            precedents=precedents.find(account, pattern),
+            precedents=precedents.find_precedents(account, pattern),
             reason=arguments.reason,
         ),
         author=Author(name=f"agent:{context.agent}", door="agent"),
@@ -82,7 +82,7 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
     )
 
 
-def matching(mail: StoredMail, arguments: ProposePattern) -> Pattern | None:
+def build_pattern(mail: StoredMail, arguments: ProposePattern) -> Pattern | None:
     """The pattern that matches mails like this one by whole values of its own; None where the
     mail lacks them. Raises nothing of its own."""
     by_list = arguments.match.startswith("list")

@@ -70,7 +70,7 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
         now=timezone.now(),
         payer=context.payer,
     )
-    items = described(context, found.items)
+    items = describe_items(context, found.items)
     entities = [
         {"type": e.kind, "name": e.name, "email": e.address, "mentions": e.mentions}
         for e in found.entities
@@ -83,7 +83,7 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
     )
 
 
-def numbered(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
+def number_items(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
     """The numbers under which these items can be cited from now on."""
     shown = journal.add_context(
         context.lease,
@@ -95,11 +95,11 @@ def numbered(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
     return [entry["n"] for entry in shown]
 
 
-def described(context: ToolContext, items: Sequence[FoundItem]) -> list[dict[str, Any]]:
+def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dict[str, Any]]:
     """Items as a model is shown them, each with the number to cite it by."""
     return [
         {"n": n, **_described(item)}
-        for n, item in zip(numbered(context, items), items, strict=True)
+        for n, item in zip(number_items(context, items), items, strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agents.answer import reviewing
+from agents.answer import review
 from agents.answer.review import REVIEW_RESULTS
 from agents.contracts import ToolResult
 from agents.journal import history, journal
@@ -16,18 +16,18 @@ class ReviewResults(Arguments):
 
 def run(context: ToolContext, arguments: ReviewResults) -> ToolResult:
     turn_id = context.lease.turn_id
-    asked = history.user_words(Turn.objects.get(id=turn_id))
+    asked = history.load_user_words(Turn.objects.get(id=turn_id))
     request = f"{asked}\n\nThe assistant is unsure of: {arguments.concern}"
-    work = reviewing.work_of(
+    work = review.gather_work(
         context.lease,
         request=request if arguments.concern else asked,
-        steps=journal.steps_of([turn_id]).get((turn_id, None), []),
+        steps=journal.load_steps([turn_id]).get((turn_id, None), []),
         earlier=(),
         answer=None,
     )
     return ToolResult(
         success=True,
-        data=reviewing.told(reviewing.look(context.lease, work, of="request"))["data"],
+        data=review.to_result(review.review_work(context.lease, work, of="request"))["data"],
         untrusted=True,
     )
 

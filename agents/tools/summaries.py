@@ -6,10 +6,10 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import Field
 
-from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, untrusted_block
+from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, render_block
 from agents.contracts import ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.retrieve_context import numbered
+from agents.tools.retrieve_context import number_items
 from integrations.contracts import Email
 from integrations.exceptions import NotFound
 from integrations.llm import llm
@@ -48,7 +48,7 @@ def document(context: ToolContext, arguments: SummariseDocument) -> ToolResult:
     said = [_summary(context, DOCUMENT_SUMMARY, arguments.focus, part) for part in parts]
     if len(said) > 1:
         said = [_summary(context, DOCUMENT_SUMMARY, arguments.focus, "\n\n".join(said))]
-    [n] = numbered(context, [item])
+    [n] = number_items(context, [item])
     return ToolResult(
         success=True,
         data={
@@ -82,7 +82,7 @@ def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     newest = sorted(mails, key=lambda one: one.date)[-NEWEST_MAILS:]
     text = "\n\n".join(_mail(one) for one in newest)
-    [n] = numbered(context, [item])
+    [n] = number_items(context, [item])
     return ToolResult(
         success=True,
         data={
@@ -97,7 +97,7 @@ def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     )
 
 
-def readable(mail: Email) -> str:
+def render_mail(mail: Email) -> str:
     """The words of a mail, from HTML where it has no plain text."""
     text = mail.body_text.strip() or (html_to_text(mail.body_html) if mail.body_html else "")
     return (text or mail.snippet)[:MAIL_CHARS]
@@ -108,7 +108,7 @@ def _mail(mail: Email) -> str:
         f"From: {mail.sender_name} <{mail.sender}>",
         f"To: {', '.join(mail.to)}",
         f"Date: {mail.date.isoformat()}",
-        readable(mail),
+        render_mail(mail),
     )
     return "\n".join(lines)
 
@@ -118,7 +118,7 @@ def _summary(context: ToolContext, system: str, focus: str, text: str) -> str:
     answer = llm.complete(
         messages=[
             {"role": "system", "content": system},
-            {"role": "user", "content": asked + untrusted_block(id="text", lines=[text])},
+            {"role": "user", "content": asked + render_block(id="text", lines=[text])},
         ],
         payer=context.payer,
         purpose="summary",

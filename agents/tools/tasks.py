@@ -8,9 +8,9 @@ from pydantic import Field, ValidationError
 
 from agents.context.prompts import TASK_EXTRACTION
 from agents.contracts import ErrorCode, ToolResult, failure
-from agents.tools.acting import act, shown
+from agents.tools.acting import act, describe_result
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.retrieve_context import described
+from agents.tools.retrieve_context import describe_items
 from integrations.llm import llm
 from integrations.registry import writable
 from knowledge.contracts import SearchRequest
@@ -70,7 +70,9 @@ def find_related(context: ToolContext, arguments: FindRelatedTasks) -> ToolResul
         now=timezone.now(),
         payer=context.payer,
     )
-    return ToolResult(success=True, data={"items": described(context, found.items)}, untrusted=True)
+    return ToolResult(
+        success=True, data={"items": describe_items(context, found.items)}, untrusted=True
+    )
 
 
 class PrepareTaskCreation(Arguments):
@@ -90,7 +92,7 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
             params={"project_key": arguments.project_key, **task.model_dump(exclude_none=True)},
             number=number,
         )
-        action = shown(result)
+        action = describe_result(result)
         entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}
         (refused if result.status in ("refused", "failed") else prepared).append(entry)
         if result.reason == "too_many_asks":

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agents.contracts import ToolResult, failure
-from agents.plans import plan_text, planning, plans
+from agents.plans import plans, rendering, store
 from agents.plans.plans import (
     Complexity,
     Ids,
@@ -47,14 +47,12 @@ CHANGED = ("description", "status", "result", "priority", "estimated_complexity"
 def run(context: ToolContext, arguments: ToDoWrite) -> ToolResult:
     if arguments.action == "resume":
         if arguments.plan_id is None:
-            return ToolResult(
-                success=True, data={"plans": planning.unfinished_elsewhere(context.lease)}
-            )
-        return _told(planning.take_over(context.lease, arguments.plan_id))
-    return _told(planning.change(context.lease, lambda plan: changed(plan, arguments)))
+            return ToolResult(success=True, data={"plans": store.list_unfinished(context.lease)})
+        return _told(store.take_over_plan(context.lease, arguments.plan_id))
+    return _told(store.change_plan(context.lease, lambda plan: change_plan(plan, arguments)))
 
 
-def changed(plan: Plan | None, arguments: ToDoWrite) -> Plan | Refused | None:
+def change_plan(plan: Plan | None, arguments: ToDoWrite) -> Plan | Refused | None:
     """The plan as the call makes it."""
     if arguments.action == "create":
         if not arguments.goals:
@@ -86,7 +84,10 @@ def _told(made: Plan | Refused | None) -> ToolResult:
         )
     if made is None:
         return ToolResult(success=True, data={"progress": "The plan is empty and was removed."})
-    data: dict[str, Any] = {"progress": plan_text.progress(made), "ready": plans.ready(made)}
+    data: dict[str, Any] = {
+        "progress": rendering.render_progress(made),
+        "ready": plans.list_ready(made),
+    }
     return ToolResult(success=True, data=data)
 
 

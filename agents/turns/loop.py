@@ -11,11 +11,13 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from agents.answer import review
+from agents.answer.review import REVIEW_RESULTS, is_due_at_end
 from agents.context import prompts, truncation
 from agents.context.prompts import Wire
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
 from agents.journal import journal
-from agents.journal.guards import BROKEN, code_of, tools_at_rest
+from agents.journal.guards import BROKEN, code_of, find_resting_tools
 from agents.journal.leases import Lease
 from agents.journal.steps import (
     NOTHING,
@@ -23,15 +25,19 @@ from agents.journal.steps import (
     Ending,
     Limits,
     Question,
+    Reply,
     RunCalls,
+    Stop,
     next_step,
 )
+from agents.models import Turn
+from agents.plans import store
 from agents.tools import hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations.database.pools import release_connections
 from integrations.llm import llm, profiles, telemetry
-from integrations.llm.completions import Completion, Listener, Payer
+from integrations.llm.completions import Completion, Listener, ModelError, Payer
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
 
@@ -55,7 +61,7 @@ class Run:
     made: int = 0  # calls of the turn when its last step was asked for
 
 
-def run(run: Run) -> Ending:
+def run_agent(run: Run) -> Ending:
     """Work until a reply, a question or a limit. What stood in the rows is not done again.
 
     Raises ModelError when the model does not answer, LeaseLost when another process has
@@ -105,7 +111,7 @@ def _spent(run: Run) -> Spent:
 
 
 def _noted(run: Run) -> Spent:
-    spent = journal.spent(run.lease)
+    spent = journal.count_spent(run.lease)
     run.made = spent.tool_calls
     return spent
 
@@ -114,8 +120,8 @@ def _ask(run: Run) -> StepRecord:
     started = time.monotonic()
     rested = _at_rest(run)
     tools = [tool for tool in run.tools.values() if tool.name not in rested]
-    last = [prompts.resting(rested)] if rested else []
-    room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.tokens(last)
+    last = [prompts.render_resting(rested)] if rested else []
+    room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.count_tokens(last)
     messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
     speech = Speech(run.lease) if run.stream else None
     completion = llm.complete(
@@ -167,7 +173,7 @@ def _at_rest(run: Run) -> frozenset[str]:
     if not any(code_of(call) in BROKEN for step in run.steps for call in step.calls):
         return frozenset()
     now = timezone.now()
-    return tools_at_rest(hooks.made(run.steps, run.tools, now=now), now)
+    return find_resting_tools(hooks.list_calls(run.steps, run.tools, now=now), now)
 
 
 def _observe(run: Run, done: Mapping[UUID, CallRecord]) -> None:
@@ -215,3 +221,69 @@ class Speech:
     def _restart(self) -> None:
         self._waiting.clear()
         journal.emit(self._lease, "text.restarted", {})
+
+
+OF_ANSWER = '{"of":"answer"}'  # arguments of the server's own call
+
+
+def run_reviewed(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> Ending:
+    """`run_agent`, whose reply is accepted by a review where one is due. `earlier` are the steps
+    of earlier turns that the model is shown.
+
+    A limit or a model that fails while the answer is being mended ends with the answer that
+    was there before.
+    """
+    while True:
+        draft = _draft(run.steps)
+        try:
+            ending = run_agent(run)
+        except ModelError:
+            if draft is None:
+                raise
+            return Reply(text=draft)
+        if ending == Stop(limit="stopped"):
+            return ending
+        if draft is not None and (isinstance(ending, Stop) or _is_empty(ending)):
+            return Reply(text=draft)
+        if not isinstance(ending, Reply) or not _is_due(run):
+            return ending
+        work = review.gather_work(
+            run.lease, request=request, steps=run.steps, earlier=earlier, answer=ending.text
+        )
+        made = review.review_work(run.lease, work, of="answer")
+        if made.recommendation == "proceed" or _rounds(run.steps) >= settings.REVIEW_MAX_ROUNDS:
+            return ending
+        run.steps[-1] = journal.add_server_call(
+            run.lease,
+            run.steps[-1],
+            parent_call=run.parent_call,
+            name=REVIEW_RESULTS,
+            arguments=OF_ANSWER,
+            result=review.to_result(made),
+        )
+
+
+def _is_due(run: Run) -> bool:
+    if not settings.REVIEW_MIN_CALLS or not any(step.calls for step in run.steps):
+        return False
+    plan = store.load_plan(
+        Turn.objects.values_list("conversation_id", flat=True).get(id=run.lease.turn_id)
+    )
+    return is_due_at_end(run.steps, plan, min_calls=settings.REVIEW_MIN_CALLS)
+
+
+def _is_empty(ending: Ending) -> bool:
+    return isinstance(ending, Reply) and not ending.text.strip()
+
+
+def _draft(steps: Sequence[StepRecord]) -> str | None:
+    """The last answer that a review sent back."""
+    return next((step.text for step in reversed(steps) if _sent_back(step)), None)
+
+
+def _rounds(steps: Sequence[StepRecord]) -> int:
+    return sum(_sent_back(step) for step in steps)
+
+
+def _sent_back(step: StepRecord) -> bool:
+    return any(call.name == REVIEW_RESULTS and call.arguments == OF_ANSWER for call in step.calls)

@@ -13,7 +13,7 @@ from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
 from integrations.database import notices
 
-WAITING = "turns_waiting"  # the channel on which queued turns are told
+WAITING = "turns_waiting"  # the channel that announces queued turns
 
 
 class TurnRunning(Exception):
@@ -45,7 +45,10 @@ def start_turn(
     An open question of the conversation is answered by this message. Raises UnknownUser,
     UnknownConversation or TurnRunning; then nothing is stored.
     """
-    if people.person(organisation_id=organisation_id, external_user_id=external_user_id) is None:
+    if (
+        people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
+        is None
+    ):
         raise UnknownUser
     try:
         with transaction.atomic():

@@ -30,7 +30,7 @@ from agents.tools.base import Tool
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """`prompt` is what it is told first; `own_model` is its model, where it has one of its
+    """`prompt` is what it reads first; `own_model` is its model, where it has one of its
     own."""
 
     name: str

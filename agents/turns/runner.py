@@ -25,7 +25,7 @@ STACK_BYTES = 1024 * 1024  # of a thread; what is not touched is not in memory
 
 
 class Runner:
-    """The turns that this process works on. `run` claims them until it is told to stop."""
+    """The turns that this process works on. `run` claims them until it is stopped."""
 
     def __init__(self) -> None:
         self._at_work: set[Lease] = set()

@@ -28,22 +28,22 @@ def delegate_for(
 
     def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
         agent, theirs = _agent(name, person)
-        capabilities = people.capabilities(theirs)
+        capabilities = people.list_capabilities(theirs)
         servers = plan_mcp_tools.toolbox(capabilities) if ACT in agent.toolbox else {}
-        system = prompts.specialist(
+        system = prompts.render_specialist(
             agent.prompt,
             capabilities=capabilities,
             today=timezone.now().date().isoformat(),
-            skills=people.skills(theirs) if LOAD_SKILL in agent.toolbox else (),
+            skills=people.list_skills(theirs) if LOAD_SKILL in agent.toolbox else (),
         )
-        request = prompts.delegated_task(task=task, blocks=blocks)
+        request = prompts.render_task(task=task, blocks=blocks)
         run = loop.Run(
             lease=lease,
             agent=agent.name,
             parent_call=parent.id,
             tools=agent.toolbox | servers,
             limits=agent.limits(),
-            messages=lambda steps, room: prompts.run_messages(
+            messages=lambda steps, room: prompts.build_run_messages(
                 system=system, request=request, steps=steps, max_tokens=room
             ),
             context_for=lambda call: ToolContext(
@@ -61,11 +61,11 @@ def delegate_for(
                 delegate=delegate,
             ),
             model=agent.model,
-            steps=journal.steps_of([lease.turn_id]).get((lease.turn_id, parent.id), []),
+            steps=journal.load_steps([lease.turn_id]).get((lease.turn_id, parent.id), []),
             payer=person.payer(turn.id),
             started=started,
         )
-        return loop.run(run)
+        return loop.run_agent(run)
 
     return delegate
 
@@ -75,15 +75,15 @@ def _agent(name: str, person: Person) -> tuple[Agent, Person]:
     specialist = next((agent for agent in roster.SPECIALISTS if agent.name == name), None)
     if specialist is not None:
         return specialist, person
-    defined = custom_agents.named(person, name)
+    defined = custom_agents.find_by_name(person, name)
     if defined is None:
         raise LookupError(f"there is no agent {name}")
     chosen = frozenset(defined.tools)
     agent = Agent(
         name=name,
-        prompt=prompts.custom(defined.name, defined.prompt),
+        prompt=prompts.render_custom(defined.name, defined.prompt),
         tools=tuple(tool for tool in roster.CUSTOM_TOOLS if tool.name in chosen),
         own_model=defined.model,
         max_steps_setting="SPECIALIST_MAX_STEPS",
     )
-    return agent, custom_agents.narrowed(person, defined)
+    return agent, custom_agents.narrow_person(person, defined)

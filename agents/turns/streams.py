@@ -21,7 +21,7 @@ from django.db import close_old_connections
 
 from agents.journal.journal import CHANNEL
 from agents.models import TurnEvent
-from agents.turns.answers import answer
+from agents.turns.responses import build_response
 from integrations.database import notices
 
 log = logging.getLogger(__name__)
@@ -160,7 +160,9 @@ def _events(turn_id: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
         (
             row.sequence,
             row.type,
-            row.data | {"answer": answer(row.turn_id)} if row.type == LAST_TYPE else row.data,
+            row.data | {"answer": build_response(row.turn_id)}
+            if row.type == LAST_TYPE
+            else row.data,
         )
         for row in rows
     ]

@@ -3,13 +3,15 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
-from agents.answer import closing, reviewing
+from agents.answer import closing, review
 from agents.context import (
     conversation_summary,
     custom_agents,
@@ -17,15 +19,16 @@ from agents.context import (
     prompts,
     truncation,
 )
+from agents.context.prompts import LIMIT_SENTENCES
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history, journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import ASK_USER, Escalated, Question, Reply, Stop
 from agents.models import Message, Turn
-from agents.plans import planning, state
+from agents.plans import rendering, store
 from agents.tools import acting, plan_mcp_tools
 from agents.tools.base import ToolContext
-from agents.turns import answering, loop, roster, specialists
+from agents.turns import loop, roster, specialists
 from guardrails.approve import approvals
 from integrations.llm.completions import ModelError
 from integrations.llm.llm import BudgetExhausted
@@ -45,8 +48,8 @@ ERROR_SENTENCE = (
 
 
 def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
-    """Work through one chat turn until it is finished. False when it was not to be had
-    (finished already, or another process works on it)."""
+    """Work through one chat turn until it is finished. False when it is finished
+    already, or another process works on it."""
     lease = leases.claim(turn_id)
     return lease is not None and work(lease, stream=stream)
 
@@ -77,28 +80,28 @@ def _fail(lease: Lease, code: str) -> None:
 
 
 def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
-    person = people.person(
+    person = people.load_person(
         organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
     )
     if person is None:
         _fail(lease, "unknown_user")
         return
     _decide(lease, turn)
-    loaded, own_steps = history.load(turn)
-    words = history.user_words(turn)
-    capabilities = people.capabilities(person)
+    loaded, own_steps = history.load_history(turn)
+    words = history.load_user_words(turn)
+    capabilities = people.list_capabilities(person)
     name = person.accounts[0].display_name or person.external_user_id
-    system = prompts.orchestrator(
+    system = prompts.render_orchestrator(
         capabilities=capabilities,
         user=name,
         today=timezone.now().date().isoformat(),
-        skills=people.skills(person),
+        skills=people.list_skills(person),
     )
-    offered = custom_agents.offered(person).order_by("name")
+    offered = custom_agents.list_offered(person).order_by("name")
     agents = list(offered.values_list("name", "description"))
     present, started = loaded[-1], time.monotonic()
     earlier = [step for record in loaded[:-1] for step in record.steps]
-    past = conversation_summary.past(
+    past = conversation_summary.load_past(
         lease,
         turn.conversation_id,
         loaded[:-1],
@@ -114,10 +117,10 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             steps=tuple(steps),
             reply=None,
         )
-        review = reviewing.midway(lease, request=words, steps=steps, earlier=earlier)
-        plan = planning.of_conversation(turn.conversation_id)
-        last = state.messages(plan=plan, review=review, agents=agents)
-        built = past.messages(system, now, max_tokens=room - truncation.tokens(last))
+        reviewed = review.review_midway(lease, request=words, steps=steps, earlier=earlier)
+        plan = store.load_plan(turn.conversation_id)
+        last = rendering.render_state(plan=plan, review=reviewed, agents=agents)
+        built = past.messages(system, now, max_tokens=room - truncation.count_tokens(last))
         return (*built, *last)
 
     run = loop.Run(
@@ -146,13 +149,13 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         payer=person.payer(turn.id),
         started=started,
     )
-    match answering.run(run, request=words, earlier=earlier):
+    match loop.run_reviewed(run, request=words, earlier=earlier):
         case Reply(text=text):
-            answer = closing.close(lease.turn_id, text, steps=[*earlier, *run.steps])
+            answer = closing.close_answer(lease.turn_id, text, steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
         case Escalated(text=text):
             said = f"{text}\n\n{prompts.ESCALATED_SENTENCE}".lstrip()
-            answer = closing.close(lease.turn_id, said, steps=[*earlier, *run.steps])
+            answer = closing.close_answer(lease.turn_id, said, steps=[*earlier, *run.steps])
             finish_turn(
                 lease, text=answer.text, ending=Turn.Ending.ESCALATED, metadata=answer.metadata
             )
@@ -185,18 +188,18 @@ def _decide(lease: Lease, turn: Turn) -> None:
         )
         # A changed action is another one: it waits under an id of its own.
         edited = decision["decision"] == "edited" and result.status == "pending"
-        action = acting.shown(result) | ({} if edited else {"id": decision["id"]})
-        turn.decisions[index] = decision | acting.told(action)
+        action = acting.describe_result(result) | ({} if edited else {"id": decision["id"]})
+        turn.decisions[index] = decision | acting.describe_action(action)
         with lease.held():
-            Turn.objects.filter(id=turn.id).update(decisions=journal.storable(turn.decisions))
+            Turn.objects.filter(id=turn.id).update(decisions=journal.to_storable(turn.decisions))
         journal.add_action(lease, action)
 
 
 def _question(call: CallRecord) -> str:
-    return str(clarification(call.arguments).get("question", ""))
+    return str(parse_question(call.arguments).get("question", ""))
 
 
-def clarification(arguments: str) -> dict[str, Any]:
+def parse_question(arguments: str) -> dict[str, Any]:
     """An open question as the API shows it. Its arguments were validated before it was asked."""
     asked = roster.ORCHESTRATOR.toolbox[ASK_USER].arguments.model_validate_json(arguments)
     return dict(asked.model_dump())
@@ -226,8 +229,36 @@ def finish_turn(
                 conversation_id=turn.conversation_id,
                 turn_id=lease.turn_id,
                 role=Message.Role.ASSISTANT,
-                content=journal.storable(text),
-                metadata=journal.storable(metadata or {}),
+                content=journal.to_storable(text),
+                metadata=journal.to_storable(metadata or {}),
             )
         journal.add_event(lease, "turn.finished", {"ending": ending, "code": code})
     log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})
+
+
+log = logging.getLogger(__name__)
+
+
+def stop_turn(turn_id: UUID, *, by: str, now: datetime) -> bool:
+    """Have the turn end. False when it had ended already.
+
+    The process that works on it finds its lease gone, or, with calls under way, the wish in its
+    row as soon as these have their results.
+    """
+    with transaction.atomic():
+        turn = Turn.objects.select_for_update().filter(id=turn_id).first()
+        if turn is None or turn.state not in (Turn.State.QUEUED, Turn.State.RUNNING):
+            return False
+        if not turn.stop_asked_at:
+            turn.stop_asked_by, turn.stop_asked_at = by[:200], now
+            turn.save(update_fields=["stop_asked_by", "stop_asked_at"])
+        if turn.kind == Turn.Kind.CHAT and not leases.may_be_acting(turn):
+            lease = Lease(turn_id=turn.id, owner=uuid4())
+            Turn.objects.filter(id=turn.id).update(
+                state=Turn.State.RUNNING,
+                lease_owner=lease.owner,
+                lease_expires_at=leases.lease_end(),
+            )
+            finish_turn(lease, text=LIMIT_SENTENCES["stopped"], ending=Turn.Ending.STOPPED)
+    log.info("turn.stop_asked", extra={"turn": str(turn_id)})
+    return True

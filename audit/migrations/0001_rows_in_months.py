@@ -87,7 +87,7 @@ CREATE INDEX audit_action_id ON audit_action (id);
 CREATE INDEX audit_action_tenant ON audit_action (tenant_id, action_id, id);
 CREATE INDEX audit_action_account ON audit_action (account_id, action_id, id);
 CREATE INDEX audit_action_run ON audit_action (run_id, action_id, id) WHERE run_id <> '';
--- The sealer reads rows in the order of their transactions (audit.seals.seals says why).
+-- The sealer reads rows in the order of their transactions (audit.seals.sealer says why).
 CREATE INDEX audit_action_order ON audit_action (xact, id);
 -- By what an action was about (the keyed digest of a provider's id), and from the action that it
 -- takes back or revises.

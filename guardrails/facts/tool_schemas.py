@@ -3,6 +3,9 @@
 Unknown names are refused wherever a schema names any, whatever it says about others, and at the
 top in any case. What else a schema demands (patterns, formats) its server checks by itself: no
 regular expression of a stranger's is run here.
+
+`jsonschema` judges the tests but not the calls: it accepts unknown names under 5 of the 12 open
+or broken schemas tested here, and ran a pattern against 27 characters for more than ten seconds.
 """
 
 from collections.abc import Iterator, Mapping

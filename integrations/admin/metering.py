@@ -6,8 +6,7 @@ from unfold.decorators import display
 
 from integrations.llm.completions import dollars
 from integrations.models import Budget, ModelCall
-from integrations.web.newest_first import NewestFirst
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin
 
 STANDING = {"answered": "success", "failed": "danger"}
 

@@ -1,12 +1,10 @@
-"""Admin of tenants, accounts and tokens; and users, groups and the queue in the theme."""
+"""Admin of tenants, accounts and tokens."""
 
 import json
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin, UserAdmin as BaseUserAdmin
-from django.contrib.auth.models import Group, User
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -15,16 +13,14 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from integrations.admin import capabilities
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
 from integrations.registry import BY_SOURCE, PROVIDER_OF
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 STANDING = {"active": "success", "paused": "danger"}
 POLICY = (
@@ -81,8 +77,8 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
         forms.CharField(max_length=50),
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What this account is opted in to, with commas between. A permission with the "
-        "condition opt_in counts for these accounts alone.",
+        help_text="What this account is opted in to, with commas between. An allowed action with "
+        "the condition opt_in counts for these accounts alone.",
     )
 
     class Meta:
@@ -258,60 +254,3 @@ class ProviderResourceAdmin(ReadOnlyAdmin):
     @display(description="Metadata")  # type: ignore[untyped-decorator]
     def details(self, resource: ProviderResource) -> str:
         return json.dumps(resource.metadata, ensure_ascii=True, sort_keys=True)
-
-
-for model in (User, Group, Failure, OrmQ, Schedule, Success):
-    admin.site.unregister(model)
-
-
-@admin.register(User)
-class UserAdmin(BaseUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
-    form = UserChangeForm
-    add_form = UserCreationForm
-    change_password_form = AdminPasswordChangeForm
-    filter_horizontal = ()  # two lists side by side are wider than the page
-
-
-@admin.register(Group)
-class GroupAdmin(BaseGroupAdmin, ModelAdmin):  # type: ignore[misc]
-    filter_horizontal = ()
-
-
-@admin.register(Success, Failure)
-class TaskAdmin(ReadOnlyAdmin):
-    list_display = ("func", "started", "stopped", "attempt_count")
-    ordering = ("-stopped",)
-    search_fields = ("id",)
-    search_help_text = "The whole task id"
-    fields = ("id", "func", "arguments", "started", "stopped", "attempt_count", "outcome")
-
-    @display(description="Arguments")  # type: ignore[untyped-decorator]
-    def arguments(self, task: Success | Failure) -> str:
-        return repr(task.args)
-
-    @display(description="Result")  # type: ignore[untyped-decorator]
-    def outcome(self, task: Success | Failure) -> str:
-        return str(task.result)
-
-
-@admin.register(Schedule)
-class ScheduleAdmin(ReadOnlyAdmin):
-    """Read-only: a schedule names any function of Python, and Remit's code makes its own."""
-
-    list_display = ("name", "func", "schedule_type", "minutes", "next_run")
-    fields = ("name", "func", "args", "kwargs", "schedule_type", "minutes", "repeats", "next_run")
-
-
-@admin.register(OrmQ)
-class QueueAdmin(ReadOnlyAdmin):
-    list_display = ("id", "work", "arguments", "lock")
-    ordering = ("id",)
-    fields = ("id", "work", "arguments", "lock")
-
-    @display(description="Task")  # type: ignore[untyped-decorator]
-    def work(self, row: OrmQ) -> str:
-        return str(row.func())
-
-    @display(description="Arguments")  # type: ignore[untyped-decorator]
-    def arguments(self, row: OrmQ) -> str:
-        return repr(row.args())

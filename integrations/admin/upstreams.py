@@ -5,7 +5,7 @@ from django.utils import timezone
 from unfold.decorators import display
 
 from integrations.models import Upstream
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 STANDING = {
     "answers": "success",

@@ -15,7 +15,7 @@ def notify(channel: str) -> None:
 
 
 class Notices:
-    """What is told on one channel, heard on a connection of its own: Django's are pooled,
+    """What is announced on one channel, heard on a connection of its own: Django's are pooled,
     shared or inside a transaction."""
 
     def __init__(self, channel: str) -> None:
@@ -33,7 +33,7 @@ class Notices:
             pass
 
     def close(self) -> None:
-        """Hang up. A later `wait` connects anew."""
+        """Hang up. A later `wait` connects again."""
         if self._session is not None:
             self._session.close()
             self._session = None

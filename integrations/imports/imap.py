@@ -87,7 +87,7 @@ class Folder:
             imap = self._connected()
             validity, last = map(int, cursor.split(" ")[1:]) if cursor else (self._validity, 0)
             if validity != self._validity:
-                raise CursorExpired("the server has numbered its mails anew")
+                raise CursorExpired("the server has renumbered its mails")
             if last != self._last:
                 self._left = self._search(imap, after=last)
             wanted, self._left = self._left[:PAGE], self._left[PAGE:]

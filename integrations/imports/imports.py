@@ -22,7 +22,7 @@ Entry = AnyItem | Rejected
 
 class FilePages(Generic[T]):
     """The entries of one file or folder. A cursor is good for as long as the file stays as it
-    is; read on elsewhere it begins anew, and what is known already costs little.
+    is; read on elsewhere it starts over, and what is known already costs little.
 
     `attached` holds the attachments of the last two pages.
     """

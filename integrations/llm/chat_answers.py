@@ -1,6 +1,6 @@
 """Answers of the Chat Completions API, whole or streamed, as values.
 
-The client sends, retries and times out; what is read of an answer is told here, because reading
+The client sends, retries and times out; what is read of an answer is defined here, because reading
 all that the API may ever say takes longer than everything else that is done with an answer.
 """
 
@@ -17,8 +17,8 @@ from integrations.llm.completions import (
     ModelError,
     RequestedCall,
     Usage,
+    estimated_tokens,
 )
-from integrations.llm.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from openai import OpenAI, Stream

@@ -71,7 +71,7 @@ class Completion:
 @dataclass
 class Listener:
     """Who hears a streamed answer: its text as it comes, what a model that thinks aloud says
-    before it, and that it begins anew when it broke off half-way and is asked for again."""
+    before it, and that it starts over when it broke off half-way and is asked for again."""
 
     on_text: Callable[[str], None]
     on_restart: Callable[[], None]
@@ -90,3 +90,11 @@ class Listener:
         if self.heard:
             self.heard = False
             self.on_restart()
+
+
+BYTES_IN_A_TOKEN = 3
+
+
+def estimated_tokens(text: str) -> int:
+    """A count that is rather too high for most texts; ids and numbers alone may be more."""
+    return -(-len(text.encode()) // BYTES_IN_A_TOKEN)

@@ -19,8 +19,14 @@ from django.utils import timezone
 
 from integrations.database.pools import release_connections
 from integrations.llm import chat_answers, json_protocol, metering, profiles, telemetry
-from integrations.llm.completions import Completion, Listener, ModelError, Payer, Usage
-from integrations.llm.tokens import estimated_tokens
+from integrations.llm.completions import (
+    Completion,
+    Listener,
+    ModelError,
+    Payer,
+    Usage,
+    estimated_tokens,
+)
 from integrations.network.strict_json import load_object
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ _running: ContextVar[Meter | None] = ContextVar("meter", default=None)
 @contextmanager
 def meter() -> Iterator[Meter]:
     """What calls of models cost in this thread meanwhile. Nothing is passed on to a meter that
-    runs around it: whoever started that may `add` it."""
+    runs around it, which may `add` it."""
     found = Meter()
     token = _running.set(found)
     try:

@@ -74,8 +74,8 @@ class Gate:
         self.name = name
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """One request: waits for its turn, and takes note of how it went.
+    def slot(self) -> Iterator[None]:
+        """One request: waits for a slot, and takes note of how it went.
 
         Raises CircuitOpen or RateLimited when nothing may be sent now (then nothing was);
         what the request itself raises goes through.
@@ -92,7 +92,7 @@ class Gate:
             log.info("upstream.answers_again", extra={"upstream": self.name})
 
     def _enter(self) -> bool:
-        """Wait for a turn. Whether the request before had no answer."""
+        """Wait for a slot. Whether the request before had no answer."""
         rate = settings.DATA_SERVICE_RATE
         pace = {
             "step": 1 / rate,
@@ -121,8 +121,8 @@ class Gate:
             asked = USUAL_BLOCK_SECONDS if error.retry_after is None else error.retry_after
             self._write(_BLOCK, wait=min(asked, MAX_BLOCK_SECONDS), error=error.code)
         elif isinstance(error, Unavailable):
-            told = {"longest": MAX_OPEN_SECONDS, "open": OPEN_SECONDS, "most": CIRCUIT_FAILURES}
-            failures = self._write(_FAILED, error=str(error)[:200], **told)
+            limits = {"longest": MAX_OPEN_SECONDS, "open": OPEN_SECONDS, "most": CIRCUIT_FAILURES}
+            failures = self._write(_FAILED, error=str(error)[:200], **limits)
             if failures is not None and failures >= CIRCUIT_FAILURES:
                 log.warning(
                     "upstream.circuit_opened", extra={"upstream": self.name, "failures": failures}

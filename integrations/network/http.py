@@ -19,7 +19,7 @@ from django.conf import settings
 
 from integrations import exceptions
 from integrations.network import retries
-from integrations.network.retries import Turn
+from integrations.network.retries import Slot
 
 log = logging.getLogger(__name__)
 Named = Callable[[str], None]
@@ -78,11 +78,11 @@ def request(
     body: Mapping[str, Any] | bytes | None = None,
     idempotency_key: str | None = None,
     headers: Mapping[str, str] | None = None,
-    turn: Turn = nullcontext,
+    slot: Slot = nullcontext,
     named: Named | None = None,
 ) -> Any:
     """The decoded JSON answer (None for 204). A body of bytes is JSON already, sent as it is.
-    Each try is made inside a `turn`, which may wait or refuse; `named` is told what the other
+    Each try is made inside a `slot`, which may wait or refuse; `named` hears what the other
     side calls each one that it answered (its X-Request-Id), if it says.
 
     Raises a ProviderError: retryable ones were already retried as often as the settings
@@ -100,12 +100,12 @@ def request(
     return retries.tried(
         lambda: _once(upstream, method, path, params, body, sent, named),
         attempts=attempts,
-        turn=turn,
+        slot=slot,
     )
 
 
 def download(
-    upstream: Upstream, path: str, *, into: IO[bytes], most_bytes: int, turn: Turn = nullcontext
+    upstream: Upstream, path: str, *, into: IO[bytes], most_bytes: int, slot: Slot = nullcontext
 ) -> None:
     """Write the bytes at `path` into a file that can be rewound, as they come.
 
@@ -125,7 +125,7 @@ def download(
                     raise exceptions.TooLarge(f"more than {most_bytes} bytes")
                 into.write(chunk)
 
-    retries.tried(once, attempts=settings.DATA_SERVICE_ATTEMPTS, turn=turn)
+    retries.tried(once, attempts=settings.DATA_SERVICE_ATTEMPTS, slot=slot)
 
 
 def post(

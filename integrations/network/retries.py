@@ -16,15 +16,15 @@ import tenacity
 from integrations import exceptions
 
 T = TypeVar("T")
-Turn = Callable[[], AbstractContextManager[None]]
+Slot = Callable[[], AbstractContextManager[None]]
 MAX_WAIT_SECONDS = 20.0
 MAX_RETRY_AFTER_SECONDS = 86_400.0  # a service cannot put itself off for longer than a day
 # What has cost so long already is left to who asked.
 _LATER = (exceptions.CircuitOpen, exceptions.TooSlow)
 
 
-def tried(once: Callable[[], T], *, attempts: int, turn: Turn) -> T:
-    """What `once` gives, asked again for failures that may pass, each time inside a `turn`."""
+def tried(once: Callable[[], T], *, attempts: int, slot: Slot) -> T:
+    """What `once` gives, asked again for failures that may pass, each time inside a `slot`."""
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(attempts),
         retry=tenacity.retry_if_exception(_may_pass),
@@ -35,7 +35,7 @@ def tried(once: Callable[[], T], *, attempts: int, turn: Turn) -> T:
     for attempt in retrying:
         with attempt:
             try:
-                with turn():
+                with slot():
                     return once()
             except exceptions.ProviderError as error:
                 # One attempt that may have acted makes the whole call's outcome unknown,

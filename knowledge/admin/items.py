@@ -24,7 +24,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 
 from integrations.llm import llm
-from integrations.web.newest_first import NewestFirst
+from integrations.web.admin_lists import NewestFirst
 from knowledge.admin.view_only import ViewOnly
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.ingest import embedding_models
@@ -197,5 +197,5 @@ class EmbeddingModelAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
         if row.completed_at:
             return "searched", "Searches go by it"
         if row.name == llm.embedding_model_name():
-            return "filling", f"Being filled: {embedding_models.percent(row)} %"
+            return "filling", f"Being filled: {embedding_models.count_percent(row)} %"
         return "former", "Not used any more"

@@ -1,5 +1,6 @@
 """How it was read: syncs, what they left out, and the balance of all of it."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib import admin, messages
@@ -7,17 +8,107 @@ from django.contrib.auth import get_permission_codename
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from integrations.web.newest_first import NewestFirst
-from knowledge.admin import sync_pages
+from integrations.models import Organisation
+from integrations.registry import BY_SOURCE
+from integrations.web.admin_lists import NewestFirst
 from knowledge.admin.view_only import ViewOnly
+from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncFailure, SyncRun, SyncSource
-from knowledge.sync import runs as sync_runs
+from knowledge.sync import accounting, runs as sync_runs
 from knowledge.tasks import retry_dead_letters
+
+PERIODS = ((1, "the last day"), (7, "the last week"), (30, "the last 30 days"), (0, "ever"))
+MANY = 100
+STATES = {
+    "queued": "It waits for a worker.",
+    "running": "It is being read.",
+    "done": "It is done.",
+    "failed": "It stopped before its end.",
+    "cancelled": "It was cancelled.",
+}
+
+
+def run_context(run: SyncRun, *, now: datetime) -> dict[str, Any]:
+    """How far a sync is, for `knowledge/run.html`."""
+    progress = sync_runs.load_progress(organisation_id=run.organisation_id, run_id=run.pk, now=now)
+    if progress is None:
+        return {}
+    rows = dict(SyncSource.objects.filter(run=run).values_list("account_id", "pk"))
+    return {
+        "progress": progress,
+        "sentence": _sentence(progress),
+        "sources": [
+            {
+                "value": source,
+                "label": BY_SOURCE[source.source].label,
+                "eta": _eta(source),
+                "link": reverse(
+                    "admin:knowledge_syncsource_change", args=[rows[source.account_id]]
+                ),
+            }
+            for source in progress.sources
+        ],
+    }
+
+
+def _sentence(progress: SyncProgress) -> str:
+    received = sum(source.received for source in progress.sources)
+    return f"{STATES[progress.state]} {received:,} items read so far."
+
+
+def _eta(source: SourceProgress) -> str:
+    if source.next_try_at:
+        return f"tried again at {source.next_try_at.astimezone(UTC):%H:%M:%S} UTC"
+    seconds = source.eta_seconds
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return f"about {seconds} s to go"
+    return f"about {round(seconds / 60)} min to go"
+
+
+def accounting_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """The balance of one organisation over a time."""
+    organisations = list(Organisation.objects.order_by("slug")[:MANY])
+    wanted = request.GET.get("organisation", "default")
+    organisation = next((row for row in organisations if row.slug == wanted), None)
+    organisation = organisation or next(iter(organisations), None)
+    asked = request.GET.get("days", "")
+    days = next((value for value, _ in PERIODS if str(value) == asked), 7)
+    since = timezone.now() - timedelta(days=days) if days else datetime(2000, 1, 1, tzinfo=UTC)
+    lines = accounting.balance(organisation_id=organisation.pk, since=since) if organisation else []
+    context |= {
+        "title": "Accounting",
+        "organisations": organisations,
+        "organisation": organisation,
+        "periods": PERIODS,
+        "days": days,
+        "lines": [
+            {**vars(line), "missing": line.missing, "link": _letters(line)} for line in lines
+        ],
+        "received": sum(line.received for line in lines),
+        "missing": sum(abs(line.missing) for line in lines),
+    }
+    return TemplateResponse(request, "knowledge/accounting.html", context)
+
+
+def _letters(line: accounting.Line) -> str:
+    """The list of this line's dead letters."""
+    if line.way == accounting.READS:
+        address = reverse("admin:knowledge_syncfailure_changelist")
+        return f"{address}?state__exact=dead&sync__account__id__exact={line.account_id}"
+    address = reverse("admin:integrations_delivery_changelist")
+    return f"{address}?state__exact=dead&source__exact={BY_LABEL.get(line.source, '')}"
+
+
+BY_LABEL = {connector.label: connector.source for connector in BY_SOURCE.values()}
+
 
 STATES = {
     "queued": "info",
@@ -30,7 +121,7 @@ LETTERS = {"dead": "danger", "queued": "info", "processed": "success", "skipped"
 
 
 class MayChange:
-    """Who may cancel a sync or take a dead letter up again: whoever may change the model."""
+    """Who may cancel a sync or take a dead letter up again: those who may change the model."""
 
     opts: Any
 
@@ -74,7 +165,7 @@ class SyncRunAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignor
         if not self.has_view_permission(request):
             raise PermissionDenied
         context = self.admin_site.each_context(request)
-        return sync_pages.accounting_page(request, context)
+        return accounting_page(request, context)
 
     def change_view(
         self,
@@ -84,7 +175,7 @@ class SyncRunAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignor
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         run = self.get_object(request, object_id)
-        shown = sync_pages.run_context(run, now=timezone.now()) if run else {}
+        shown = run_context(run, now=timezone.now()) if run else {}
         response: HttpResponse = super().change_view(
             request, object_id, form_url, (extra_context or {}) | shown
         )

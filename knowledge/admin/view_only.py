@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 
 class ViewOnly:
-    """No adding, changing or deleting, whoever asks."""
+    """No adding, changing or deleting, for anybody."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

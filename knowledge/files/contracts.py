@@ -50,7 +50,7 @@ REASONS: dict[Reason, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class FileRef:
-    """A file as its mail or document names it. Without an id its bytes are not to be had.
+    """A file as its mail or document names it. Without an id its bytes cannot be fetched.
 
     `attached` is False for the file that is the document itself.
     """

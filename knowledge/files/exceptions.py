@@ -2,7 +2,7 @@
 
 
 class Unreadable(Exception):
-    """There is no text to be had, for a reason of `contracts.REASONS`."""
+    """No text can be read, for a reason of `contracts.REASONS`."""
 
     reason = "broken"
 

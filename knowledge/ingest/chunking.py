@@ -11,6 +11,8 @@ OVERLAP_BYTES = 1_000
 # A run of letters without blanks (base64, Chinese) is cut, or it would fit in no passage.
 _WORD = re.compile(r"\S{1,100}")
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
+TITLE_CHARS = 150
+EMBEDDED_AT_ONCE = 64
 
 
 def chunk(text: str) -> tuple[str, ...]:
@@ -67,3 +69,9 @@ def _overlap(text: str, words: list[tuple[int, int]], *, passage: int, end: int)
     ):
         first -= 1
     return first
+
+
+def embedded_text(title: str, text: str) -> str:
+    """What is embedded of one passage of an item with this title."""
+    title = title[:TITLE_CHARS]
+    return f"{title}\n\n{text}" if title and text != title else text

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Q
 
 from integrations.llm import llm
-from knowledge.ingest.enrichment import EMBEDDED_AT_ONCE, embedded
+from knowledge.ingest.chunking import EMBEDDED_AT_ONCE, embedded_text
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel
 
 LEASE = timedelta(minutes=2)
@@ -50,7 +50,7 @@ class Passage:
     embedded: str
 
 
-def searched() -> str:
+def find_searched_model() -> str:
     """The model whose vectors searches compare. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_SEARCHED)
@@ -58,9 +58,9 @@ def searched() -> str:
     return row[0] if row else llm.embedding_model_name()
 
 
-def written() -> tuple[str, ...]:
+def list_written_models() -> tuple[str, ...]:
     """The models that new passages get vectors of; the wanted one first. One query."""
-    return tuple(dict.fromkeys((llm.embedding_model_name(), searched())))
+    return tuple(dict.fromkeys((llm.embedding_model_name(), find_searched_model())))
 
 
 def claim(*, now: datetime) -> bool:
@@ -112,7 +112,7 @@ def fill(*, now: datetime) -> Literal["more", "complete"]:
     return "more"
 
 
-def percent(row: EmbeddingModel) -> int:
+def count_percent(row: EmbeddingModel) -> int:
     """How far a model is filled, by the ids of passages: nothing is counted."""
     last = Chunk.objects.aggregate(last=Max("pk"))["last"]
     return 100 if row.completed_at or not last else min(99, 100 * row.done_up_to // last)
@@ -123,7 +123,7 @@ def drop(name: str) -> int:
 
     Raises ValueError for the model that is searched by and for the one that is wanted.
     """
-    if name in written():
+    if name in list_written_models():
         raise ValueError(f"{name} is in use")
     deleted = 0
     while ids := ChunkVector.objects.filter(model=name).values_list("pk")[:DELETED_AT_ONCE]:
@@ -138,13 +138,14 @@ def _without(model: str, *, after: int) -> Sequence[Passage]:
     with connection.cursor() as cursor:
         cursor.execute(_WITHOUT, {"model": model, "after": after, "limit": EMBEDDED_AT_ONCE})
         return [
-            Passage(id=id, embedded=embedded(title, text)) for id, text, title in cursor.fetchall()
+            Passage(id=id, embedded=embedded_text(title, text))
+            for id, text, title in cursor.fetchall()
         ]
 
 
 def _complete(name: str, *, now: datetime) -> None:
     """From now on searches go by this model. The others get no new vectors any more, so they
-    begin anew should they be wanted again."""
+    start over should they be wanted again."""
     with transaction.atomic():
         rows = EmbeddingModel.objects.all()
         rows.exclude(name=name).update(completed_at=None, done_up_to=0)

@@ -9,7 +9,7 @@ from knowledge.models import Item
 from knowledge.text.lexemes import indexed, terms
 
 INDEXED_CHARS = 100_000
-AT_ONCE = 50  # items that are indexed anew in one transaction
+AT_ONCE = 50  # items that are indexed again in one transaction
 
 
 def index(row: Item) -> RawSQL:
@@ -39,7 +39,7 @@ def index_again() -> int:
         for row in found:
             index(row)
             row.save(update_fields=["search", "languages"])
-        write_counts.written(found)
+        write_counts.count_writes(found)
     return len(found)
 
 

@@ -25,10 +25,10 @@ from knowledge.ingest import (
     passages,
     write_counts,
 )
-from knowledge.ingest.enrichment import Passage, Reading
+from knowledge.ingest.enrichment import Reading
 from knowledge.ingest.mentions import replace_mentions
-from knowledge.ingest.page import DERIVED, FALLBACK, NOTHING, Beforehand
-from knowledge.ingest.passages import Vectors
+from knowledge.ingest.page import DERIVED, FALLBACK, NO_LOOKUP, PageLookup
+from knowledge.ingest.passages import Passage, Vectors
 from knowledge.models import Chunk, Item
 from knowledge.text.parsing import Parsed, parse
 from knowledge.versions import Version, is_stale
@@ -69,7 +69,7 @@ def ingest(
     source_id: str,
     item: AnyItem,
     now: datetime,
-    beforehand: Beforehand = NOTHING,
+    lookup: PageLookup = NO_LOOKUP,
     files: Files | None = None,
 ) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
@@ -77,12 +77,12 @@ def ingest(
     Content that is stored already costs no model call; a version older than the stored one,
     or than a deletion, changes nothing. Of two workers that race, the newer version stays.
     An attachment that cannot be read is listed with the reason, and the item is stored.
-    What is known `beforehand` is not found out again; it may be out of date, and no harm is done.
+    What a `lookup` of its page found is not found out again; it may be out of date without harm.
     Attachments are asked for at the account's provider, or at `files` where an import brings them.
     No transaction is open while a model or the provider is asked. Raises
     integrations.llm.completions.ModelError; then nothing was stored.
     """
-    absent = beforehand.absent.get(source_id)
+    absent = lookup.absent.get(source_id)
     parsed = absent.parsed if absent else parse(item, source_id=source_id)
     target = _Target(
         account=account,
@@ -105,7 +105,7 @@ def ingest(
         parsed.with_files(texts),
         texts,
         stored=stored,
-        ready=beforehand.vectors,
+        ready=lookup.vectors,
         wanted=absent.passages if absent and not texts else None,
     )
     is_new = stored is None and parsed.content_type != "event"
@@ -116,12 +116,12 @@ def _texts(
     target: _Target, parsed: Parsed, stored: Item | None, files: Files | None
 ) -> Sequence[FileText] | None:
     """What is in the item's files; None when the item is stored with all of it."""
-    known = item_files.known(stored) if stored and parsed.files else {}
+    known = item_files.load_known(stored) if stored and parsed.files else {}
     if stored and stored.content_hash == parsed.content_hash:
         if not (parsed.files and item_files.are_waiting(stored)):
             return None
         found = fetching.fetch(target.account, parsed.files, known=known, files=files)
-        if not item_files.something_new(stored, found, now=target.now):
+        if not item_files.has_news(stored, found, now=target.now):
             return None
         return found
     return fetching.fetch(target.account, parsed.files, known=known, files=files)
@@ -136,15 +136,15 @@ def _content(
     ready: Vectors,
     wanted: Sequence[Passage] | None,
 ) -> _Content:
-    wanted = enrichment.passages(parsed) if wanted is None else wanted
-    payer = enrichment.payer(account)
+    wanted = passages.split_passages(parsed) if wanted is None else wanted
+    payer = enrichment.build_payer(account)
     with _asking:
         return _Content(
             parsed=parsed,
             files=files,
             reading=enrichment.read(parsed, payer=payer),
             passages=wanted,
-            vectors=passages.vectors(wanted, stored=stored, ready=ready, payer=payer),
+            vectors=passages.find_vectors(wanted, stored=stored, ready=ready, payer=payer),
         )
 
 
@@ -162,7 +162,7 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
     )
     with transaction.atomic():
         for seen in target.rows().filter(content_type="event", deleted_at=None).defer("text"):
-            _hold(target, occurrences.series_of(seen))
+            _hold(target, occurrences.find_series(seen))
         row, is_new = _locked(target)
         row.last_deleted_at = max(row.last_deleted_at or at, at)
         if row.deleted_at or is_new:
@@ -172,7 +172,7 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         if row.source_updated_at and row.source_updated_at > at:
             row.save(update_fields=["last_deleted_at"])
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
-        occurrences.displace(row)
+        occurrences.remove_occurrences(row)
         replace_mentions(account=account, item_id=row.id, subjects=())
         Chunk.objects.filter(item=row).delete()
         row.files.all().delete()
@@ -182,13 +182,13 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         row.occurrences_until = None
         indexing.index(row)
         row.save()
-        write_counts.written([row])
+        write_counts.count_writes([row])
         return IngestOutcome(state="deleted", item_id=row.id)
 
 
 def _hold(target: _Target, series: str | None) -> None:
     """Before the row is locked: a series and one of it wait for each other here alone."""
-    occurrences.hold(account_id=target.account.id, series=series or target.source_id)
+    occurrences.lock_series(account_id=target.account.id, series=series or target.source_id)
 
 
 def _locked(target: _Target) -> tuple[Item, bool]:
@@ -226,8 +226,8 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         row.metadata |= derived
         if before != (row.metadata, row.occurred_at, row.identifiers):
             row.save()
-            occurrences.place(row, now=target.now)
-            write_counts.written([row])
+            occurrences.place_occurrences(row, now=target.now)
+            write_counts.count_writes([row])
             return IngestOutcome(state="metadata", item_id=row.id, summary=row.summary)
         row.save(update_fields=["source_version", "source_updated_at"])
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
@@ -240,7 +240,7 @@ def _store(target: _Target, content: _Content) -> IngestOutcome | None:
         row,
         search=_fill(row, target, content),
         account=target.account,
-        files=item_files.rows(row, content.parsed.files, content.files, now=target.now),
+        files=item_files.build_rows(row, content.parsed.files, content.files, now=target.now),
         passages=content.passages,
         vectors=content.vectors,
         subjects=content.reading.subjects,
@@ -261,13 +261,13 @@ def _write(target: _Target, content: _Content) -> IngestOutcome:
         returns = row.deleted_at is not None
         _fill(row, target, content)
         row.save()
-        occurrences.place(row, now=target.now)
-        item_files.replace(row, parsed.files, content.files, is_new=is_new, now=target.now)
-        passages.replace(row, content.passages, content.vectors, is_new=is_new)
+        occurrences.place_occurrences(row, now=target.now)
+        item_files.replace_files(row, parsed.files, content.files, is_new=is_new, now=target.now)
+        passages.replace_passages(row, content.passages, content.vectors, is_new=is_new)
         replace_mentions(
             account=target.account, item_id=row.id, subjects=reading.subjects, is_new=is_new
         )
-        write_counts.written([row])
+        write_counts.count_writes([row])
     return IngestOutcome(
         state="created" if is_new or returns else "updated",
         item_id=row.id,

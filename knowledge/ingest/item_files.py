@@ -14,7 +14,7 @@ MAX_TRIES = 5
 _FREE = ("unknown_kind", "not_offered", "too_many")
 
 
-def known(item: Item) -> dict[FileRef, FileText]:
+def load_known(item: Item) -> dict[FileRef, FileText]:
     """What need not be read again: the same id names the same bytes."""
     return {
         FileRef(
@@ -29,12 +29,12 @@ def known(item: Item) -> dict[FileRef, FileText]:
 
 
 def are_waiting(item: Item) -> bool:
-    """Whether a file of the item was not to be had, and is to be asked for again."""
+    """Whether a file of the item could not be fetched, and should be asked for again."""
     return item.files.exclude(due_at=None).exists()
 
 
-def something_new(item: Item, found: Sequence[FileText], *, now: datetime) -> bool:
-    """Whether one of the files that were not to be had is there. If not, they wait longer."""
+def has_news(item: Item, found: Sequence[FileText], *, now: datetime) -> bool:
+    """Whether one of the files that were missing is there now. If not, they wait longer."""
     waiting = item.files.filter(reason="unavailable")
     if any(found[row.position].reason != "unavailable" for row in waiting):
         return True
@@ -51,7 +51,7 @@ def postpone(item: Item, *, now: datetime) -> None:
     ItemFile.objects.bulk_update(waiting, ["tries", "due_at"])
 
 
-def replace(
+def replace_files(
     item: Item,
     refs: Sequence[FileRef],
     texts: Sequence[FileText],
@@ -62,10 +62,10 @@ def replace(
     """Make these all the files of the item. For the transaction that writes the item."""
     if not is_new:
         item.files.all().delete()
-    ItemFile.objects.bulk_create(rows(item, refs, texts, now=now))
+    ItemFile.objects.bulk_create(build_rows(item, refs, texts, now=now))
 
 
-def rows(
+def build_rows(
     item: Item, refs: Sequence[FileRef], texts: Sequence[FileText], *, now: datetime
 ) -> list[ItemFile]:
     """The files of the item with what was read of each, not stored."""

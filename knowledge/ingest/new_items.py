@@ -14,9 +14,8 @@ from django.db.models.expressions import RawSQL
 
 from integrations.contracts import AccountRef
 from knowledge.ingest import write_counts
-from knowledge.ingest.enrichment import Passage
 from knowledge.ingest.mentions import replace_mentions
-from knowledge.ingest.passages import Vectors
+from knowledge.ingest.passages import Passage, Vectors
 from knowledge.models import Item, ItemFile
 from knowledge.text.subjects import Subject
 
@@ -125,7 +124,8 @@ def store(
         account.external_user_id,
     ]
     counts = [
-        {"language": language, "slot": slot} for _, language, slot in write_counts.counts([row])
+        {"language": language, "slot": slot}
+        for _, language, slot in write_counts.find_counts([row])
     ]
     if _ran(_statement(search.sql, all_known=True), [*known, *content, json.dumps(counts)]):
         return True
@@ -133,7 +133,7 @@ def store(
         if not _ran(_statement(search.sql, all_known=False), content):
             return False
         replace_mentions(account=account, item_id=row.id, subjects=subjects, is_new=True)
-        write_counts.written([row])
+        write_counts.count_writes([row])
     return True
 
 

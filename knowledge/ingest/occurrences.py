@@ -24,7 +24,7 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _SERIES = "SELECT pg_advisory_xact_lock(%s)"
 
 
-def place(row: Item, *, now: datetime) -> None:
+def place_occurrences(row: Item, *, now: datetime) -> None:
     """Keep when this event takes place: of a series whatever lies within 400 days of `now`. A
     series whose rules are broken or too much takes place at its first time, and its metadata
     says so. Call it in the transaction that wrote the row, after `hold`; what is no event is left
@@ -40,7 +40,7 @@ def place(row: Item, *, now: datetime) -> None:
         _place(other, now=now)
 
 
-def displace(row: Item) -> None:
+def remove_occurrences(row: Item) -> None:
     """The event is gone: call it in the transaction that empties the row, before it does. The
     series that it was one of is looked at again soon."""
     Occurrence.objects.filter(item=row).delete()
@@ -56,15 +56,15 @@ def look_ahead(*, now: datetime) -> int:
         with transaction.atomic():
             rows = Item.objects.defer("search", "text").filter(pk=pk)
             for seen in rows:
-                hold(account_id=seen.account_id, series=series_of(seen))
+                lock_series(account_id=seen.account_id, series=find_series(seen))
             row = rows.select_for_update().first()
             if row is not None and row.deleted_at is None:
-                place(row, now=now)
-                write_counts.written([row])
+                place_occurrences(row, now=now)
+                write_counts.count_writes([row])
     return len(ids)
 
 
-def hold(*, account_id: UUID, series: str) -> None:
+def lock_series(*, account_id: UUID, series: str) -> None:
     """Until the transaction ends nobody else places this series or one of it: taken in at once they
     must see each other. Call it before a row of them is locked, or two wait for each other."""
     digest = sha256(f"{account_id}:{series}".encode()).digest()
@@ -72,7 +72,7 @@ def hold(*, account_id: UUID, series: str) -> None:
         cursor.execute(_SERIES, [int.from_bytes(digest[:8], "big", signed=True)])
 
 
-def series_of(row: Item) -> str:
+def find_series(row: Item) -> str:
     """The id of the series that it is, or is one of."""
     series_id = row.metadata.get("series_id")
     return series_id if isinstance(series_id, str) and series_id else row.source_id
@@ -80,7 +80,7 @@ def series_of(row: Item) -> str:
 
 def _parts(row: Item) -> QuerySet[Item]:
     """The series and the changes to the rest of it, without `row` itself."""
-    series = series_of(row)
+    series = find_series(row)
     rest = _of(series) & Q(metadata__this_and_future=True)
     return _rows(row).filter(Q(source_id=series) | rest).exclude(pk=row.pk)
 
@@ -148,7 +148,7 @@ def _timetable(row: Item) -> Timetable | None:
 
 def _rest(row: Item, once: Timetable) -> Timetable | None:
     """Of the series whose rest `row` is, that rest. Without its series it is one event."""
-    series = _rows(row).filter(source_id=series_of(row)).first()
+    series = _rows(row).filter(source_id=find_series(row)).first()
     whole = _once(series) if series else None
     if series is None or whole is None or not series.metadata.get("recurrence"):
         return once

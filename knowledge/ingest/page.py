@@ -11,8 +11,7 @@ from integrations.contracts import AccountRef, AnyItem
 from integrations.llm import metering
 from integrations.llm.completions import ModelError, Payer
 from knowledge.ingest import embedding_models, enrichment, occurrences
-from knowledge.ingest.enrichment import Passage
-from knowledge.ingest.passages import Vectors
+from knowledge.ingest.passages import Passage, Vectors, embed_passages, split_passages
 from knowledge.models import Item
 from knowledge.text.parsing import FILES_CUT, Parsed, parse
 
@@ -33,7 +32,7 @@ class Absent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beforehand:
+class PageLookup:
     """`unchanged`: ids of items that are stored exactly as they are. `absent`: those that were not
     stored at all when it was looked, by id. `vectors`: of their passages, by every model that is
     written; not all, and none while the model does not answer."""
@@ -43,10 +42,10 @@ class Beforehand:
     vectors: Vectors = field(default_factory=dict)
 
 
-NOTHING = Beforehand()
+NO_LOOKUP = PageLookup()
 
 
-def find_out(*, account: AccountRef, items: Sequence[AnyItem]) -> Beforehand:
+def look_up_page(*, account: AccountRef, items: Sequence[AnyItem]) -> PageLookup:
     """Look at the items of one page before they are ingested. Nothing is locked or written.
 
     One query, and one call of the embedding model for each 64 passages of new items. A model
@@ -59,14 +58,14 @@ def find_out(*, account: AccountRef, items: Sequence[AnyItem]) -> Beforehand:
         for item in items
         if item.id not in stored and times[item.id] == 1 and (found := _absent(item))
     }
-    return Beforehand(
+    return PageLookup(
         unchanged=_unchanged(stored, items),
         absent=absent,
-        vectors=_vectors(enrichment.payer(account), absent.values()),
+        vectors=_vectors(enrichment.build_payer(account), absent.values()),
     )
 
 
-def unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
+def find_unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
     """The ids of those `items` that are stored exactly as they are here: ingesting them would
     change nothing. One query."""
     return _unchanged(_stored(account, items), items)
@@ -112,9 +111,9 @@ def _absent(item: AnyItem) -> Absent | None:
         parsed = parse(item, source_id=item.id)
         # The title of what has no text but files need not be embedded.
         known = parsed.text or not parsed.files
-        return Absent(parsed=parsed, passages=enrichment.passages(parsed) if known else ())
+        return Absent(parsed=parsed, passages=split_passages(parsed) if known else ())
     except Exception:
-        log.exception("ingest.not_read_beforehand")
+        log.exception("page.not_parsed")
         return None
 
 
@@ -128,9 +127,9 @@ def _vectors(payer: Payer, absent: Iterable[Absent]) -> Vectors:
         return {}
     try:
         return {
-            model: enrichment.vectors(wanted, known={}, model=model, payer=payer)
-            for model in embedding_models.written()
+            model: embed_passages(wanted, known={}, model=model, payer=payer)
+            for model in embedding_models.list_written_models()
         }
     except ModelError as error:
-        log.warning("ingest.not_embedded_beforehand", extra={"code": error.code})
+        log.warning("page.not_embedded", extra={"code": error.code})
         return {}

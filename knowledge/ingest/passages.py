@@ -1,14 +1,18 @@
-"""The passages of an item and their vectors, as rows."""
+"""The passages of an item and their vectors: cut from its text, embedded, stored as rows."""
 
+import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from django.db.models import F
 
+from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
-from knowledge.ingest import embedding_models, enrichment
-from knowledge.ingest.enrichment import Passage
+from knowledge.ingest import chunking, embedding_models
 from knowledge.models import Chunk, ChunkVector, Item
+from knowledge.text.parsing import Parsed
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +21,52 @@ _AWAY = 1_000_000  # more than any item has
 Vectors = dict[str, dict[str, Sequence[float]]]  # by model, by digest
 
 
-def vectors(
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """`digest` names what is embedded; the same digest never needs a second vector."""
+
+    text: str
+    embedded: str
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.embedded.encode()).hexdigest()
+
+
+def split_passages(parsed: Parsed) -> tuple[Passage, ...]:
+    """What is to be embedded: each passage under the item's title, or the title alone.
+
+    No passage holds words of two files; one of an attachment names it.
+    """
+    title = parsed.title[: chunking.TITLE_CHARS]
+    texts = list(chunking.chunk(parsed.text))
+    for heading, text in parsed.sections:
+        texts += [f"{heading}\n{piece}" if heading else piece for piece in chunking.chunk(text)]
+    texts = texts or ([title] if title else [])
+    return tuple(Passage(text=text, embedded=chunking.embedded_text(title, text)) for text in texts)
+
+
+def embed_passages(
+    wanted: Sequence[Passage], *, known: Mapping[str, Sequence[float]], model: str, payer: Payer
+) -> dict[str, Sequence[float]]:
+    """A vector of `model` for every digest of `wanted`; it is asked only for unknown ones.
+
+    Raises integrations.llm.completions.ModelError.
+    """
+    missing = {p.digest: p.embedded for p in wanted if p.digest not in known}
+    digests = list(missing)
+    found = {digest: known[digest] for digest in (p.digest for p in wanted) if digest in known}
+    for start in range(0, len(digests), chunking.EMBEDDED_AT_ONCE):
+        batch = digests[start : start + chunking.EMBEDDED_AT_ONCE]
+        found |= zip(
+            batch,
+            llm.embed([missing[digest] for digest in batch], payer=payer, model=model),
+            strict=True,
+        )
+    return found
+
+
+def find_vectors(
     wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, payer: Payer
 ) -> Vectors:
     """Vectors of the wanted model and of the one that searches still go by; none is asked for
@@ -28,7 +77,7 @@ def vectors(
     """
     found: Vectors = {}
     errors: list[ModelError] = []
-    for model in ready or embedding_models.written():
+    for model in ready or embedding_models.list_written_models():
         try:
             found[model] = _asked(wanted, stored=stored, ready=ready, model=model, payer=payer)
         except ModelError as error:
@@ -43,7 +92,7 @@ def _asked(
     wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, model: str, payer: Payer
 ) -> dict[str, Sequence[float]]:
     known = {**_known(stored, model), **ready.get(model, {})}
-    return enrichment.vectors(wanted, known=known, model=model, payer=payer)
+    return embed_passages(wanted, known=known, model=model, payer=payer)
 
 
 def _known(item: Item | None, model: str) -> dict[str, Sequence[float]]:
@@ -53,7 +102,9 @@ def _known(item: Item | None, model: str) -> dict[str, Sequence[float]]:
     return dict(rows.values_list("chunk__digest", "vector"))
 
 
-def replace(item: Item, wanted: Sequence[Passage], vectors: Vectors, *, is_new: bool) -> None:
+def replace_passages(
+    item: Item, wanted: Sequence[Passage], vectors: Vectors, *, is_new: bool
+) -> None:
     """Passages that stay as they were keep their rows, and with them the vectors of all models,
     also at another place."""
     unused: dict[str, list[Chunk]] = {}

@@ -1,7 +1,7 @@
 """How often each account's items were written, and in which languages.
 
-The sum of an account's counts is its stamp: whoever writes an item adds one in the same
-transaction. So what was found under one stamp may be found again as long as it is the same.
+Every write of an item adds one to its account's write count, in the same transaction. What a
+search found stays true as long as the sum is the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ GROUP BY account_id, language
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stamp:
+class WriteCounts:
     """`writes` of each account, in the order of their ids; `languages`: the most written first,
     at most four."""
 
@@ -37,18 +37,18 @@ class Stamp:
     languages: tuple[str, ...]
 
 
-def written(rows: Iterable[Item]) -> None:
+def count_writes(rows: Iterable[Item]) -> None:
     """Note that searches may find something else from now on.
 
     Call it as the last statement of the transaction that wrote these rows: what it locks, in
     one order, is shared with others, who then wait for nothing but a commit.
     """
-    if found := counts(rows):
+    if found := find_counts(rows):
         with connection.cursor() as cursor:
             cursor.execute(_WRITTEN, [list(column) for column in zip(*found, strict=True)])
 
 
-def counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
+def find_counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
     """Account, language and slot of the counts that writing these rows adds one to, in the order
     in which they are locked."""
     return sorted(
@@ -60,7 +60,7 @@ def counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
     )
 
 
-def read(account_ids: Sequence[UUID]) -> Stamp:
+def load_write_counts(account_ids: Sequence[UUID]) -> WriteCounts:
     """The stamp of these accounts together. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_READ, [list(account_ids)])
@@ -72,4 +72,4 @@ def read(account_ids: Sequence[UUID]) -> Stamp:
         by_language[language] = by_language.get(language, 0) + writes
     by_language.pop(UNKNOWN, None)
     most = sorted(by_language, key=lambda language: (-by_language[language], language))
-    return Stamp(writes=tuple(by_account.items()), languages=tuple(most[:SEARCHED_LANGUAGES]))
+    return WriteCounts(writes=tuple(by_account.items()), languages=tuple(most[:SEARCHED_LANGUAGES]))

@@ -9,8 +9,8 @@ from knowledge.models.items import (
     Item,
     Mention,
     Occurrence,
+    WriteCount,
 )
-from knowledge.models.stamps import WriteCount
 from knowledge.models.syncs import SyncFailure, SyncRun, SyncSource
 
 __all__ = [

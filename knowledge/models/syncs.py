@@ -11,7 +11,7 @@ from integrations.models import Account, Organisation
 class SyncRun(models.Model):
     """One sync: some or all accounts of one user, asked for or due.
 
-    When its last account has ended it is finished, and the frontend is told
+    When its last account has ended it is finished, and the frontend hears it
     (`knowledge.sync.callbacks`) if it named an address.
     """
 

@@ -11,13 +11,13 @@ from knowledge.models import Item
 LIMIT = 100
 
 
-def by_ids(account_id: UUID, source_ids: Iterable[str]) -> dict[str, StoredMail]:
+def load_by_ids(account_id: UUID, source_ids: Iterable[str]) -> dict[str, StoredMail]:
     """The account's mails with these provider ids. One query."""
     rows = _rows(account_id).filter(source_id__in=list(source_ids))
     return {row.source_id: _mail(row) for row in rows}
 
 
-def from_sender(
+def list_from_sender(
     account_id: UUID, *, address: str = "", domain: str = "", list_id: str = "", limit: int = LIMIT
 ) -> tuple[StoredMail, ...]:
     """The account's newest mails from this address, domain or list: all that are given must

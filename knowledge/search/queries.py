@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from integrations.registry import BY_SOURCE
 from knowledge.contracts import SearchRequest
@@ -12,9 +13,8 @@ from knowledge.text import lexemes
 from knowledge.text.highlights import START, STOP
 from knowledge.text.languages import language_of, little_words
 from knowledge.text.lexemes import Term
-from knowledge.text.parsing import visible
 from knowledge.text.subjects import words
-from knowledge.times.time_windows import window
+from knowledge.text.visible import visible
 
 MAX_QUERY = 1_000
 MAX_WORDS = 40
@@ -76,14 +76,14 @@ class Query:
         return tuple(sorted(longest[:MAX_CANDIDATE_WORDS]))
 
 
-def understand(request: SearchRequest, *, now: datetime) -> Query:
+def parse_query(request: SearchRequest, *, now: datetime) -> Query:
     """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
     text = " ".join(visible(request.query).split())[:MAX_QUERY]
     found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
     looked_for = lexemes.terms(text)[:MAX_WORDS]
     entity = visible(request.entity)
     address = _ADDRESS.search(entity)
-    since, until = window(request, now=now)
+    since, until = find_window(request, now=now)
     fillers = _FILLERS | little_words(language_of(text))
     terms = _without(fillers, found) or found
     searched = _without(fillers, looked_for) or looked_for
@@ -114,7 +114,7 @@ def _without(fillers: Set[str], found: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for word in found if str(word) not in fillers)
 
 
-def parameters(
+def build_parameters(
     request: SearchRequest,
     query: Query,
     *,
@@ -163,3 +163,34 @@ def parameters(
         "half_life": half_life,
         "now": now,
     }
+
+
+_DAYS_BACK = {"today": 0, "yesterday": 1, "last_week": 7, "last_month": 30}
+
+
+def find_window(
+    request: SearchRequest, *, now: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """The half-open span [since, until) of `request`; None is open.
+
+    Days begin at midnight where the user is. last_week and last_month are the last 7 and 30
+    days and today; every named span but yesterday ends with today, so that an event later
+    today is in it. Raises ValueError for an unknown filter or a naive time.
+    """
+    if request.time_filter is None:
+        return None, None
+    if request.time_filter == "custom":
+        if any(edge and edge.tzinfo is None for edge in (request.since, request.until)):
+            raise ValueError("since and until need a time zone")
+        return request.since, request.until
+    if request.time_filter not in _DAYS_BACK:
+        raise ValueError(f"unknown time filter {request.time_filter!r}")
+    zone = ZoneInfo(request.time_zone)
+    today = now.astimezone(zone).date()
+    days = 1 if request.time_filter == "yesterday" else 0
+    first = today - timedelta(days=_DAYS_BACK[request.time_filter])
+    last = today - timedelta(days=days)
+    return (
+        datetime.combine(first, time(), zone),
+        datetime.combine(last + timedelta(days=1), time(), zone),
+    )

@@ -16,11 +16,11 @@ from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.ingest import embedding_models, write_counts
-from knowledge.ingest.write_counts import Stamp
+from knowledge.ingest.write_counts import WriteCounts
 from knowledge.models import Item
-from knowledge.search import remembered, statements
-from knowledge.search.queries import Query, parameters, understand
-from knowledge.search.selection import MOST_SHOWN, best_first
+from knowledge.search import cache, statements
+from knowledge.search.queries import Query, build_parameters, parse_query
+from knowledge.search.selection import MOST_ITEMS, put_best_first
 from knowledge.text.highlights import snippet
 
 log = logging.getLogger(__name__)
@@ -39,25 +39,25 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     fixed, and no transaction is open while a model is asked.
     Raises ValueError for a time filter that makes no sense.
     """
-    query = understand(request, now=now)
+    query = parse_query(request, now=now)
     nobody = request.entity.strip() and not (query.entity_address or query.entity_words)
     if not request.account_ids or nobody:
         return NOTHING
     selects = payer is not None and settings.SEARCH_SELECTION and bool(query.terms)
-    wanted = max(request.limit, MOST_SHOWN) if selects else request.limit
-    model = embedding_models.searched()
-    stamp = write_counts.read(request.account_ids)
-    values = parameters(
+    wanted = max(request.limit, MOST_ITEMS) if selects else request.limit
+    model = embedding_models.find_searched_model()
+    counts = write_counts.load_write_counts(request.account_ids)
+    values = build_parameters(
         replace(request, limit=wanted),
         query,
         vector=_embedded(request, query, model, payer),
         model=model,
-        languages=stamp.languages,
+        languages=counts.languages,
         half_life=settings.SEARCH_HALF_LIFE_DAYS,
         now=now,
     )
-    key = remembered.found_key(values, stamp)
-    before = remembered.found(key)
+    key = cache.build_found_key(values, counts)
+    before = cache.load_found(key)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('hnsw.ef_search', '400', true),"
@@ -70,7 +70,7 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
             " set_config('max_parallel_workers_per_gather', '0', true)"
         )
         if before is None:
-            cursor.execute(_statement(query, stamp, values), values)
+            cursor.execute(_statement(query, counts, values), values)
         else:
             ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
             again = {
@@ -78,8 +78,8 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
                 "found_passages": list(passages),
                 "found_relevance": list(relevance),
             }
-            statement = statements.found_before(
-                words=len(query.searched), languages=len(stamp.languages)
+            statement = statements.render_found_before(
+                words=len(query.searched), languages=len(counts.languages)
             )
             cursor.execute(statement, values | again)
         rows = cursor.fetchall()
@@ -88,9 +88,9 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
         entities = _entities(cursor.fetchall())
     # Without a vector the next one may do better.
     if before is None and (values["vector"] or not query.terms):
-        remembered.remember_found(key, ((row[0], row[13], row[8]) for row in rows))
+        cache.store_found(key, ((row[0], row[13], row[8]) for row in rows))
     if payer and selects:
-        items = best_first(query.text, items, payer=payer)[: max(1, request.limit)]
+        items = put_best_first(query.text, items, payer=payer)[: max(1, request.limit)]
     return SearchResult(items=items, entities=entities)
 
 
@@ -136,12 +136,12 @@ def get_items(
     )
 
 
-def _statement(query: Query, stamp: Stamp, values: Mapping[str, Any]) -> str:
-    return statements.search(
+def _statement(query: Query, counts: WriteCounts, values: Mapping[str, Any]) -> str:
+    return statements.render_search(
         accounts=len(values["accounts"]),
         words=len(query.searched),
         candidates=query.candidate_words,
-        languages=len(stamp.languages),
+        languages=len(counts.languages),
         by_entity=values["by_entity"],
         by_age=values["half_life"] > 0,
     )
@@ -150,8 +150,8 @@ def _statement(query: Query, stamp: Stamp, values: Mapping[str, Any]) -> str:
 def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | None) -> str | None:
     if not query.terms:
         return None
-    key = remembered.vector_key(request.account_ids, model, query.text)
-    if known := remembered.vector(key):
+    key = cache.build_vector_key(request.account_ids, model, query.text)
+    if known := cache.load_vector(key):
         return known
     try:
         [vector] = llm.embed([query.text], payer=payer, model=model)
@@ -159,7 +159,7 @@ def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | N
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None
     embedded = json.dumps(vector)
-    remembered.remember_vector(key, embedded)
+    cache.store_vector(key, embedded)
     return embedded
 
 

@@ -14,7 +14,7 @@ from knowledge.contracts import FoundItem
 
 log = logging.getLogger(__name__)
 
-MOST_SHOWN = 20
+MOST_ITEMS = 20
 PASSAGE_CHARS = 600
 ANSWER_TOKENS = 200
 
@@ -29,17 +29,19 @@ first, each once, and no others: {"best": [3, 1]}"""
 class _Choice(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    best: list[int] = Field(min_length=1, max_length=MOST_SHOWN)
+    best: list[int] = Field(min_length=1, max_length=MOST_ITEMS)
 
 
-def best_first(question: str, items: Sequence[FoundItem], *, payer: Payer) -> tuple[FoundItem, ...]:
+def put_best_first(
+    question: str, items: Sequence[FoundItem], *, payer: Payer
+) -> tuple[FoundItem, ...]:
     """`items` with those first that a model chose, the others after them as they were.
 
     On any failure, and for an answer that is not a list of numbers of these items, everything
     stays as it was: a search never fails because of it. The model is asked once, for at most
     SEARCH_SELECTION_SECONDS.
     """
-    shown = items[:MOST_SHOWN]
+    shown = items[:MOST_ITEMS]
     if len(shown) < 2 or not question:
         return tuple(items)
     try:

@@ -115,7 +115,7 @@ _VECTORS = """v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
 
 
 @cache
-def search(
+def render_search(
     *,
     accounts: int,
     words: int,
@@ -250,7 +250,7 @@ WITH {_NAMED}, {_TAKES_PLACE},
 
 
 @cache
-def found_before(*, words: int, languages: int) -> str:
+def render_found_before(*, words: int, languages: int) -> str:
     """The statement that reads the items that an earlier search has found, as they are now."""
     some = " || ".join(_word(number, languages) for number in range(words)) or "''::tsquery"
     passage = "SELECT c.id, c.text FROM knowledge_chunk c WHERE c.id = f.chunk_id"

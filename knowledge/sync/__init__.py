@@ -1,2 +1,2 @@
-"""Reading whole accounts, page by page: claimed, resumed, counted, and reported to whoever
+"""Reading whole accounts, page by page: claimed, resumed, counted, and reported to those who
 asked."""

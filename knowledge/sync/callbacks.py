@@ -1,4 +1,4 @@
-"""The frontend is told when a sync it asked for has ended: signed, and again until it takes it."""
+"""The frontend hears when a sync it asked for has ended: signed, and again until it accepts."""
 
 import logging
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ def _send(run_id: Any, *, now: datetime) -> bool:
     if not claimed:
         return False
     run = SyncRun.objects.select_related("organisation").get(pk=run_id)
-    progress = sync_runs.progress(organisation_id=run.organisation_id, run_id=run.pk, now=now)
+    progress = sync_runs.load_progress(organisation_id=run.organisation_id, run_id=run.pk, now=now)
     if progress is None:
         return False
     try:
@@ -41,7 +41,7 @@ def _send(run_id: Any, *, now: datetime) -> bool:
             slug=run.organisation.slug,
             id=f"sync_{run.pk}",
             kind="sync.finished",
-            data=message(progress),
+            data=render_message(progress),
             now=now,
         )
     except ProviderError as error:
@@ -63,8 +63,8 @@ def _put_off(run: SyncRun, *, now: datetime) -> bool:
     return False
 
 
-def message(progress: SyncProgress) -> dict[str, Any]:
-    """What the frontend is told: counts alone, nothing of any item."""
+def render_message(progress: SyncProgress) -> dict[str, Any]:
+    """What the frontend hears: counts alone, nothing of any item."""
     return {
         "id": str(progress.id),
         "user_id": progress.external_user_id,

@@ -18,7 +18,7 @@ class Lost(Exception):
     """Somebody else has claimed or cancelled this sync: nothing more may be written."""
 
 
-def take_back(*, now: datetime) -> Sequence[UUID]:
+def requeue_abandoned(*, now: datetime) -> Sequence[UUID]:
     """Syncs that nobody works on (their lease, or their wait, ran out), as queued ones. For a
     transaction in which they are queued again."""
     rows = SyncSource.objects.select_for_update(skip_locked=True).filter(
@@ -63,3 +63,25 @@ def write(sync: SyncSource, **fields: Any) -> None:
         raise Lost
     for name, value in fields.items():
         setattr(sync, name, value)
+
+
+_SENTENCES = {
+    "not_permitted": "The data service refused the credential. Check DATA_SERVICE_KEYS.",
+    "unavailable": "The data service did not answer.",
+    "circuit_open": "The data service did not answer again and again, so nothing is sent to it "
+    "for a while.",
+    "too_slow": "The data service answered too slowly to be waited for.",
+    "rate_limited": "The data service asked Remit to slow down.",
+    "malformed_answer": "The data service sent something that its contract does not allow.",
+    "model": "The model did not answer.",
+    "stalled": "It was started again and again and never finished a page. See the log.",
+    "restarted": "Its place in the list expired again and again. Start the sync again later.",
+}
+_OF_PROVIDER = _SENTENCES.keys() - {"model", "stalled", "restarted"}
+
+
+def render_error(code: str, *, imported: bool) -> str:
+    """What the code of an error means, to who looks at the sync, or `imported` it."""
+    if imported and code in _OF_PROVIDER:
+        return f"The mail server or the file could not be read on ({code}). Import again later."
+    return _SENTENCES.get(code, f"The data service did not do as asked ({code}).")

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 State = SyncFailure.State
 
 
-def queue(failure_ids: Iterable[int]) -> list[int]:
+def queue_again(failure_ids: Iterable[int]) -> list[int]:
     """Those of these that are dead, as queued. For a transaction that queues their work."""
     dead = SyncFailure.objects.select_for_update().filter(
         pk__in=list(failure_ids), state=State.DEAD
@@ -27,7 +27,7 @@ def queue(failure_ids: Iterable[int]) -> list[int]:
 
 
 def retry(failure_id: int, *, now: datetime) -> None:
-    """Read the item anew and ingest it. What came of it replaces the dead letter in the counts
+    """Read the item again and ingest it. What came of it replaces the dead letter in the counts
     of its sync; one that fails again is dead again, with the new reason."""
     row = (
         SyncFailure.objects.select_related("sync__account__organisation")

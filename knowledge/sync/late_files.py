@@ -18,7 +18,7 @@ CLAIMED = timedelta(minutes=30)  # longer than the work; a dead worker's item is
 
 
 def claim(*, now: datetime, limit: int) -> list[UUID]:
-    """Items whose files are to be asked for again by now. Nobody else is told the same ones
+    """Items whose files are to be asked for again by now. No other worker gets the same ones
     for a while."""
     with transaction.atomic():
         due = ItemFile.objects.filter(due_at__lte=now).order_by("due_at")
@@ -29,7 +29,7 @@ def claim(*, now: datetime, limit: int) -> list[UUID]:
 
 
 def read(item_id: UUID, *, now: datetime) -> None:
-    """Read the item anew with the files that are there by now."""
+    """Read the item again with the files that are there by now."""
     row = Item.objects.select_related("account__organisation").filter(pk=item_id).first()
     if row is None or not item_files.are_waiting(row):
         return

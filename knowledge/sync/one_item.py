@@ -11,7 +11,7 @@ from integrations.contracts import AccountRef, AnyItem
 from integrations.llm.completions import ModelError
 from integrations.ports.account import Files
 from knowledge.ingest.ingest import ingest
-from knowledge.ingest.page import NOTHING, Beforehand
+from knowledge.ingest.page import NO_LOOKUP, PageLookup
 
 log = logging.getLogger(__name__)
 TRIES = 2
@@ -20,7 +20,7 @@ Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class ItemResult:
     """What became of one item of a page. `passing`: the same try may succeed later."""
 
     source_id: str
@@ -29,14 +29,14 @@ class Taken:
     passing: bool = False
 
 
-def take(
+def take_item(
     account: AccountRef,
     item: AnyItem,
     *,
     clock: Clock,
-    beforehand: Beforehand = NOTHING,
+    lookup: PageLookup = NO_LOOKUP,
     files: Files | None = None,
-) -> Taken:
+) -> ItemResult:
     """Ingest one item. A broken one is a value; a database that is away is raised."""
     reason, passing = "", False
     for _try in range(TRIES):
@@ -46,10 +46,10 @@ def take(
                 source_id=item.id,
                 item=item,
                 now=clock(),
-                beforehand=beforehand,
+                lookup=lookup,
                 files=files,
             )
-            return Taken(source_id=item.id, state=outcome.state)
+            return ItemResult(source_id=item.id, state=outcome.state)
         except ModelError as error:
             reason, passing = f"model_{error.code}", error.retryable
         except (OperationalError, InterfaceError):
@@ -57,4 +57,4 @@ def take(
         except Exception:  # one broken item must not stop the others
             log.exception("sync.item_failed", extra={"account": str(account.id)})
             reason, passing = "unexpected_error", False
-    return Taken(source_id=item.id, state="failed", reason=reason, passing=passing)
+    return ItemResult(source_id=item.id, state="failed", reason=reason, passing=passing)

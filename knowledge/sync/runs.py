@@ -17,7 +17,7 @@ from knowledge.models import SyncRun, SyncSource
 
 RESUMABLE_FOR = timedelta(days=1)
 OVERLAP = timedelta(minutes=5)  # clocks differ, and a change may be listed late
-KEPT_EMPTY = timedelta(days=1)
+EMPTY_FOR = timedelta(days=1)
 FORGOTTEN_AT_ONCE = 500
 ACTIVE = (SyncSource.State.QUEUED, SyncSource.State.RUNNING)
 ENDED_EARLY = (SyncSource.State.FAILED, SyncSource.State.CANCELLED)
@@ -65,7 +65,7 @@ def request_sync(
         only_changes=only_changes,
     )
     ids = [account.pk for account in locked]
-    last_read = read_at(ids) if only_changes else {}
+    last_read = find_read_times(ids) if only_changes else {}
     earlier = _resumable(ids, now=now)
     rows = []
     for account in locked:
@@ -83,7 +83,7 @@ def request_sync(
     return Requested(run_id=run.pk, queued=tuple(row.pk for row in rows))
 
 
-def read_at(account_ids: Sequence[UUID]) -> dict[UUID, datetime]:
+def find_read_times(account_ids: Sequence[UUID]) -> dict[UUID, datetime]:
     """When the last sync began that read each account to its end. What changed at the provider
     later than that may not be known."""
     rows = (
@@ -104,7 +104,7 @@ def _resumable(account_ids: Sequence[UUID], *, now: datetime) -> dict[UUID, Sync
     return {sync.account_id: sync for sync in last if sync.state in ENDED_EARLY and sync.cursor}
 
 
-def due(*, every: timedelta, now: datetime, limit: int) -> list[tuple[UUID, str, Source]]:
+def list_due(*, every: timedelta, now: datetime, limit: int) -> list[tuple[UUID, str, Source]]:
     """(organisation, user, source) of accounts that were read to their end once, and of which
     no sync began for so long. Those that waited longest come first."""
     rows = (
@@ -127,7 +127,7 @@ def forget_empty(*, now: datetime) -> int:
     leave a hundred a day for each account."""
     received = SyncSource.objects.filter(run=OuterRef("pk"), received__gt=0)
     empty = SyncRun.objects.filter(
-        ~Exists(received), only_changes=True, finished_at__lt=now - KEPT_EMPTY
+        ~Exists(received), only_changes=True, finished_at__lt=now - EMPTY_FOR
     )
     count, _ = SyncRun.objects.filter(
         pk__in=list(empty.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])
@@ -159,25 +159,25 @@ def cancel(run_id: UUID, *, now: datetime) -> None:
         settle(run_id, now=now)
 
 
-def progress(*, organisation_id: UUID, run_id: UUID, now: datetime) -> SyncProgress | None:
+def load_progress(*, organisation_id: UUID, run_id: UUID, now: datetime) -> SyncProgress | None:
     """How far a sync of this organisation is. Two queries."""
     run = SyncRun.objects.filter(pk=run_id, organisation_id=organisation_id).first()
     if run is None:
         return None
     rows = SyncSource.objects.filter(run=run).select_related("account").order_by("account__source")
-    sources = tuple(source_progress(row, now=now) for row in rows)
+    sources = tuple(describe_source(row, now=now) for row in rows)
     return SyncProgress(
         id=run.pk,
         external_user_id=run.external_user_id,
         only_changes=run.only_changes,
-        state=overall([source.state for source in sources]),
+        state=combine_states([source.state for source in sources]),
         created_at=run.created_at,
         finished_at=run.finished_at,
         sources=sources,
     )
 
 
-def overall(states: Sequence[SyncState]) -> SyncState:
+def combine_states(states: Sequence[SyncState]) -> SyncState:
     """The state of the whole from those of its parts. A whole without parts is done."""
     order: tuple[SyncState, ...] = ("running", "queued", "failed", "cancelled", "done")
     if "queued" in states and set(states) != {"queued"}:
@@ -185,7 +185,7 @@ def overall(states: Sequence[SyncState]) -> SyncState:
     return next((state for state in order if state in states), "done")
 
 
-def source_progress(row: SyncSource, *, now: datetime) -> SourceProgress:
+def describe_source(row: SyncSource, *, now: datetime) -> SourceProgress:
     """How far one account is. Needs `account` loaded."""
     percent, eta = None, None
     if row.state == SyncSource.State.DONE:

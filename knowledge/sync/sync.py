@@ -1,7 +1,7 @@
 """Reading whole accounts, page by page. Each page is recorded before the next one is.
 
-A sync is claimed by a conditional update with a lease, and goes on at its cursor whoever
-claims it next. While the items of a page wait for models, the next page is asked for, looked at
+A sync is claimed by a conditional update with a lease, and goes on at its cursor under the
+next claim. While the items of a page wait for models, the next page is asked for, looked at
 as a whole (`knowledge.ingest.page`), and its items begin: what runs side by side is bounded by
 SYNC_SIDE_BY_SIDE, not by pages; a quarter more threads read and write while others wait.
 `knowledge.tasks` runs it in the cluster.
@@ -25,13 +25,12 @@ from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
 from integrations.ports.account import Files, Import
-from knowledge.ingest.page import Beforehand, find_out
+from knowledge.ingest.page import PageLookup, look_up_page
 from knowledge.models import SyncFailure, SyncSource
 from knowledge.sync import claims as sync_claims, deletions, runs as sync_runs
-from knowledge.sync.claims import Lost, lease, write
-from knowledge.sync.errors import sentence
-from knowledge.sync.one_item import Clock, Taken, take
-from knowledge.sync.threads import Crew
+from knowledge.sync.claims import Lost, lease, render_error, write
+from knowledge.sync.one_item import Clock, ItemResult, take_item
+from knowledge.sync.threads import ThreadPool
 
 log = logging.getLogger(__name__)
 
@@ -52,20 +51,20 @@ Advanced = Literal["finished", "more", "waiting", "not_mine"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Come:
+class _Fetched:
     """A page that was asked for."""
 
     page: Page[AnyItem]
-    beforehand: Beforehand
+    lookup: PageLookup
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Begun:
+class _Started:
     """A page whose items are being taken. What is `settled` needs no work."""
 
     page: Page[AnyItem]
-    settled: list[Taken]
-    futures: list[Future[Taken]]
+    settled: list[ItemResult]
+    futures: list[Future[ItemResult]]
 
 
 class _ModelAway(Exception):
@@ -77,7 +76,7 @@ def advance(
     *,
     clock: Clock,
     seconds: float = SLICE_SECONDS,
-    brought: Import | None = None,
+    imported: Import | None = None,
 ) -> Advanced:
     """Claim a sync and read pages for about `seconds`: those of the data service, unless it is
     an import that brings its own.
@@ -95,17 +94,17 @@ def advance(
     try:
         # Pages have a thread of their own, or one would wait behind all items of those before.
         with (
-            Crew(1, name="sync-page") as asker,
-            Crew(settings.SYNC_SIDE_BY_SIDE * 5 // 4, name="sync") as crew,
+            ThreadPool(1, name="sync-page") as reader,
+            ThreadPool(settings.SYNC_SIDE_BY_SIDE * 5 // 4, name="sync") as workers,
         ):
             account = sync.account.ref()
             reading = _Reading(
                 sync=sync,
                 account=account,
-                pages=brought.page if brought else _provided(sync, account),
-                files=brought.attached if brought else None,
-                asker=asker,
-                crew=crew,
+                pages=imported.page if imported else _provided(sync, account),
+                files=imported.attached if imported else None,
+                reader=reader,
+                workers=workers,
                 clock=clock,
             )
             return reading.read(until=time.monotonic() + seconds)
@@ -130,8 +129,8 @@ class _Reading:
     account: AccountRef
     pages: Pages
     files: Files | None
-    asker: Crew
-    crew: Crew
+    reader: ThreadPool
+    workers: ThreadPool
     clock: Clock
 
     def read(self, *, until: float) -> Advanced:
@@ -151,28 +150,28 @@ class _Reading:
                 return _end(self.sync, FAILED, now=self.clock(), error=error.code)
 
     def _pages(self, *, until: float) -> Advanced:
-        begun = self._begin(self._come(self._ask(self.sync.cursor or None)))
+        started = self._start(self._await_page(self._ask_page(self.sync.cursor or None)))
         while True:
-            cursor = begun.page.next_cursor
+            cursor = started.page.next_cursor
             late = time.monotonic() > until
             if cursor is None or late:
-                self._record(begun)
+                self._record(started)
                 break
-            asked = self._ask(cursor)
+            asked = self._ask_page(cursor)
             try:
-                following = self._begin(self._come(asked))
+                following = self._start(self._await_page(asked))
             finally:  # what goes wrong with the next page is no reason to lose this one
-                self._record(begun)
-            begun = following
+                self._record(started)
+            started = following
         if cursor is None:
             self._forget_removed()
             return _end(self.sync, DONE, now=self.clock())
-        write(self.sync, lease_expires_at=self.clock())  # free for whoever comes next
+        write(self.sync, lease_expires_at=self.clock())  # free for the next claim
         return "more"
 
     def _forget_removed(self) -> None:
         """Take out what was deleted since the account was last read to its end."""
-        read_at = sync_runs.read_at([self.sync.account_id]).get(self.sync.account_id)
+        read_at = sync_runs.find_read_times([self.sync.account_id]).get(self.sync.account_id)
         if read_at is None or _imported(self.sync):
             return
         try:
@@ -190,47 +189,49 @@ class _Reading:
             extra = {"sync": str(self.sync.pk), "code": error.code}
             log.warning("sync.history_unreadable", extra=extra)
 
-    def _ask(self, cursor: str | None) -> Future[_Come]:
-        def come() -> _Come:
+    def _ask_page(self, cursor: str | None) -> Future[_Fetched]:
+        def fetch() -> _Fetched:
             page = self.pages(cursor)
-            return _Come(page=page, beforehand=find_out(account=self.account, items=page.items))
+            return _Fetched(page=page, lookup=look_up_page(account=self.account, items=page.items))
 
-        return self.asker.submit(come)
+        return self.reader.submit(fetch)
 
-    def _come(self, asked: Future[_Come]) -> _Come:
+    def _await_page(self, asked: Future[_Fetched]) -> _Fetched:
         self._wait([asked])
         return asked.result()
 
-    def _begin(self, come: _Come) -> _Begun:
+    def _start(self, fetched: _Fetched) -> _Started:
         """Set to work on what is not stored already."""
-        page, known = come.page, come.beforehand.unchanged
+        page, known = fetched.page, fetched.lookup.unchanged
         one = partial(
-            take, self.account, clock=self.clock, beforehand=come.beforehand, files=self.files
+            take_item, self.account, clock=self.clock, lookup=fetched.lookup, files=self.files
         )
         futures = [
-            self.crew.submit(partial(one, item)) for item in page.items if item.id not in known
+            self.workers.submit(partial(one, item)) for item in page.items if item.id not in known
         ]
         settled = [
-            Taken(source_id=item.id, state="unchanged") for item in page.items if item.id in known
+            ItemResult(source_id=item.id, state="unchanged")
+            for item in page.items
+            if item.id in known
         ]
         settled += [
-            Taken(source_id=each.source_id, state="failed", reason=each.reason)
+            ItemResult(source_id=each.source_id, state="failed", reason=each.reason)
             for each in page.rejected
         ]
-        return _Begun(page=page, settled=settled, futures=futures)
+        return _Started(page=page, settled=settled, futures=futures)
 
     def _wait(self, futures: "Sequence[Future[Any]]") -> None:
         """Keep the claim alive meanwhile, and notice when it is gone."""
         while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
             write(self.sync, lease_expires_at=self.clock() + lease())
 
-    def _record(self, begun: _Begun) -> None:
+    def _record(self, started: _Started) -> None:
         """Counts, failures and the next place in one transaction: each item is counted once."""
-        self._wait(begun.futures)
-        worked = [future.result() for future in begun.futures]
+        self._wait(started.futures)
+        worked = [future.result() for future in started.futures]
         if len(worked) > 1 and all(taken.passing for taken in worked):
             raise _ModelAway
-        taken = [*begun.settled, *worked]
+        taken = [*started.settled, *worked]
         failed = [item for item in taken if item.state == "failed"]
         skipped = [item for item in taken if item.state in SKIPPED]
         reasons = Counter(self.sync.reasons)
@@ -239,13 +240,13 @@ class _Reading:
         with transaction.atomic():
             write(
                 self.sync,
-                cursor=begun.page.next_cursor or begun.page.end,
+                cursor=started.page.next_cursor or started.page.end,
                 received=self.sync.received + len(taken),
                 processed=self.sync.processed + len(taken) - len(failed) - len(skipped),
                 skipped=self.sync.skipped + len(skipped),
                 failed=self.sync.failed + len(failed),
                 reasons=dict(reasons),
-                remaining=begun.page.remaining,
+                remaining=started.page.remaining,
                 stalls=0,
                 waits=0,
                 error="",
@@ -272,7 +273,7 @@ class _Reading:
             self.sync,
             waits=self.sync.waits + 1,
             stalls=0,
-            error=f"{sentence(code, imported=_imported(self.sync))} It is tried again by itself.",
+            error=f"{render_error(code, imported=_imported(self.sync))} Remit will try again.",
             lease_expires_at=self.clock() + timedelta(seconds=pause),
         )
         return "waiting"
@@ -289,7 +290,7 @@ def _end(sync: SyncSource, state: SyncSource.State, *, now: datetime, error: str
             state=state,
             finished_at=now,
             lease_expires_at=None,
-            error=sentence(error, imported=_imported(sync)) if error else "",
+            error=render_error(error, imported=_imported(sync)) if error else "",
         )
         sync_runs.settle(sync.run_id, now=now)
     log.info("sync.ended", extra={"sync": str(sync.pk), "state": state, "code": error})

@@ -12,9 +12,9 @@ from django.db import connections
 T = TypeVar("T")
 
 
-class Crew:
+class ThreadPool:
     """A pool of threads for one block. Unlike an executor's, its threads close their
-    connections before they end. What is not begun when the block ends is left undone."""
+    connections before they end. What has not started when the block ends is left undone."""
 
     def __init__(self, size: int, *, name: str) -> None:
         self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()

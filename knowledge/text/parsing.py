@@ -7,25 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from integrations.contracts import (
-    AnyItem,
-    ChatMessage,
-    ContentType,
-    Document,
-    Email,
-    Event,
-    Issue,
-)
+from integrations.contracts import AnyItem, ChatMessage, ContentType, Document, Email, Event, Issue
 from integrations.mail.html import html_to_text
-from integrations.mail.text import clean_line, clean_text
 from knowledge.files.contracts import FileRef, FileText
 from knowledge.text.quotes import own_words
+from knowledge.text.visible import address, line, visible
 
 MAX_TITLE = 500
 MAX_TEXT = 500_000
 MAX_IDENTIFIERS = 200
 MAX_NAME = 200
-MAX_ADDRESS = 320
 FILES_CUT = "files_cut"
 MAX_ATTACHMENTS = 100
 MAX_SIZE = 2**62
@@ -34,11 +25,6 @@ PROMPT_CHARS = 8_000
 PARSER = "1"
 
 MAX_IDENTIFIER = 500  # an index takes no longer ones
-# Zero width, direction marks, fillers, variation selectors, tags: they hide text from people.
-_UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -119,23 +105,6 @@ def parse(item: AnyItem, *, source_id: str) -> Parsed:
             return _issue(item, source_id)
         case ChatMessage():
             return _chat_message(item, source_id)
-
-
-def visible(text: str) -> str:
-    """`text` without characters that nobody sees: controls, zero width, direction marks."""
-    return _UNSEEN.sub("", clean_text(text))
-
-
-def line(text: str, limit: int) -> str:
-    """`text` on one line, visible characters only, at most `limit` of them."""
-    return clean_line(visible(text))[:limit].rstrip()
-
-
-def address(text: str) -> str:
-    """An address as it is stored and compared: one line, lower case. Empty for one with more
-    than 320 characters: half an address would be another one."""
-    found = line(text.lower(), MAX_ADDRESS + 1)
-    return found if len(found) <= MAX_ADDRESS else ""
 
 
 def _text(text: str) -> str:

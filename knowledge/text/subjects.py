@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from knowledge.text.parsing import Parsed, address, line
+from knowledge.text.parsing import Parsed
+from knowledge.text.visible import address, line
 
 Kind = Literal["person", "project", "organisation", "topic"]
 Role = Literal["sender", "participant", "subject"]

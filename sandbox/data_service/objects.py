@@ -1,6 +1,6 @@
 """The versioned objects of every user, and the webhooks their changes leave.
 
-A position is given anew on every change and never twice, so a reader that goes on from the
+A position is given again on every change and never twice, so a reader that goes on from the
 last position it saw misses nothing, whatever is added, changed or removed meanwhile.
 """
 

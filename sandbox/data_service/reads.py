@@ -7,15 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sandbox.data_service import (
-    audiences,
-    cursors,
-    files,
-    history,
-    objects,
-    operations,
-    places,
-)
+from sandbox.data_service import audiences, cursors, files, history, objects, operations, places
 from sandbox.data_service.errors import Refusal
 from sandbox.data_service.places import User
 from sandbox.data_service.serving import answer_read, room
@@ -82,7 +74,7 @@ def _events(request: Request, store: Store, user: User) -> JsonObject:
         user,
         kind=EVENT,
         filters={"start": start, "until": until},
-        # A series that has begun may go on: whoever reads it works out when.
+        # A series that has begun may go on: the reader works out when.
         keep=lambda event: (
             (event["end"] > start or bool(event["recurrence"]))
             and (not until or event["start"] < until)

@@ -1,4 +1,4 @@
-"""How tokens are counted here: four characters begun are one token.
+"""How tokens are counted here: each four characters, or part of four, are one token.
 
 A prompt costs 3 tokens, each message 4 more than its texts, and the tools what their JSON
 costs. An answer costs its text, and each tool call 4 more than its name and arguments.

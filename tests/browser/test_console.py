@@ -203,7 +203,9 @@ def test_a_persons_answer_appears_while_the_session_is_open(
     page.reload()  # nor does it matter where the answer is waited for
     expect(page.locator(".message.user")).to_have_count(2)
     row = Escalation.objects.get()
-    escalations.finish(row.id, by="ada", answer=answer, note="Called her.", now=timezone.now())
+    escalations.finish_escalation(
+        row.id, by="ada", answer=answer, note="Called her.", now=timezone.now()
+    )
     page.evaluate(looks)
 
     status(page, told)

@@ -110,16 +110,16 @@ SCENARIOS = (
 def found(scenario: Scenario) -> bool:
     """Whether the review of this answer names a gap."""
     work = _work(scenario)
-    proved = gaps.found(work)
+    proved = gaps.find_gaps(work)
     transcript = Transcript(
         system="",
-        request=review.material(work, proved),
+        request=review.render_material(work, proved),
         results=(),
         decisions=(),
         capabilities=(),
     )
     judged = review.Review.model_validate(json.loads(reviewer.review(transcript).text))
-    return bool(review.bound(judged, proved).gaps)
+    return bool(review.bind_review(judged, proved).gaps)
 
 
 def _work(scenario: Scenario) -> Work:

@@ -84,7 +84,7 @@ def _whose(headers: dict[bytes, str]) -> Visitor:
     if not throttled(SimpleNamespace(auth=caller), None):
         raise Closed(429, "throttled", "Too many requests. Try again in a minute.")
     user_id = _user(headers, caller)
-    person = people.person(organisation_id=caller.organisation_id, external_user_id=user_id)
+    person = people.load_person(organisation_id=caller.organisation_id, external_user_id=user_id)
     if person is None or not caller.allows_user(user_id):
         raise Closed(404, "unknown_user", "There is no such user.")
     return Visitor(principal=caller.principal, person=person)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.context import people, results
 from agents.contracts import Person
-from agents.tools.acting import shown, tells
+from agents.tools.acting import describe_result, reports_outcome
 from agents.tools.retrieve_context import RetrieveContext
 from audit.ledger.ids import uuid7
 from guardrails.actions.registry import BY_NAME
@@ -90,7 +90,9 @@ STATUS = Offer(
 def offers(person: Person) -> list[Offer]:
     """The tools of this person: the actions that their accounts' policies have room for."""
     actions: dict[str, Offer] = {}
-    for one in people.capabilities(person):  # of two accounts of a kind, the one connected first
+    for one in people.list_capabilities(
+        person
+    ):  # of two accounts of a kind, the one connected first
         actions.setdefault(one.action_type, _offer(one))
     return [SEARCH, STATUS, *actions.values()]
 
@@ -111,14 +113,14 @@ def _offer(capability: Capability) -> Offer:
 
 
 def call(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str) -> dict[str, Any]:
-    """What the caller is told. Raises Refused for what is no action."""
+    """What the caller hears. Raises Refused for what is no action."""
     if name == SEARCH.name:
         found = _search(visitor, _parsed(RetrieveContext, arguments))
     elif name == STATUS.name:
         found = _status(visitor, _parsed(ApprovalStatus, arguments))
     else:
         found = told(_act(visitor, name, arguments, key=key))
-    return results.bounded(found, max_bytes=settings.RESULT_MAX_BYTES)
+    return results.bound_result(found, max_bytes=settings.RESULT_MAX_BYTES)
 
 
 def _parsed(model: type[P], arguments: Mapping[str, Any]) -> P:
@@ -146,7 +148,7 @@ def _execute(
     """Hands the call to the guardrails; one that is not `known` under the name of no action."""
     action = BY_NAME.get(name)
     person = visitor.person
-    account = (action and people.account_for(person, action, arguments)) or person.accounts[0]
+    account = (action and people.find_account(person, action, arguments)) or person.accounts[0]
     return executor.execute(
         ActionRequest(
             action_id=id,
@@ -181,10 +183,10 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
 
 
 def told(result: ActionResult) -> dict[str, Any]:
-    """One action as the caller is told of it."""
-    action = shown(result)
+    """One action as the caller hears of it."""
+    action = describe_result(result)
     found: dict[str, Any] = {
-        **({"untrusted": True} if result.result and tells(result.action_type) else {}),
+        **({"untrusted": True} if result.result and reports_outcome(result.action_type) else {}),
         "status": result.status,
         "action_id": str(result.action_id),
         "action": result.action_type,

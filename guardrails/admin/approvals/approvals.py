@@ -17,7 +17,7 @@ from guardrails.approve import cards
 from guardrails.facts.text import visible
 from guardrails.models import Approval
 from guardrails.models.approvals import WAITING_FIRST
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 APPROVAL_COLOURS = {
     "Waiting": "info",

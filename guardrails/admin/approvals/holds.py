@@ -18,7 +18,7 @@ from guardrails.admin.authors import operator
 from guardrails.execute import held_sends
 from guardrails.facts.text import visible
 from guardrails.models import Hold
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 COLOURS = {
     "Held": "info",

@@ -19,7 +19,7 @@ from guardrails.admin.authors import operator
 from guardrails.execute import undo
 from guardrails.facts.text import visible
 from guardrails.models import Undo
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 
 @admin.register(Undo)

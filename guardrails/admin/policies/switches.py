@@ -25,7 +25,7 @@ from guardrails.models import KillSwitch
 from guardrails.policies import drafts, simulation
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
-from integrations.web.read_only_admin import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin
 
 ACCOUNTS_SHOWN = 50
 

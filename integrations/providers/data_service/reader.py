@@ -70,7 +70,7 @@ class DataServiceReader:
     def _get(self, path: str, **params: Any) -> Any:
         present = {name: value for name, value in params.items() if value is not None}
         return http.request(
-            self._upstream, "GET", self._user + path, params=present, turn=self._gate.turn
+            self._upstream, "GET", self._user + path, params=present, slot=self._gate.slot
         )
 
     @staticmethod
@@ -165,7 +165,7 @@ class DataServiceReader:
             f"{self._user}/files/{segment(file_id)}",
             into=into,
             most_bytes=most_bytes,
-            turn=self._gate.turn,
+            slot=self._gate.slot,
         )
 
     def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:

@@ -60,7 +60,7 @@ class DataServiceWriter:
             body=body,
             idempotency_key=key,
             headers={"If-Match": revision} if revision is not None else None,
-            turn=self._gate.turn,
+            slot=self._gate.slot,
             named=self._note,
         )
         if answer is None and method == "DELETE":

@@ -94,7 +94,7 @@ class Command(BaseCommand):
         moved_at = time.monotonic()
         while True:
             found = [
-                sync_runs.progress(
+                sync_runs.load_progress(
                     organisation_id=organisation_id, run_id=run_id, now=timezone.now()
                 )
                 for organisation_id, run_id in runs

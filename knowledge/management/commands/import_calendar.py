@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.imports.calendar_files import NoEventsHere
 from integrations.imports.imports import calendar_pages
-from knowledge.sync import importing
+from knowledge.sync import imports
 
 
 class Command(BaseCommand):
@@ -19,15 +19,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        importing.add_arguments(parser)
+        imports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             pages = calendar_pages(options["file"], zone=ZoneInfo(options["time_zone"]))
         except NoEventsHere as error:
             raise CommandError(str(error)) from error
-        importing.run(
-            importing.account(options, source="calendar_file"),
+        imports.run_import(
+            imports.find_account(options, source="calendar_file"),
             pages,
             again=options["again"],
             say=self.stdout.write,

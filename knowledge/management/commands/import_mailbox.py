@@ -14,7 +14,7 @@ from integrations.exceptions import NotFound, NotPermitted, ProviderError
 from integrations.imports.imap import Folder, Login
 from integrations.imports.imports import mail_pages
 from integrations.mail.files import NoMailHere
-from knowledge.sync import importing
+from knowledge.sync import imports
 
 PASSWORD = "REMIT_IMAP_PASSWORD"  # noqa: S105  # the variable's name
 TLS_PORT, STARTTLS_PORT = 993, 143
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             default=30,
             help="How far back to read on a server (%(default)s); 0: all of it.",
         )
-        importing.add_arguments(parser)
+        imports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["file"]) is bool(options["imap"]):
@@ -59,8 +59,8 @@ class Command(BaseCommand):
             pages = mail_pages(options["file"], now=timezone.now())
         except NoMailHere as error:
             raise CommandError(str(error)) from error
-        account = importing.account(options, source="mailbox")
-        importing.run(
+        account = imports.find_account(options, source="mailbox")
+        imports.run_import(
             account,
             pages,
             again=options["again"],
@@ -79,12 +79,12 @@ class Command(BaseCommand):
         )
         try:
             opened(folder, options)
-            account = importing.account(
+            account = imports.find_account(
                 options,
                 source="mailbox",
                 address=options["login"] if "@" in options["login"] else "",
             )
-            importing.run(
+            imports.run_import(
                 account,
                 folder,
                 again=options["again"],

@@ -33,7 +33,7 @@ ITEMS = {
 def test_a_number_stays_only_with_an_item_behind_it(
     text: str, bound: str, cited: list[int]
 ) -> None:
-    made = citations.bind(text, ITEMS)
+    made = citations.bind_citations(text, ITEMS)
 
     assert made.text == bound
     assert [item["n"] for item in made.citations] == cited
@@ -42,11 +42,11 @@ def test_a_number_stays_only_with_an_item_behind_it(
 
 @given(st.text(alphabet="ab [](),-0123456789`†【】", max_size=60))
 def test_whatever_is_written_every_citation_left_is_known(text: str) -> None:
-    made = citations.bind(text, ITEMS)
+    made = citations.bind_citations(text, ITEMS)
     outside_code = re.sub(r"```.*?(?:```|\Z)|`[^`\n]*`", "", made.text, flags=re.DOTALL)
 
     assert {item["n"] for item in made.citations} <= set(ITEMS)
-    assert citations.bind(made.text, ITEMS).citations == made.citations
+    assert citations.bind_citations(made.text, ITEMS).citations == made.citations
     for numbers in re.findall(r"\[(\d{1,3}(?:, \d{1,3})*)\]", outside_code):
         assert {int(n) for n in numbers.split(", ")} <= set(ITEMS), made.text
 
@@ -71,7 +71,7 @@ def step(*results: object) -> StepRecord:
 
 def test_only_what_the_server_numbered_and_the_agent_saw_is_known() -> None:
     context = [{"n": 1, "id": "a"}, {"n": 2, "id": "b"}, {"n": 3, "id": "c"}]
-    shown = citations.shown_in(
+    shown = citations.list_results(
         [
             step({"items": [{"n": 1, "id": "a"}]}, {"citations": [{"n": 3, "id": "c"}]}),
             # A stranger's tool makes up numbers.
@@ -79,4 +79,4 @@ def test_only_what_the_server_numbered_and_the_agent_saw_is_known() -> None:
         ]
     )
 
-    assert sorted(citations.known(context, shown)) == [1, 3]
+    assert sorted(citations.list_citable(context, shown)) == [1, 3]

@@ -35,9 +35,9 @@ def action(type: str, status: str, sentence: str = "", description: str = "") ->
     ],
 )
 def test_a_claim_without_its_action_is_found(text: str) -> None:
-    assert claims.unsupported(text, ())
-    assert claims.unsupported(text, {"archive"})
-    assert not claims.unsupported(text, {"send_email"})
+    assert claims.has_unsupported(text, ())
+    assert claims.has_unsupported(text, {"archive"})
+    assert not claims.has_unsupported(text, {"send_email"})
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_claim_without_its_action_is_found(text: str) -> None:
     ],
 )
 def test_what_is_denied_awaited_or_told_of_others_is_no_claim(text: str) -> None:
-    assert not claims.unsupported(text, ())
+    assert not claims.has_unsupported(text, ())
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_what_is_denied_awaited_or_told_of_others_is_no_claim(text: str) -> None
     ],
 )
 def test_each_kind_of_action_has_its_words(text: str, type: str) -> None:
-    assert claims.unsupported(text, ())
-    assert not claims.unsupported(text, {type})
+    assert claims.has_unsupported(text, ())
+    assert not claims.has_unsupported(text, {type})
 
 
 def test_what_a_tool_of_an_mcp_server_did_may_be_told_in_any_word() -> None:
-    assert not claims.unsupported("I created the ticket and sent it.", {"call_mcp_tool"})
-    assert claims.unsupported("I created the ticket.", {"archive"})
+    assert not claims.has_unsupported("I created the ticket and sent it.", {"call_mcp_tool"})
+    assert claims.has_unsupported("I created the ticket.", {"archive"})
 
 
 def test_every_action_type_supports_some_claim() -> None:
@@ -92,11 +92,11 @@ def test_every_action_type_supports_some_claim() -> None:
 def test_refusals_and_failures_must_be_told_in_the_words_of_the_record() -> None:
     done, refused = action("archive", "succeeded"), action("draft", "refused", "No such receiver.")
 
-    assert claims.untold("All is well.", [done, refused])
-    assert claims.untold("Alles erledigt.", [done, refused])
-    assert not claims.untold("Refused: draft. No such *receiver*.", [done, refused])
-    assert claims.untold("All is well.", [action("draft", "failed")])
-    assert not claims.untold("All is well.", [done, action("draft", "pending", "Waits.")])
+    assert claims.omits_refusals("All is well.", [done, refused])
+    assert claims.omits_refusals("Alles erledigt.", [done, refused])
+    assert not claims.omits_refusals("Refused: draft. No such *receiver*.", [done, refused])
+    assert claims.omits_refusals("All is well.", [action("draft", "failed")])
+    assert not claims.omits_refusals("All is well.", [done, action("draft", "pending", "Waits.")])
 
 
 def test_the_records_are_told_item_by_item() -> None:
@@ -106,16 +106,16 @@ def test_the_records_are_told_item_by_item() -> None:
         action("send_email", "pending", "Confirm?", "Send “B”"),
     ]
 
-    assert claims.correction(actions, contradicts=True) == (
+    assert claims.render_correction(actions, contradicts=True) == (
         "Correction from the records:\n"
         "- Archive “A”: done.\n"
         "- Draft a reply: refused, not done. No such receiver.\n"
         "- Send “B”: waits for a confirmation, not done."
     )
-    assert claims.correction([], contradicts=True) == (
+    assert claims.render_correction([], contradicts=True) == (
         "Correction from the records: nothing was sent, created or changed in this turn."
     )
-    many = claims.correction([action("archive", "failed")] * 25, contradicts=False)
+    many = claims.render_correction([action("archive", "failed")] * 25, contradicts=False)
     assert many.endswith("- and 5 more")
-    assert claims.record(actions) == "Actions: 1 done, 1 waiting for a decision, 1 refused."
-    assert claims.record([]) == "No action was carried out."
+    assert claims.render_record(actions) == "Actions: 1 done, 1 waiting for a decision, 1 refused."
+    assert claims.render_record([]) == "No action was carried out."

@@ -22,7 +22,7 @@ from agents.contracts import TurnRecord
 from agents.journal import history
 from agents.models import Escalation, Message, ToolCall, Turn
 from agents.turns import opening, turns
-from agents.turns.answers import answer
+from agents.turns.responses import build_response
 from integrations.models import Organisation
 from tests.agents.pages import HIDDEN, SCRIPT, mailbox, superuser
 from tests.knowledge.sync.test_callbacks import SECRET, Frontend, serving
@@ -88,7 +88,7 @@ def test_a_turn_that_is_handed_over_ends_with_a_sentence_and_waits_for_a_person(
 ) -> None:
     turn = say("I want my money back")
 
-    said = answer(turn.id)
+    said = build_response(turn.id)
     assert (turn.state, said["ending"]) == ("finished", "escalated")
     assert said["response"] == f"I cannot decide about refunds.\n\n{ESCALATED_SENTENCE}"
     row = Escalation.objects.get()
@@ -137,11 +137,13 @@ def test_a_conversation_waits_once_and_the_answer_is_part_of_it(model: ScriptedM
     (row,) = Escalation.objects.all()
     assert (row.turn_id, second.ending) == (first.id, "escalated")
 
-    escalations.take(row.id, by="ada", now=timezone.now())
-    assert answer(second.id)["escalation"]["state"] == "taken"
-    escalations.finish(row.id, by="ada", answer=" You get it. ", note="Fair.", now=timezone.now())
+    escalations.take_escalation(row.id, by="ada", now=timezone.now())
+    assert build_response(second.id)["escalation"]["state"] == "taken"
+    escalations.finish_escalation(
+        row.id, by="ada", answer=" You get it. ", note="Fair.", now=timezone.now()
+    )
 
-    given = answer(second.id)["escalation"]
+    given = build_response(second.id)["escalation"]
     assert (given["state"], given["answer"]) == ("done", "You get it.")
     (message,) = Message.objects.filter(role="person")
     assert (message.turn_id, message.metadata) == (first.id, {"by": "ada"})
@@ -150,7 +152,7 @@ def test_a_conversation_waits_once_and_the_answer_is_part_of_it(model: ScriptedM
     shown = json.dumps(model.chats(ORCHESTRATOR)[-1]["messages"])
     assert shown.count("You get it.") == 1
     assert "[a person answered the user]" in shown
-    assert history.user_words(third) == "Thanks"
+    assert history.load_user_words(third) == "Thanks"
 
 
 def test_words_of_a_person_are_one_line_that_no_text_can_leave() -> None:
@@ -167,12 +169,16 @@ def test_words_of_a_person_are_one_line_that_no_text_can_leave() -> None:
 def test_it_is_finished_once() -> None:
     row = waiting()
     with pytest.raises(ValueError, match="Write an answer"):
-        escalations.finish(row.id, by="ada", answer=" ", note="", now=timezone.now())
-    escalations.finish(row.id, by="ada", answer="", note="Called her.", now=timezone.now())
+        escalations.finish_escalation(row.id, by="ada", answer=" ", note="", now=timezone.now())
+    escalations.finish_escalation(
+        row.id, by="ada", answer="", note="Called her.", now=timezone.now()
+    )
     with pytest.raises(escalations.Done):
-        escalations.finish(row.id, by="bob", answer="Me too", note="", now=timezone.now())
+        escalations.finish_escalation(
+            row.id, by="bob", answer="Me too", note="", now=timezone.now()
+        )
     with pytest.raises(escalations.Done):
-        escalations.take(row.id, by="bob", now=timezone.now())
+        escalations.take_escalation(row.id, by="bob", now=timezone.now())
 
     row.refresh_from_db()
     assert (row.state, row.done_by, row.taken_by, row.note) == ("done", "ada", "", "Called her.")
@@ -183,8 +189,8 @@ def test_people_are_told_by_mail_once_without_what_was_said(settings: Any) -> No
     settings.ESCALATION_MAIL = {"default": "desk@company.com"}
     row = waiting()
 
-    escalations.tell(str(row.id))
-    escalations.tell(str(row.id))
+    escalations.notify(str(row.id))
+    escalations.notify(str(row.id))
 
     (sent,) = mail.outbox
     assert sent.to == ["desk@company.com"]
@@ -201,12 +207,12 @@ def test_the_frontend_is_told_when_it_waits_and_when_it_is_answered(settings: An
         settings.SYNC_CALLBACK_SECRETS = {"default": SECRET}
         row, frontend.status = waiting(), 503
         now = timezone.now()
-        escalations.tell(str(row.id))
+        escalations.notify(str(row.id))
         frontend.status = 204
-        escalations.tell_again(now=now)
-        escalations.tell_again(now=now)
-        escalations.finish(row.id, by="ada", answer="Yes.", note="", now=now)
-        escalations.tell_again(now=now)
+        escalations.notify_again(now=now)
+        escalations.notify_again(now=now)
+        escalations.finish_escalation(row.id, by="ada", answer="Yes.", note="", now=now)
+        escalations.notify_again(now=now)
 
     told = [Webhook(SECRET).verify(body, headers) for _, headers, body in frontend.got]
     assert [one["type"] for one in told[-2:]] == [
@@ -268,7 +274,7 @@ def test_who_may_only_look_answers_nothing(view: str) -> None:
 
 def test_the_queue_has_what_waits_longest_on_top(operator: Client) -> None:
     rows = [waiting() for _ in range(3)]
-    escalations.finish(rows[0].id, by="ada", answer="", note="x", now=timezone.now())
+    escalations.finish_escalation(rows[0].id, by="ada", answer="", note="x", now=timezone.now())
     address = reverse("admin:agents_escalation_changelist")
     with CaptureQueriesContext(connection) as few:
         shown = operator.get(address)
@@ -282,4 +288,4 @@ def test_the_queue_has_what_waits_longest_on_top(operator: Client) -> None:
     with CaptureQueriesContext(connection) as many:
         operator.get(address)
     assert len(many) == len(few)
-    assert escalations.open_rows(Organisation.objects.get().id).count() == 7
+    assert escalations.list_open(Organisation.objects.get().id).count() == 7

@@ -120,25 +120,25 @@ FOUND = call("retrieve_context", {"success": True, "data": {"items": [ITEM]}})
 def test_gaps_that_the_records_prove(
     fields: dict[str, Any], binding: list[str], noted: list[str]
 ) -> None:
-    assert gaps.found(work(**fields)) == Gaps(binding=tuple(binding), noted=tuple(noted))
+    assert gaps.find_gaps(work(**fields)) == Gaps(binding=tuple(binding), noted=tuple(noted))
 
 
 def test_a_binding_gap_overrules_a_model_that_would_proceed() -> None:
-    made = review.bound(FINE, Gaps(binding=("The answer is empty.",), noted=("n",)))
+    made = review.bind_review(FINE, Gaps(binding=("The answer is empty.",), noted=("n",)))
 
     assert (made.recommendation, made.completeness, made.quality_score) == ("replan", 0.5, 0.5)
     assert made.gaps == ["The answer is empty."]
-    assert review.bound(FINE, Gaps(noted=("n",))) == FINE
+    assert review.bind_review(FINE, Gaps(noted=("n",))) == FINE
 
 
 def test_a_models_own_way_on_is_kept_and_without_a_model_the_records_decide() -> None:
     asked = FINE.model_copy(update={"recommendation": "clarify_query", "gaps": ["Which Alex?"]})
 
-    made = review.bound(asked, Gaps(binding=("B",)))
+    made = review.bind_review(asked, Gaps(binding=("B",)))
     assert (made.recommendation, made.gaps) == ("clarify_query", ["B", "Which Alex?"])
-    alone = review.bound(None, Gaps(noted=("n",)))
+    alone = review.bind_review(None, Gaps(noted=("n",)))
     assert (alone.recommendation, alone.gaps) == ("proceed", ["n"])
-    assert review.bound(None, Gaps(binding=("B",))).recommendation == "replan"
+    assert review.bind_review(None, Gaps(binding=("B",))).recommendation == "replan"
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_anything_but_a_review_is_refused(answer: dict[str, Any]) -> None:
 def test_a_review_is_due_after_work_of_some_length_or_by_a_plan() -> None:
     short, long = steps(call("retrieve_context")), steps(*[call("retrieve_context")] * 4)
 
-    assert not review.due_at_end(short, None, min_calls=4)
-    assert review.due_at_end(long, None, min_calls=4)
-    assert not review.due_at_end(long, plan(), min_calls=0)
-    assert review.due_at_end(short, plan(), min_calls=4)
-    assert not review.due_at_end(short, plan(done=True), min_calls=4)
-    assert review.due_at_end(steps(call("toDoWrite")), plan(done=True), min_calls=4)
-    assert not review.due_at_end(steps(), plan(), min_calls=4)
+    assert not review.is_due_at_end(short, None, min_calls=4)
+    assert review.is_due_at_end(long, None, min_calls=4)
+    assert not review.is_due_at_end(long, plan(), min_calls=0)
+    assert review.is_due_at_end(short, plan(), min_calls=4)
+    assert not review.is_due_at_end(short, plan(done=True), min_calls=4)
+    assert review.is_due_at_end(steps(call("toDoWrite")), plan(done=True), min_calls=4)
+    assert not review.is_due_at_end(steps(), plan(), min_calls=4)
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_long_work_is_looked_at_every_so_many_calls(
 ) -> None:
     made = steps(*[call("retrieve_context")] * calls, call(review.REVIEW_RESULTS))
 
-    assert review.due_midway(made, every=every, reviewed=reviewed) is due
+    assert review.is_due_midway(made, every=every, reviewed=reviewed) is due
 
 
 def test_the_material_is_bounded_and_keeps_the_newest_calls() -> None:
     many = [call(f"tool_{n}", {"success": True, "data": "ü" * 5000}, "{}") for n in range(60)]
-    text = review.material(work(steps=steps(*many)), Gaps())
+    text = review.render_material(work(steps=steps(*many)), Gaps())
 
     assert len(text.encode()) <= MATERIAL_BYTES + 100
     shown = json.loads(text)

@@ -13,16 +13,15 @@ from django.utils import timezone
 from hypothesis import given, strategies as st
 
 from agents.context import prompts, truncation
-from agents.context.conversation_summary import HEAD, Past, material, shown
+from agents.context.conversation_summary import HEAD, Past, render_material, render_summary
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history
 from agents.journal.leases import Lease
 from agents.journal.steps import Limits
 from agents.models import Conversation, ConversationSummary, Message, Turn, TurnEvent
-from agents.turns import opening, roster, stopping, turns
+from agents.turns import opening, roster, turns
 from integrations.llm import json_protocol, profiles
-from integrations.llm.completions import Payer
-from integrations.llm.tokens import estimated_tokens
+from integrations.llm.completions import Payer, estimated_tokens
 from integrations.models import Account, ModelCall, Organisation
 from sandbox.offline_model import chat_request, message_order
 from tests.agents.context.test_prompts import TEXT, conversations
@@ -114,7 +113,7 @@ def facts(messages: Any) -> list[int]:
 def size(body: dict[str, Any]) -> int:
     """Tokens of a request, as Remit counts them."""
     schemas = sum(tool.schema_tokens for tool in roster.ORCHESTRATOR.tools)
-    return truncation.tokens(body["messages"]) + schemas
+    return truncation.count_tokens(body["messages"]) + schemas
 
 
 @database
@@ -134,7 +133,7 @@ def test_turns_left_out_are_summarised_once_and_the_summary_stands_in_their_plac
     assert (row.text, row.until.messages.get(role="user").content) == (text, words(left[-1]))
     for body in (first, second):
         stands = body["messages"][1]
-        assert stands == shown(text)
+        assert stands == render_summary(text)
         assert stands["content"].startswith(HEAD)
         assert stands["content"].count("\n") == 1
         assert "<" not in stands["content"]
@@ -145,7 +144,7 @@ def test_turns_left_out_are_summarised_once_and_the_summary_stands_in_their_plac
     assert turn.ending == "reply"
 
     again = ask(settings, says(conversation), {ORCHESTRATOR: ["Nothing more."]})
-    assert again.chats(ORCHESTRATOR)[0]["messages"][1] == shown(text)
+    assert again.chats(ORCHESTRATOR)[0]["messages"][1] == render_summary(text)
     assert facts(again.chats(ORCHESTRATOR)[0]["messages"]) == kept
 
 
@@ -218,7 +217,7 @@ def test_a_summary_that_fails_leaves_all_as_without_it_and_is_not_tried_again(
     assert not ConversationSummary.objects.exists()
     settings.CONVERSATION_SUMMARY = False
     Turn.objects.filter(id=turn.id).update(created_at=timezone.now(), state="failed")
-    without = history.load(turn)[0]
+    without = history.load_history(turn)[0]
     expected = prompts.build_messages(
         system=model.chats(ORCHESTRATOR)[0]["messages"][0]["content"],
         turns=[*without[:-1], TurnRecord(user_text="Go on.", decisions=(), steps=(), reply=None)],
@@ -269,7 +268,7 @@ def test_a_turn_that_is_taken_up_again_does_not_summarise_again(
     model = ask(settings, turn, {ORCHESTRATOR: ["Done."]})
 
     assert turn.ending == "reply"
-    assert model.chats(ORCHESTRATOR)[0]["messages"][1] == shown("One.")
+    assert model.chats(ORCHESTRATOR)[0]["messages"][1] == render_summary("One.")
 
 
 @database
@@ -280,7 +279,7 @@ def test_a_turn_that_is_stopped_meanwhile_keeps_no_summary(
     turn = says(conversation)
 
     def stop(body: dict[str, Any]) -> Reply:
-        with_connection(lambda: stopping.stop(turn.id, by="maya", now=timezone.now()))
+        with_connection(lambda: turns.stop_turn(turn.id, by="maya", now=timezone.now()))
         return "Too late."
 
     ask(settings, turn, {SUMMARISER: stop})
@@ -330,7 +329,7 @@ def test_a_summary_is_no_word_of_the_users(conversation: Conversation, settings:
 
     users = [m for m in model.chats(ORCHESTRATOR)[0]["messages"] if m["role"] == "user"]
     assert not any("eve@" in m["content"] for m in users)
-    assert history.user_words(turn) == "Do it."
+    assert history.load_user_words(turn) == "Do it."
 
 
 @database
@@ -355,7 +354,7 @@ def test_what_a_stranger_wrote_cannot_pass_for_the_user() -> None:
     step = StepRecord(number=1, text=order, finish_reason="tool_calls", calls=(read,))
     turn = TurnRecord(user_text="Read it.", decisions=(), steps=(step,), reply=order, person=order)
 
-    found = json.loads(material("", prompts.wire([turn]), max_tokens=5000))["turns"]
+    found = json.loads(render_material("", prompts.to_wire([turn]), max_tokens=5000))["turns"]
 
     assert [list(one) for one in found] == [
         ["user"],
@@ -371,7 +370,7 @@ def test_what_a_stranger_wrote_cannot_pass_for_the_user() -> None:
 def test_what_the_summariser_is_told_is_bounded(
     turns: list[TurnRecord], so_far: str, max_tokens: int
 ) -> None:
-    found = material(so_far, prompts.wire(turns), max_tokens=max_tokens)
+    found = render_material(so_far, prompts.to_wire(turns), max_tokens=max_tokens)
 
     assert estimated_tokens(found) <= max_tokens
     if found:
@@ -398,8 +397,8 @@ def test_a_prompt_with_a_summary_is_accepted_and_within_its_room(
     body = json.dumps({"model": "m", "messages": messages})
     message_order.check(chat_request.parse(body.encode()).messages)
     without = prompts.build_messages(system="You work.", turns=turns, max_tokens=max_tokens)
-    is_shown = bool(text) and shown(text) in messages
-    assert truncation.tokens(messages) <= max_tokens or not is_shown
+    is_shown = bool(text) and render_summary(text) in messages
+    assert truncation.count_tokens(messages) <= max_tokens or not is_shown
     assert is_shown or messages == without
     simple = json_protocol.request({"model": "m", "messages": messages})["messages"]
     assert [m["role"] for m in simple[:2]] == ["system", "user"]

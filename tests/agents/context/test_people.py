@@ -25,13 +25,13 @@ def organisation() -> Organisation:
 def connect(organisation: Organisation, *sources: str) -> Person:
     for source in sources:
         Account.objects.create(organisation=organisation, external_user_id="maya", source=source)
-    found = people.person(organisation_id=organisation.id, external_user_id="maya")
+    found = people.load_person(organisation_id=organisation.id, external_user_id="maya")
     assert found is not None
     return found
 
 
 def chosen(person: Person, params: dict[str, Any] | None = None, **named: Any) -> AccountRef | None:
-    return people.account_for(person, ARCHIVE, params or {"email_id": "m1"}, **named)
+    return people.find_account(person, ARCHIVE, params or {"email_id": "m1"}, **named)
 
 
 def test_the_one_that_can_be_written_to_is_chosen(organisation: Organisation) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agents.context.results import CUT, bounded, shown, size
+from agents.context.results import CUT, bound_result, count_bytes, render_result
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=300),
@@ -19,16 +19,16 @@ DATA = st.dictionaries(st.text(max_size=20), JSON, max_size=8)
 def test_a_result_is_as_it_was_or_within_its_bytes_and_says_that_it_was_cut(
     data: dict[str, Any], max_bytes: int
 ) -> None:
-    found = bounded(data, max_bytes=max_bytes)
+    found = bound_result(data, max_bytes=max_bytes)
 
-    assert size(found) <= max_bytes
-    assert found == data if size(data) <= max_bytes else found["cut"] == CUT
+    assert count_bytes(found) <= max_bytes
+    assert found == data if count_bytes(data) <= max_bytes else found["cut"] == CUT
 
 
 def test_long_texts_and_lists_lose_their_ends_and_the_rest_stays() -> None:
     data = {"found": 2, "items": [{"n": n, "text": "x" * 9000} for n in range(2)]}
 
-    found = bounded(data, max_bytes=17_000)
+    found = bound_result(data, max_bytes=17_000)
 
     assert found["found"] == 2
     assert [item["n"] for item in found["items"]] == [0, 1]
@@ -39,12 +39,12 @@ def test_what_is_nested_too_deep_is_left_out() -> None:
     data: dict[str, Any] = {"text": "x" * 5000}
     for _ in range(300):
         data = {"more": data}
-    assert size(bounded(data, max_bytes=1000)) <= 1000
+    assert count_bytes(bound_result(data, max_bytes=1000)) <= 1000
 
 
 @given(data=DATA)
 def test_what_is_shown_is_the_result_without_markup(data: dict[str, Any]) -> None:
     result = {"data": data, "success": True}
-    text = shown(result)
+    text = render_result(result)
     assert json.loads(text) == result
     assert not {"<", ">"} & set(text)

@@ -9,23 +9,23 @@ from hypothesis import given, strategies as st
 from agents.contracts import CallRecord, ErrorCode
 from agents.journal.guards import (
     BROKEN,
-    Made,
+    PastCall,
     canonical,
-    circling,
-    duplicate,
-    items_shown,
-    resting,
-    skill_read,
-    tools_at_rest,
+    find_circle,
+    find_duplicate,
+    find_resting,
+    find_resting_tools,
+    find_skill,
+    list_items,
 )
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 PASSING = ("EXECUTION_FAILED", "NETWORK_ERROR", "RATE_LIMIT", "NOT_FOUND", "INVALID_INPUT")
 
 
-def made(round: int = 1, *, ago: float = 1, **values: Any) -> Made:
+def made(round: int = 1, *, ago: float = 1, **values: Any) -> PastCall:
     given = {"tool": "look", "identity": "x", "round": round, **values}
-    return Made(at=NOW - timedelta(seconds=ago), **given)
+    return PastCall(at=NOW - timedelta(seconds=ago), **given)
 
 
 def code(result: Any) -> ErrorCode | None:
@@ -48,47 +48,47 @@ def code(result: Any) -> ErrorCode | None:
     ],
 )
 def test_the_same_call_is_not_run_again_while_its_result_stands(
-    earlier: Made, expected: str | None
+    earlier: PastCall, expected: str | None
 ) -> None:
-    assert code(duplicate(made(2, ago=0), [earlier], NOW)) == expected
+    assert code(find_duplicate(made(2, ago=0), [earlier], NOW)) == expected
 
 
 def test_a_retry_after_a_failure_is_free_also_when_an_older_one_stands_too_long_ago() -> None:
     before = [made(1, ago=90), made(2, ago=5, code="NETWORK_ERROR")]
-    assert duplicate(made(3, ago=0), before, NOW) is None
+    assert find_duplicate(made(3, ago=0), before, NOW) is None
 
 
 def test_the_fourth_round_of_a_tool_within_two_minutes_is_not_run() -> None:
     before = [made(n, identity=str(n), ago=119) for n in (1, 2, 3)]
-    assert circling(made(3, ago=0), before[:2], NOW) is None
-    assert code(circling(made(4, ago=0), before, NOW)) == "TOO_MANY_CALLS"
-    assert circling(made(4, ago=0, tool="read"), before, NOW) is None
+    assert find_circle(made(3, ago=0), before[:2], NOW) is None
+    assert code(find_circle(made(4, ago=0), before, NOW)) == "TOO_MANY_CALLS"
+    assert find_circle(made(4, ago=0, tool="read"), before, NOW) is None
 
 
 def test_calls_side_by_side_are_one_round() -> None:
     before = [made(1, identity=str(n)) for n in range(20)]
-    assert circling(made(2, ago=0), before, NOW) is None
+    assert find_circle(made(2, ago=0), before, NOW) is None
 
 
 def test_old_rounds_and_refused_ones_do_not_count() -> None:
     before = [made(1, ago=120), made(2), made(3), made(4, code="TOO_MANY_CALLS")]
-    assert circling(made(5, ago=0), before, NOW) is None
+    assert find_circle(made(5, ago=0), before, NOW) is None
 
 
 def test_work_done_is_no_loop_and_failing_at_it_is_one() -> None:
     done = [made(n, repeats=True) for n in range(1, 9)]
     failed = [made(n, repeats=True, code="PERMISSION_DENIED") for n in (9, 10, 11)]
-    assert circling(made(12, repeats=True), done + failed[:2], NOW) is None
-    assert code(circling(made(12, repeats=True), done + failed, NOW)) == "TOO_MANY_CALLS"
+    assert find_circle(made(12, repeats=True), done + failed[:2], NOW) is None
+    assert code(find_circle(made(12, repeats=True), done + failed, NOW)) == "TOO_MANY_CALLS"
 
 
 @pytest.mark.parametrize("broken", sorted(BROKEN))
 def test_a_tool_that_broke_three_rounds_in_a_row_rests(broken: str) -> None:
     before = [made(n, identity=str(n), code=broken, ago=20 - n) for n in (1, 2, 3)]
-    assert tools_at_rest(before, NOW) == {"look"}
-    assert code(resting(made(4, ago=0, identity="new"), before, NOW)) == "TOO_MANY_CALLS"
-    assert resting(made(4, ago=0, tool="read"), before, NOW) is None
-    assert tools_at_rest(before, NOW + timedelta(seconds=103)) == frozenset()
+    assert find_resting_tools(before, NOW) == {"look"}
+    assert code(find_resting(made(4, ago=0, identity="new"), before, NOW)) == "TOO_MANY_CALLS"
+    assert find_resting(made(4, ago=0, tool="read"), before, NOW) is None
+    assert find_resting_tools(before, NOW + timedelta(seconds=103)) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -99,14 +99,14 @@ def test_a_tool_that_broke_three_rounds_in_a_row_rests(broken: str) -> None:
         made(3, code="INVALID_INPUT"),
     ],
 )
-def test_a_tool_that_worked_in_between_does_not_rest(between: Made) -> None:
+def test_a_tool_that_worked_in_between_does_not_rest(between: PastCall) -> None:
     broke = [made(n, code="NETWORK_ERROR") for n in (1, 2, 4, 5)]
-    assert tools_at_rest([*broke[:2], between, *broke[2:]], NOW) == frozenset()
+    assert find_resting_tools([*broke[:2], between, *broke[2:]], NOW) == frozenset()
 
 
 def test_a_round_in_which_one_call_worked_is_no_failure() -> None:
     before = [made(n, code="TIMEOUT") for n in (1, 2, 3)] + [made(3)]
-    assert tools_at_rest(before, NOW) == frozenset()
+    assert find_resting_tools(before, NOW) == frozenset()
 
 
 JSON = st.recursive(
@@ -174,7 +174,7 @@ def test_items_shown_are_read_from_results_whatever_else_stands_there() -> None:
         CallRecord(id=uuid.uuid4(), name="a", arguments="", action_id=uuid.uuid4(), result=result)
         for result in results
     ]
-    assert items_shown(calls) == {shown}
+    assert list_items(calls) == {shown}
 
 
 def test_the_skill_is_the_one_that_was_loaded_last_whatever_else_stands_there() -> None:
@@ -190,5 +190,5 @@ def test_the_skill_is_the_one_that_was_loaded_last_whatever_else_stands_there() 
         CallRecord(id=uuid.uuid4(), name=name, arguments="", action_id=uuid.uuid4(), result=result)
         for name, result in results
     ]
-    assert skill_read(made) == "invoices@3"
-    assert skill_read(made[2:]) == ""
+    assert find_skill(made) == "invoices@3"
+    assert find_skill(made[2:]) == ""

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from agents.learn import learning
+from agents.learn import precedents
 from audit.contracts import Recorded
 from knowledge.contracts import StoredMail
 
@@ -40,7 +40,7 @@ def heads(number: int, **changes: Any) -> dict[str, StoredMail]:
 
 
 def test_only_what_people_decided_and_patterns_can_do_counts() -> None:
-    assert learning.decisions(
+    assert precedents.find_decisions(
         [
             recorded("classify", {"email_id": "m1", "label_id": "label_2"}),
             recorded("classify", {"email_id": "m1", "label_id": "label_1"}),
@@ -58,7 +58,7 @@ def test_only_what_people_decided_and_patterns_can_do_counts() -> None:
 @pytest.mark.parametrize(("number", "found"), [(4, 0), (5, 1), (50, 1)])
 def test_five_mails_of_one_sender_make_a_pattern(number: int, found: int) -> None:
     decided = dict.fromkeys(heads(number), FILED)
-    patterns = [pattern for pattern, _ in learning.repeated(decided, heads(number))]
+    patterns = [pattern for pattern, _ in precedents.find_repeated(decided, heads(number))]
 
     assert len(patterns) == found
     for pattern in patterns:
@@ -68,20 +68,20 @@ def test_five_mails_of_one_sender_make_a_pattern(number: int, found: int) -> Non
 
 def test_a_list_is_named_by_its_id() -> None:
     found = heads(5, list_id="<weekly.example>", authenticated=False)
-    [(pattern, _)] = learning.repeated(dict.fromkeys(found, FILED), found)
+    [(pattern, _)] = precedents.find_repeated(dict.fromkeys(found, FILED), found)
     assert (pattern.sender_address, pattern.list_id) == ("", "<weekly.example>")
 
 
 @pytest.mark.parametrize("changes", [{"sender": ""}, {"authenticated": False}])
 def test_nobody_and_an_unproved_sender_make_none(changes: dict[str, Any]) -> None:
     found = heads(5, **changes)
-    assert list(learning.repeated(dict.fromkeys(found, FILED), found)) == []
+    assert list(precedents.find_repeated(dict.fromkeys(found, FILED), found)) == []
 
 
 def test_mail_that_is_not_stored_counts_for_nothing() -> None:
-    assert list(learning.repeated(dict.fromkeys(heads(5), FILED), heads(4))) == []
+    assert list(precedents.find_repeated(dict.fromkeys(heads(5), FILED), heads(4))) == []
 
 
 def test_different_decisions_are_not_added_up() -> None:
     decided = {f"m{n}": FILED if n % 2 else FILED[:1] for n in range(8)}
-    assert list(learning.repeated(decided, heads(8))) == []
+    assert list(precedents.find_repeated(decided, heads(8))) == []

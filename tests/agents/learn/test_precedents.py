@@ -46,7 +46,7 @@ def recorded(action_type: str = "archive", **changes: Any) -> Recorded:
 
 
 def weighed(mail: StoredMail, *rows: Recorded) -> tuple[str, bool, str]:
-    [found] = precedents.weigh(PATTERN, [mail], done=precedents.by_mail(rows))
+    [found] = precedents.weigh(PATTERN, [mail], done=precedents.group_by_mail(rows))
     return found.side, found.by_person, found.told
 
 
@@ -116,4 +116,4 @@ def test_a_moved_mail_is_where_the_pattern_would_put_it() -> None:
 
 
 def test_rows_whose_payload_was_erased_are_left_out() -> None:
-    assert precedents.by_mail([recorded(payload={})]) == {}
+    assert precedents.group_by_mail([recorded(payload={})]) == {}

@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from agents.plans import plan_text, plans
-from agents.plans.plan_text import SHOWN_BYTES
+from agents.plans import plans, rendering
 from agents.plans.plans import MAX_GOALS, MAX_STEPS, NewGoal, NewStep, Plan, Refused
+from agents.plans.rendering import PLAN_BYTES
 
 
 def step(id: str, *after: str) -> NewStep:
@@ -44,13 +44,13 @@ def completed(made: Plan, *ids: str, result: str = "") -> Plan:
 def test_what_waits_cannot_be_completed_before_what_it_waits_for() -> None:
     made = plan(*ALEX)
 
-    assert plans.ready(made) == ["find"]
+    assert plans.list_ready(made) == ["find"]
     assert plans.complete(made, ["mail"], result="") == Refused(
         message="mail comes after goal_1, which is not completed.",
         suggestion="Complete that first, or update depends_on if the order was wrong.",
     )
     after = completed(made, "find", result="Three people")
-    assert plans.ready(after) == ["mail", "drive"]
+    assert plans.list_ready(after) == ["mail", "drive"]
     assert isinstance(plans.complete(after, ["sum", "mail", "drive"], result=""), Refused)
     assert completed(after, "mail", "drive", "sum").finished
 
@@ -64,7 +64,7 @@ def test_a_goal_is_as_far_as_its_steps() -> None:
     failed = plans.update(begun, "mail", {"status": "failed", "result": "Gmail is away"})
     assert isinstance(failed, Plan)
     assert statuses(failed)["goal_2"] == "blocked"
-    assert plan_text.progress(failed) == "1 of 4 steps completed"
+    assert rendering.render_progress(failed) == "1 of 4 steps completed"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_after_any_changes_a_plan_can_still_be_worked_through(
         return
     assert Plan.model_validate(made.model_dump(mode="json")) == made
     for _ in range(MAX_STEPS):
-        made = completed(made, *plans.ready(made)[:1]) if plans.ready(made) else made
+        made = completed(made, *plans.list_ready(made)[:1]) if plans.list_ready(made) else made
     assert made.finished
 
 
@@ -219,8 +219,8 @@ def test_the_largest_plan_is_shown_within_its_bound() -> None:
             for g in range(MAX_GOALS)
         )
     )
-    assert len(plan_text.line(made).encode()) <= SHOWN_BYTES
+    assert len(rendering.render_plan(made).encode()) <= PLAN_BYTES
     made = completed(made, *[one.id for one in made.steps][:-1], result="ü" * 300)
-    line = plan_text.line(made)
-    assert len(line.encode()) <= SHOWN_BYTES
+    line = rendering.render_plan(made)
+    assert len(line.encode()) <= PLAN_BYTES
     assert json.loads(line)["ready"] == ["step_9_3"]

@@ -101,7 +101,7 @@ def test_another_process_judges_by_the_rows(bench: Bench) -> None:
     for number in range(3):
         bench.run("do", tools=[counted.tool], arguments=word(str(number)))
 
-    bench.steps = journal.steps_of([bench.lease.turn_id])[bench.lease.turn_id, None]
+    bench.steps = journal.load_steps([bench.lease.turn_id])[bench.lease.turn_id, None]
 
     again, other = (
         bench.run("do", tools=[counted.tool], arguments=word(text))[0] for text in ("2", "new")
@@ -159,7 +159,7 @@ def test_a_history_that_cannot_be_read_refuses_every_call(
     def breaks(*_: Any, **__: Any) -> Any:
         raise RuntimeError
 
-    monkeypatch.setattr(hooks, "made", breaks)
+    monkeypatch.setattr(hooks, "list_calls", breaks)
     tool = Tool[Any](name="do", description="", arguments=Nothing, run=never)
 
     assert codes(bench.run("do", tools=[tool])) == ["EXECUTION_FAILED"]

@@ -224,10 +224,10 @@ def test_tools_that_are_off_are_not_planned_with(tracker: Tracker, settings: Set
 
 
 def test_a_server_has_a_tool_where_something_of_it_is_listed(account: Account) -> None:
-    person = people.person(organisation_id=account.organisation_id, external_user_id="maya")
+    person = people.load_person(organisation_id=account.organisation_id, external_user_id="maya")
     assert person is not None
-    assert list(plan_mcp_tools.toolbox(people.capabilities(person))) == ["plan_tracker_tools"]
+    assert list(plan_mcp_tools.toolbox(people.list_capabilities(person))) == ["plan_tracker_tools"]
 
     AllowedActionOption.objects.all().delete()
 
-    assert plan_mcp_tools.toolbox(people.capabilities(person)) == {}
+    assert plan_mcp_tools.toolbox(people.list_capabilities(person)) == {}

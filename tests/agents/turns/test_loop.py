@@ -199,7 +199,7 @@ def without_tools(settings: Any, tmp_path: Path) -> Iterator[None]:
 
 
 def transcript(turn: Turn) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
-    steps = journal.steps_of([turn.id])[(turn.id, None)]
+    steps = journal.load_steps([turn.id])[(turn.id, None)]
     return [
         (step.text, [(call.name, json.loads(call.arguments), call.result) for call in step.calls])
         for step in steps

@@ -15,7 +15,7 @@ from agents.context.prompts import LIMIT_SENTENCES
 from agents.contracts import ToolResult
 from agents.models import Message, Step, ToolCall, Turn
 from agents.tools import retrieve_context
-from agents.turns import opening, stopping, turns
+from agents.turns import opening, turns
 from tests.agents.pages import mailbox, superuser
 from tests.model_server import Reply, calls, scripted_model
 
@@ -38,7 +38,7 @@ def started(**fields: Any) -> Turn:
 
 
 def stop(turn: Turn) -> bool:
-    return stopping.stop(turn.id, by="ada", now=timezone.now())
+    return turns.stop_turn(turn.id, by="ada", now=timezone.now())
 
 
 def ended(turn: Turn) -> tuple[str, str, list[str]]:

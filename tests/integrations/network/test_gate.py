@@ -29,7 +29,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def send(error: ProviderError | None = None) -> None:
-    with Gate("acme").turn():
+    with Gate("acme").slot():
         if error is not None:
             raise error
 
@@ -67,7 +67,7 @@ def test_who_would_wait_too_long_is_told_when_to_come_back_and_nothing_is_sent(
     send()
     sent: list[str] = []
 
-    with pytest.raises(RateLimited) as caught, Gate("acme").turn():
+    with pytest.raises(RateLimited) as caught, Gate("acme").slot():
         sent.append("request")
 
     assert sent == []
@@ -80,7 +80,7 @@ def test_who_would_wait_too_long_is_told_when_to_come_back_and_nothing_is_sent(
 def test_one_service_does_not_slow_another(settings: Any, waits: list[float]) -> None:
     settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 0.01, 1
     for name in ("acme", "other"):
-        with Gate(name).turn():
+        with Gate(name).slot():
             pass
 
     assert waits == []
@@ -109,7 +109,7 @@ def test_the_circuit_opens_after_failures_in_a_row_and_nothing_is_sent() -> None
     fail(CIRCUIT_FAILURES)
     sent: list[str] = []
 
-    with pytest.raises(CircuitOpen) as caught, Gate("acme").turn():
+    with pytest.raises(CircuitOpen) as caught, Gate("acme").slot():
         sent.append("request")
 
     assert sent == []
@@ -135,7 +135,7 @@ def test_after_a_while_one_request_tries_and_its_answer_closes_the_circuit() -> 
     fail(CIRCUIT_FAILURES)
     closed_again()
 
-    with Gate("acme").turn(), pytest.raises(CircuitOpen):
+    with Gate("acme").slot(), pytest.raises(CircuitOpen):
         send()  # another one, while the first is under way
 
     send()

@@ -66,7 +66,7 @@ def test_the_first_model_is_complete_as_it_begins(model: ScriptedModel, settings
     assert not embedding_models.claim(now=NOW)
     assert not embedding_models.claim(now=LATER)
 
-    assert embedding_models.written() == ("old",)
+    assert embedding_models.list_written_models() == ("old",)
     assert EmbeddingModel.objects.get().completed_at == NOW
 
 
@@ -84,7 +84,7 @@ def test_searches_go_by_the_old_model_until_the_new_one_is_complete(
     assert embedding_models.fill(now=LATER) == "complete"
     assert found(owner) == {"a", "b"}
     assert asked(model)[-1] == "new"
-    assert embedding_models.written() == ("new",)
+    assert embedding_models.list_written_models() == ("new",)
 
 
 def test_what_is_stored_meanwhile_has_vectors_of_both(
@@ -174,11 +174,11 @@ def test_a_model_that_is_away_loses_nothing(owner: AccountRef, model: ScriptedMo
     with pytest.raises(ModelError):
         embedding_models.fill(now=LATER)
     assert EmbeddingModel.objects.get(name="new").done_up_to == 0
-    assert embedding_models.searched() == "old"
+    assert embedding_models.find_searched_model() == "old"
 
     model.fail_embeddings = 0
     fill()
-    assert embedding_models.searched() == "new"
+    assert embedding_models.find_searched_model() == "new"
 
 
 def test_one_fills_it_at_a_time_and_another_goes_on_when_it_died(owner: AccountRef) -> None:
@@ -218,12 +218,12 @@ def test_a_passage_that_goes_while_the_model_answers_gets_no_vector(
 def test_progress_is_told_in_percent(owner: AccountRef) -> None:
     assert embedding_models.claim(now=NOW)
     row = EmbeddingModel.objects.get(name="new")
-    assert embedding_models.percent(row) == 0
+    assert embedding_models.count_percent(row) == 0
 
     row.done_up_to = Chunk.objects.latest("pk").pk
-    assert embedding_models.percent(row) == 99  # not before it is complete
+    assert embedding_models.count_percent(row) == 99  # not before it is complete
     fill()
-    assert embedding_models.percent(EmbeddingModel.objects.get(name="new")) == 100
+    assert embedding_models.count_percent(EmbeddingModel.objects.get(name="new")) == 100
 
 
 def test_the_old_vectors_are_dropped_by_command_and_not_before(owner: AccountRef) -> None:
@@ -245,11 +245,11 @@ def test_a_model_that_is_wanted_again_is_filled_anew(owner: AccountRef, settings
     fill()
     take(owner, "c")
     settings.EMBEDDING_MODEL = "old"
-    assert embedding_models.searched() == "new"
+    assert embedding_models.find_searched_model() == "new"
     assert embedding_models.claim(now=LATER)
     fill()
 
-    assert embedding_models.searched() == "old"
+    assert embedding_models.find_searched_model() == "old"
     assert models("c") == {"old", "new"}
 
 
@@ -257,4 +257,4 @@ def test_a_task_fills_it_to_the_end(owner: AccountRef) -> None:
     assert embedding_models.claim(now=NOW)
     tasks.reembed()
 
-    assert embedding_models.searched() == "new"
+    assert embedding_models.find_searched_model() == "new"

@@ -158,7 +158,7 @@ def test_searches_go_by_the_four_most_frequent_languages(model: ScriptedModel) -
         mail = email(id=f"{code}2", body_text=MAILS[code])
         ingest(account=owner, source_id=mail.id, item=mail, now=NOW)
 
-    found = write_counts.read([owner.id]).languages
+    found = write_counts.load_write_counts([owner.id]).languages
 
     assert len(found) == 4
     assert {"german", "french", "spanish"} <= set(found)

@@ -98,7 +98,7 @@ def test_one_statement_stores_what_step_by_step_would(
 
     assert stored(at_once) == stored(by_steps)
     assert len(stored(at_once)[1]) > 1
-    one, other = (write_counts.read([owner.id]) for owner in (at_once, by_steps))
+    one, other = (write_counts.load_write_counts([owner.id]) for owner in (at_once, by_steps))
     assert (one.writes[0][1], one.languages) == (other.writes[0][1], other.languages)
 
 

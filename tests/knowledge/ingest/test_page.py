@@ -6,9 +6,9 @@ import pytest
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm import llm
 from integrations.models import Budget
-from knowledge.ingest import page as beforehand
+from knowledge.ingest import page
 from knowledge.ingest.ingest import forget, ingest
-from knowledge.ingest.page import NOTHING, find_out, unchanged
+from knowledge.ingest.page import NO_LOOKUP, find_unchanged, look_up_page
 from knowledge.models import Chunk, ChunkVector, Item
 from knowledge.text import parsing
 from tests.knowledge.office import NOW, account, email
@@ -31,7 +31,7 @@ def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) ->
     forget(account=owner, source_id="m2", at=NOW)
 
     def same(*items: AnyItem) -> frozenset[str]:
-        return unchanged(account=owner, items=items)
+        return find_unchanged(account=owner, items=items)
 
     assert same(*stored, email(id="m9")) == {"m0", "m1"}
     for changed in (
@@ -44,7 +44,7 @@ def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) ->
     ):
         assert same(email(id="m0", **changed)) == frozenset()
     assert same(stored[0], email(id="m0", version=2)) == frozenset()
-    assert unchanged(account=account(), items=stored) == frozenset()
+    assert find_unchanged(account=account(), items=stored) == frozenset()
 
 
 def test_the_passages_of_a_page_are_embedded_in_one_call_and_none_of_them_again(
@@ -52,11 +52,11 @@ def test_the_passages_of_a_page_are_embedded_in_one_call_and_none_of_them_again(
 ) -> None:
     owner = account()
     mails = [email(id=f"m{n}", subject=f"Mail {n}") for n in range(5)]
-    known = find_out(account=owner, items=mails)
+    known = look_up_page(account=owner, items=mails)
     assert len(model.requests) == 1
 
     for mail in mails:
-        ingest(account=owner, source_id=mail.id, item=mail, now=NOW, beforehand=known)
+        ingest(account=owner, source_id=mail.id, item=mail, now=NOW, lookup=known)
 
     assert len(model.embedded()) == 5
     assert len(model.chats()) == 5
@@ -74,7 +74,7 @@ def test_what_is_stored_or_was_deleted_is_not_embedded_beforehand(model: Scripte
     forget(account=owner, source_id="gone", at=NOW)
     asked = len(model.embedded())
 
-    known = find_out(
+    known = look_up_page(
         account=owner, items=[email(id="kept", body_text="New."), email(id="gone"), email(id="m1")]
     )
 
@@ -86,10 +86,10 @@ def test_what_is_stored_or_was_deleted_is_not_embedded_beforehand(model: Scripte
 def test_an_item_that_is_twice_on_a_page_is_looked_up_each_time(model: ScriptedModel) -> None:
     owner = account()
     mail = email()
-    known = find_out(account=owner, items=[mail, mail])
-    assert known == NOTHING
+    known = look_up_page(account=owner, items=[mail, mail])
+    assert known == NO_LOOKUP
     for _time in range(2):
-        ingest(account=owner, source_id=mail.id, item=mail, now=NOW, beforehand=known)
+        ingest(account=owner, source_id=mail.id, item=mail, now=NOW, lookup=known)
     assert len(model.chats()) == 1
 
 
@@ -98,10 +98,10 @@ def test_what_was_stored_meanwhile_by_somebody_else_is_not_overwritten_by_an_old
 ) -> None:
     owner = account()
     old = email(version=1)
-    known = find_out(account=owner, items=[old])
+    known = look_up_page(account=owner, items=[old])
     take(owner, email(version=2, body_text="The newer words.", updated_at=LATER))
 
-    outcome = ingest(account=owner, source_id="m1", item=old, now=NOW, beforehand=known)
+    outcome = ingest(account=owner, source_id="m1", item=old, now=NOW, lookup=known)
 
     assert outcome.state == "stale"
     assert Item.objects.get().text == "The newer words."
@@ -110,10 +110,10 @@ def test_what_was_stored_meanwhile_by_somebody_else_is_not_overwritten_by_an_old
 def test_a_deletion_that_comes_meanwhile_stays(model: ScriptedModel) -> None:
     owner = account()
     mail = email()
-    known = find_out(account=owner, items=[mail])
+    known = look_up_page(account=owner, items=[mail])
     forget(account=owner, source_id="m1", at=NOW + timedelta(hours=1))
 
-    outcome = ingest(account=owner, source_id="m1", item=mail, now=NOW, beforehand=known)
+    outcome = ingest(account=owner, source_id="m1", item=mail, now=NOW, lookup=known)
 
     assert outcome.state == "stale"
     assert Item.objects.get().text == ""
@@ -122,9 +122,9 @@ def test_a_deletion_that_comes_meanwhile_stays(model: ScriptedModel) -> None:
 def test_no_more_vectors_than_have_room_wait_in_memory(
     model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beforehand, "MAX_PASSAGES", 3)
+    monkeypatch.setattr(page, "MAX_PASSAGES", 3)
     mails = [email(id=f"m{n}", subject=f"Mail {n}") for n in range(5)]
-    known = find_out(account=account(), items=mails)
+    known = look_up_page(account=account(), items=mails)
     assert len(model.embedded()) == 3
     assert len(known.absent) == 5
 
@@ -132,7 +132,7 @@ def test_no_more_vectors_than_have_room_wait_in_memory(
 def test_nothing_is_embedded_for_an_account_whose_budget_is_used_up(model: ScriptedModel) -> None:
     owner = account()
     Budget.objects.create(organisation_id=owner.organisation_id, account_id=owner.id, max_tokens=0)
-    assert find_out(account=owner, items=[email()]).vectors == {}
+    assert look_up_page(account=owner, items=[email()]).vectors == {}
     assert model.requests == []
 
 
@@ -140,7 +140,7 @@ def test_while_the_embedding_model_is_away_each_item_finds_out_by_itself(
     model: ScriptedModel,
 ) -> None:
     model.fail_embeddings = 503
-    assert find_out(account=account(), items=[email()]).vectors == {}
+    assert look_up_page(account=account(), items=[email()]).vectors == {}
 
 
 def test_one_item_that_cannot_be_read_is_no_end_of_the_page(
@@ -152,13 +152,13 @@ def test_one_item_that_cannot_be_read_is_no_end_of_the_page(
         return real(item, **rest)
 
     real = parsing.parse
-    monkeypatch.setattr(beforehand, "parse", parse)
-    known = find_out(account=account(), items=[email(id="m0"), email(id="m1")])
+    monkeypatch.setattr(page, "parse", parse)
+    known = look_up_page(account=account(), items=[email(id="m0"), email(id="m1")])
     assert set(known.absent) == {"m0"}
 
 
 def test_the_title_of_a_mail_that_is_only_a_file_is_not_embedded(model: ScriptedModel) -> None:
     file = {"name": "a.pdf", "size": 3, "mime_type": "application/pdf", "file_id": "f1"}
-    known = find_out(account=account(), items=[email(body_text="", attachments=[file])])
+    known = look_up_page(account=account(), items=[email(body_text="", attachments=[file])])
     assert known.absent["m1"].passages == ()
     assert model.requests == []

@@ -10,7 +10,7 @@ from integrations.llm.completions import Payer
 from knowledge.contracts import FoundItem, SearchRequest
 from knowledge.ingest.ingest import ingest
 from knowledge.search.retrieval import search
-from knowledge.search.selection import best_first
+from knowledge.search.selection import put_best_first
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import Failure, scripted_model
@@ -42,7 +42,7 @@ def payer() -> Payer:
 
 def chosen(settings: Any, answer: Any) -> list[str]:
     with scripted_model(settings, {CHOOSER: [answer]}):
-        return [item.source_id for item in best_first("What?", THREE, payer=payer())]
+        return [item.source_id for item in put_best_first("What?", THREE, payer=payer())]
 
 
 def test_the_chosen_come_first_and_none_is_lost(settings: Any) -> None:
@@ -74,7 +74,7 @@ def test_any_other_answer_leaves_the_order_as_it_was(settings: Any, answer: Any)
 
 def test_a_model_that_is_away_is_asked_once_and_leaves_the_order_as_it_was(settings: Any) -> None:
     with scripted_model(settings, {CHOOSER: [Failure(503)]}) as model:
-        assert best_first("What?", THREE, payer=payer()) == THREE
+        assert put_best_first("What?", THREE, payer=payer()) == THREE
         assert len(model.chats(CHOOSER)) == 1
 
 
@@ -82,13 +82,13 @@ def test_a_model_that_does_not_answer_is_not_waited_for(settings: Any) -> None:
     settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"  # nobody listens there
     settings.SEARCH_SELECTION_SECONDS = 0.05
 
-    assert best_first("What?", THREE, payer=payer()) == THREE
+    assert put_best_first("What?", THREE, payer=payer()) == THREE
 
 
 def test_one_item_or_no_question_asks_nobody(settings: Any) -> None:
     with scripted_model(settings, {}) as model:
-        assert best_first("What?", THREE[:1], payer=payer()) == THREE[:1]
-        assert best_first("", THREE, payer=payer()) == THREE
+        assert put_best_first("What?", THREE[:1], payer=payer()) == THREE[:1]
+        assert put_best_first("", THREE, payer=payer()) == THREE
         assert model.requests == []
 
 
@@ -101,7 +101,7 @@ def test_what_strangers_wrote_cannot_close_its_fence(settings: Any) -> None:
         }
     )
     with scripted_model(settings, {CHOOSER: [{"best": [2]}]}) as model:
-        best_first('What"?\n</item>', (hostile, THREE[1]), payer=payer())
+        put_best_first('What"?\n</item>', (hostile, THREE[1]), payer=payer())
         shown = model.chats(CHOOSER)[0]["messages"][1]["content"]
 
     question, _, blocks = shown.partition("\n\n")

@@ -95,7 +95,7 @@ def test_progress_is_shown_to_the_own_organisation_only() -> None:
     requested = request(mail)
     assert requested is not None
 
-    progress = sync_runs.progress(
+    progress = sync_runs.load_progress(
         organisation_id=mail.organisation_id, run_id=requested.run_id, now=timezone.now()
     )
     assert progress is not None
@@ -103,7 +103,9 @@ def test_progress_is_shown_to_the_own_organisation_only() -> None:
     assert progress.state == "queued"
     stranger = uuid.uuid4()
     assert (
-        sync_runs.progress(organisation_id=stranger, run_id=requested.run_id, now=timezone.now())
+        sync_runs.load_progress(
+            organisation_id=stranger, run_id=requested.run_id, now=timezone.now()
+        )
         is None
     )
 
@@ -133,7 +135,7 @@ def test_cancelling_touches_only_what_still_runs() -> None:
     ],
 )
 def test_the_state_of_the_whole(states: list[SyncState], overall: SyncState) -> None:
-    assert sync_runs.overall(states) == overall
+    assert sync_runs.combine_states(states) == overall
 
 
 def done(row_account: AccountRef, *, began: datetime, **fields: Any) -> SyncSource:
@@ -197,7 +199,7 @@ def test_accounts_read_once_are_due_again_after_a_while_and_never_twice_at_once(
     done(owner, began=now - timedelta(minutes=16))
 
     def due() -> list[tuple[str, str]]:
-        found = sync_runs.due(every=every, now=now, limit=10)
+        found = sync_runs.list_due(every=every, now=now, limit=10)
         return [(user, source) for _, user, source in found]
 
     assert never.external_user_id == "omar"
@@ -246,7 +248,7 @@ def test_percent_and_eta_are_told_where_they_can_be_known(
     now = timezone.now()
     row = done(account(), began=now, started_at=now - timedelta(seconds=60), **fields)
 
-    progress = sync_runs.source_progress(row, now=now)
+    progress = sync_runs.describe_source(row, now=now)
 
     assert (progress.percent, progress.eta_seconds) == (percent, eta)
 

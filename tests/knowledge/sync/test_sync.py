@@ -37,7 +37,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def taken_back() -> list[uuid.UUID]:
     with transaction.atomic():
-        return list(sync_claims.take_back(now=timezone.now()))
+        return list(sync_claims.requeue_abandoned(now=timezone.now()))
 
 
 def test_every_page_is_read_and_every_item_counted(mailbox: Mailbox, model: ScriptedModel) -> None:
@@ -120,7 +120,7 @@ def test_a_page_that_kills_its_worker_again_and_again_ends_the_sync(
 
     assert advance(row) == "finished"
     assert row.state == "failed"
-    assert row.error == "It was begun again and again and never finished a page. See the log."
+    assert row.error == "It was started again and again and never finished a page. See the log."
 
 
 def test_one_sync_is_worked_on_by_one_worker_only(mailbox: Mailbox, model: ScriptedModel) -> None:
@@ -210,7 +210,7 @@ def test_a_data_service_that_is_away_is_waited_for(mailbox: Mailbox, model: Scri
 
     assert advance(row) == "waiting"
     assert (row.state, row.cursor, counts(row)) == ("running", "2", (2, 2, 0, 0))
-    assert row.error == "The data service did not answer. It is tried again by itself."
+    assert row.error == "The data service did not answer. Remit will try again."
     assert advance(row) == "not_mine"  # not before the wait is over
     waited(row)
     assert taken_back() == [row.pk]
@@ -351,7 +351,7 @@ def test_a_model_that_answers_nothing_at_all_is_waited_for_and_nothing_is_counte
         assert advance(row) == "waiting"
 
     assert (row.state, counts(row)) == ("running", (0, 0, 0, 0))
-    assert row.error == "The model did not answer. It is tried again by itself."
+    assert row.error == "The model did not answer. Remit will try again."
 
 
 def test_an_item_that_breaks_our_own_code_does_not_stop_the_others(

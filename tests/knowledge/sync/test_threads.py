@@ -3,7 +3,7 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from knowledge.sync.threads import Crew
+from knowledge.sync.threads import ThreadPool
 
 
 def test_jobs_run_side_by_side_and_their_results_and_errors_come_back() -> None:
@@ -15,7 +15,7 @@ def test_jobs_run_side_by_side_and_their_results_and_errors_come_back() -> None:
     def broken() -> None:
         raise ValueError("broken")
 
-    with Crew(3, name="test") as crew:
+    with ThreadPool(3, name="test") as crew:
         futures = [crew.submit(job) for _ in range(3)]
         error = crew.submit(broken)
         assert sorted(future.result() for future in futures) == [0, 1, 2]
@@ -31,7 +31,7 @@ def test_what_is_not_begun_when_the_block_ends_is_left_undone() -> None:
         go_on.wait(timeout=10)
         return "done"
 
-    with Crew(1, name="test") as crew:
+    with ThreadPool(1, name="test") as crew:
         running, waiting = crew.submit(first), crew.submit(lambda: "never")
         begun.wait(timeout=10)
         threading.Timer(0.05, go_on.set).start()
@@ -49,7 +49,7 @@ def test_its_threads_close_their_connections() -> None:
             cursor.execute("SELECT 1")
         opened.append(connections["default"])
 
-    with Crew(2, name="test") as crew:
+    with ThreadPool(2, name="test") as crew:
         for _ in range(4):
             crew.submit(look).result()
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from integrations.contracts import AnyItem
-from knowledge.text.parsing import MAX_TEXT, parse, visible
+from knowledge.text.parsing import MAX_TEXT, parse
+from knowledge.text.visible import visible
 from tests.knowledge.office import document, email, event, issue
 
 

@@ -80,7 +80,7 @@ def _specificity(pattern: Pattern) -> int:
     )
 
 
-def completion(found: PatternMatch) -> Completion:
+def to_completion(found: PatternMatch) -> Completion:
     """What a pattern does, in the form of a model's answer."""
     return Completion(
         text="",

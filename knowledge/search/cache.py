@@ -1,7 +1,7 @@
 """What searches found and the vectors of their questions, kept in Django's cache.
 
-What was found is kept under the stamp of its accounts (`knowledge.ingest.write_counts`), so any
-write makes it be looked for anew; and it is only the ids, places and relevance: the items are read
+What was found is kept under the write counts of its accounts (`knowledge.ingest.write_counts`), so
+after any write it is searched again. Only ids, places and relevance are kept: the items are read
 from the database every time, inside the same walls. Nothing is shared between different sets of
 accounts. A cache that fails is done without.
 """
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.cache import cache
 
-from knowledge.ingest.write_counts import Stamp
+from knowledge.ingest.write_counts import WriteCounts
 
 log = logging.getLogger(__name__)
 
@@ -32,33 +32,33 @@ _ASKED = (
 )
 
 
-def found_key(values: Mapping[str, Any], stamp: Stamp) -> str:
-    """Names what these values of `queries.parameters` find under this stamp."""
+def build_found_key(values: Mapping[str, Any], counts: WriteCounts) -> str:
+    """Names what these values of `queries.parameters` find under this counts."""
     asked: dict[str, Any] = {name: values[name] for name in _ASKED}
     for name in ("accounts", "excluded", "sources", "content_types"):
         asked[name] = sorted(map(str, asked[name]))
-    return _key("found", [asked, stamp.writes, stamp.languages])
+    return _key("found", [asked, counts.writes, counts.languages])
 
 
-def vector_key(account_ids: Sequence[UUID], model: str, text: str) -> str:
+def build_vector_key(account_ids: Sequence[UUID], model: str, text: str) -> str:
     return _key("vector", [sorted(map(str, account_ids)), model, text])
 
 
-def found(key: str) -> Found | None:
+def load_found(key: str) -> Found | None:
     return _get(key) if settings.SEARCH_CACHE_SECONDS else None
 
 
-def remember_found(key: str, rows: Iterable[tuple[UUID, int | None, float]]) -> None:
+def store_found(key: str, rows: Iterable[tuple[UUID, int | None, float]]) -> None:
     if settings.SEARCH_CACHE_SECONDS:
         ids = [(str(id), passage, relevance) for id, passage, relevance in rows]
         _set(key, ids, settings.SEARCH_CACHE_SECONDS)
 
 
-def vector(key: str) -> str | None:
+def load_vector(key: str) -> str | None:
     return _get(key) if settings.SEARCH_CACHE_SECONDS else None
 
 
-def remember_vector(key: str, vector: str) -> None:
+def store_vector(key: str, vector: str) -> None:
     if settings.SEARCH_CACHE_SECONDS:
         _set(key, vector, VECTOR_SECONDS)
 

@@ -7,15 +7,15 @@ from uuid import UUID
 from agents.answer import claims
 from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Step, ToolCall, Turn
-from agents.plans import plan_text, planning
-from agents.turns.turns import clarification
+from agents.plans import rendering, store
+from agents.turns.turns import parse_question
 from guardrails.approve import approvals
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import ApprovalCard, HeldSendCard
 from guardrails.execute import held_sends
 
-CONTEXT_SHOWN = 5
-HANDLED_SHOWN = 50
+MOST_CONTEXT = 5
+MOST_HANDLED = 50
 DONE = frozenset({"succeeded", "noop"})
 DECIDED = {"executed": "succeeded", "failed": "failed"}
 COMPLETED = (
@@ -24,7 +24,7 @@ COMPLETED = (
 )
 
 
-def answer(turn_id: UUID) -> dict[str, Any]:
+def build_response(turn_id: UUID) -> dict[str, Any]:
     """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
     to the person from now on. Seven queries whatever the amount, one more when it held actions,
     two more where it was handed to a person."""
@@ -39,9 +39,9 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         "turn_ids": _turn_ids(turn),
     }
     pending = list_cards(**session, state="pending")[::-1]
-    decided = list_cards(**session, decided=True, limit=HANDLED_SHOWN)
+    decided = list_cards(**session, decided=True, limit=MOST_HANDLED)
     approvals.note_shown(pending)
-    plan = planning.of_conversation(turn.conversation_id)
+    plan = store.load_plan(turn.conversation_id)
     return {
         "session_id": str(turn.conversation_id),
         "turn_id": str(turn.id),
@@ -51,9 +51,9 @@ def answer(turn_id: UUID) -> dict[str, Any]:
         "response": reply.content if reply else "",
         "context_used": [
             {key: shown.get(key) for key in ("n", "id", "source", "title", "relevance")}
-            for shown in turn.context[:CONTEXT_SHOWN]
+            for shown in turn.context[:MOST_CONTEXT]
         ],
-        "pending_actions": [pending_action(card) for card in pending],
+        "pending_actions": [describe_pending(card) for card in pending],
         "held_actions": [
             _completed(action) | {key: action[key] for key in ("hold_id", "held_until")}
             for action in actions
@@ -69,17 +69,17 @@ def answer(turn_id: UUID) -> dict[str, Any]:
             for action in actions
             if action["status"] not in DONE | {"pending", "held"}
         ],
-        "escalation": escalation(turn),
+        "escalation": describe_escalation(turn),
         "needs_clarification": question is not None,
         "clarification": question,
-        "plan": plan_text.shown(plan) if plan else None,
+        "plan": rendering.describe_plan(plan) if plan else None,
         "citations": reply.metadata.get("citations", []) if reply else [],
         "review": reply.metadata.get("review") if reply else None,
-        "record": claims.record(_decided_since(actions, decided)),
+        "record": claims.render_record(_decided_since(actions, decided)),
     }
 
 
-def work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+def load_work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
     """What went into the answers of these turns. Three queries, whatever the amount."""
     calls: dict[UUID, list[dict[str, Any]]] = {}
     for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
@@ -99,7 +99,7 @@ def work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
     }
 
 
-def escalation(turn: Turn) -> dict[str, Any] | None:
+def describe_escalation(turn: Turn) -> dict[str, Any] | None:
     """How far the person is to whom the turn was handed."""
     if turn.ending != Turn.Ending.ESCALATED:
         return None
@@ -158,10 +158,10 @@ def _open_question(turn: Turn) -> dict[str, Any] | None:
     if turn.ending != Turn.Ending.QUESTION:
         return None
     call = turn.calls.filter(name=ASK_USER, result__isnull=True).first()
-    return clarification(call.arguments) if call else None
+    return parse_question(call.arguments) if call else None
 
 
-def pending_action(card: ApprovalCard) -> dict[str, Any]:
+def describe_pending(card: ApprovalCard) -> dict[str, Any]:
     return {
         "id": str(card.id),
         "type": card.action_type,

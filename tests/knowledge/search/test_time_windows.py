@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from knowledge.contracts import SearchRequest, TimeFilter
-from knowledge.times.time_windows import window
+from knowledge.search.queries import find_window
 
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 
@@ -31,7 +31,7 @@ def test_days_begin_at_midnight_where_the_user_is(
     # Half past eleven in the evening in London is the next day in Stockholm.
     now = datetime(2026, 3, 10, 23, 30, tzinfo=ZoneInfo("UTC"))
 
-    assert window(request(time_filter), now=now) == (
+    assert find_window(request(time_filter), now=now) == (
         datetime(*since, tzinfo=STOCKHOLM),
         datetime(*until, tzinfo=STOCKHOLM),
     )
@@ -40,7 +40,7 @@ def test_days_begin_at_midnight_where_the_user_is(
 def test_the_day_the_clocks_change_has_23_hours() -> None:
     now = datetime(2026, 3, 29, 12, tzinfo=STOCKHOLM)
 
-    since, until = window(request("today"), now=now)
+    since, until = find_window(request("today"), now=now)
 
     assert since is not None
     assert until is not None
@@ -50,15 +50,15 @@ def test_the_day_the_clocks_change_has_23_hours() -> None:
 def test_a_custom_span_is_taken_as_it_is_and_may_be_open() -> None:
     since = datetime(2026, 1, 1, tzinfo=STOCKHOLM)
 
-    assert window(request("custom", since=since), now=since) == (since, None)
+    assert find_window(request("custom", since=since), now=since) == (since, None)
 
 
 def test_a_custom_span_without_a_zone_is_refused() -> None:
     naive = datetime(2026, 1, 1)  # noqa: DTZ001  # what is refused
 
     with pytest.raises(ValueError, match="time zone"):
-        window(request("custom", since=naive), now=datetime(2026, 1, 1, tzinfo=STOCKHOLM))
+        find_window(request("custom", since=naive), now=datetime(2026, 1, 1, tzinfo=STOCKHOLM))
 
 
 def test_no_filter_is_no_bound() -> None:
-    assert window(request(None), now=datetime(2026, 1, 1, tzinfo=STOCKHOLM)) == (None, None)
+    assert find_window(request(None), now=datetime(2026, 1, 1, tzinfo=STOCKHOLM)) == (None, None)

@@ -74,7 +74,7 @@ def test_a_removed_item_is_never_found_again(owner: AccountRef) -> None:
 
 def test_a_removed_item_is_not_found_even_where_the_stamp_is_lost(owner: AccountRef) -> None:
     find(owner)
-    before = write_counts.read([owner.id])
+    before = write_counts.load_write_counts([owner.id])
     forget(account=owner, source_id="a", at=NOW)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE knowledge_writecount SET writes = 0")
@@ -83,7 +83,7 @@ def test_a_removed_item_is_not_found_even_where_the_stamp_is_lost(owner: Account
             " (SELECT min(id) FROM knowledge_writecount WHERE account_id = %s)",
             [dict(before.writes)[str(owner.id)], owner.id],
         )
-    assert write_counts.read([owner.id]).writes == before.writes
+    assert write_counts.load_write_counts([owner.id]).writes == before.writes
 
     result, looked = find(owner)
     assert (ids(result), looked) == (["b"], False)

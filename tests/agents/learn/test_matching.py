@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from agents.contracts import InboundMail
-from agents.learn import patterns
+from agents.learn import matching
 from guardrails.contracts import Pattern
 from guardrails.facts.subjects import generalised
 from integrations.contracts import AccountRef
@@ -57,7 +57,7 @@ def pattern(**changes: Any) -> Pattern:
 
 
 def test_a_pattern_proposes_its_actions_for_this_mail() -> None:
-    found = patterns.match([pattern(list_id="weekly.example")], MAIL)
+    found = matching.match([pattern(list_id="weekly.example")], MAIL)
 
     assert found is not None
     assert found.actions == (
@@ -85,23 +85,23 @@ def test_a_pattern_proposes_its_actions_for_this_mail() -> None:
     ],
 )
 def test_whole_values_are_compared_and_all_must_fit(changes: dict[str, str], fits: bool) -> None:
-    assert patterns.fits(pattern(**changes), MAIL) is fits
+    assert matching.fits(pattern(**changes), MAIL) is fits
 
 
 @pytest.mark.parametrize("field", ["sender_address", "sender_domain"])
 def test_an_unproved_sender_fits_no_pattern_that_names_one(field: str) -> None:
     value = {"sender_address": "news@weekly.example", "sender_domain": "weekly.example"}[field]
 
-    assert not patterns.fits(pattern(**{field: value}), replace(MAIL, authenticated=False))
+    assert not matching.fits(pattern(**{field: value}), replace(MAIL, authenticated=False))
 
 
 @given(sender=st.sampled_from(["", "@", "x", "@weekly.example"]), list_id=st.just(""))
 def test_an_empty_value_never_matches(sender: str, list_id: str) -> None:
     mail = replace(MAIL, sender=sender, list_id=list_id)
 
-    assert not patterns.fits(pattern(), mail)
-    assert not patterns.fits(pattern(list_id="weekly.example"), mail)
-    assert not patterns.fits(pattern(sender_address="news@weekly.example"), mail)
+    assert not matching.fits(pattern(), mail)
+    assert not matching.fits(pattern(list_id="weekly.example"), mail)
+    assert not matching.fits(pattern(sender_address="news@weekly.example"), mail)
 
 
 def test_the_most_specific_pattern_wins_in_any_order() -> None:
@@ -109,6 +109,6 @@ def test_the_most_specific_pattern_wins_in_any_order() -> None:
     by_address = pattern(sender_address="news@weekly.example")
 
     for order in ([by_domain, by_address], [by_address, by_domain]):
-        found = patterns.match(order, MAIL)
+        found = matching.match(order, MAIL)
         assert found is not None
         assert found.pattern_id == by_address.id

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from agents.tools.suitability import THRESHOLD, suitability
+from agents.tools.custom_agents import THRESHOLD, rate_suitability
 
 FINANCE = {
     "name": "Financial analyser",
@@ -27,7 +27,7 @@ FINANCE = {
 def test_shared_words_or_meaning_and_what_is_required(
     query: str, required: list[str], similarity: float | None, score: float
 ) -> None:
-    made = suitability(query=query, required=required, similarity=similarity, **FINANCE)  # type: ignore[arg-type]
+    made = rate_suitability(query=query, required=required, similarity=similarity, **FINANCE)  # type: ignore[arg-type]
 
     assert made == score
     assert (made > THRESHOLD) is (score > 0.3)
@@ -39,6 +39,6 @@ def test_shared_words_or_meaning_and_what_is_required(
     st.one_of(st.none(), st.floats(-2, 2)),
 )
 def test_it_is_always_a_share(query: str, required: list[str], similarity: float | None) -> None:
-    made = suitability(query=query, required=required, similarity=similarity, **FINANCE)  # type: ignore[arg-type]
+    made = rate_suitability(query=query, required=required, similarity=similarity, **FINANCE)  # type: ignore[arg-type]
 
     assert 0 <= made <= 1

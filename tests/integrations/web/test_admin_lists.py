@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents.models import Conversation, Message, Turn
 from integrations.models import Delivery, ModelCall
-from integrations.web.newest_first import NewestFirst
+from integrations.web.admin_lists import NewestFirst
 from knowledge.models import Entity, Item, SyncFailure, SyncRun, SyncSource
 from tests.knowledge.office import account
 
@@ -101,7 +101,7 @@ def test_no_list_asks_a_whole_table_for_the_values_to_filter_by(
 def test_the_values_to_filter_by_are_those_of_the_newest_rows_and_the_chosen_one(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("integrations.web.newest_first.RecentValues.looked_at", 2)
+    monkeypatch.setattr("integrations.web.admin_lists.RecentValues.looked_at", 2)
     owner = account()
     for model in ("old", "<b>large</b>", "small"):
         ModelCall.objects.create(

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from agents.journal import journal
 from agents.journal.leases import Lease
 from agents.models import Conversation, Plan
-from agents.plans import plan_text, plans
+from agents.plans import plans, rendering
 from agents.plans.plans import Refused
 
 LISTED = 5
@@ -17,7 +17,7 @@ LISTED = 5
 Change = Callable[[plans.Plan | None], plans.Plan | Refused | None]
 
 
-def of_conversation(conversation_id: UUID | None) -> plans.Plan | None:
+def load_plan(conversation_id: UUID | None) -> plans.Plan | None:
     """The plan of a conversation, finished or not. One query."""
     if conversation_id is None:
         return None
@@ -25,12 +25,12 @@ def of_conversation(conversation_id: UUID | None) -> plans.Plan | None:
     return plans.Plan.model_validate(row.content) if row else None
 
 
-def change(lease: Lease, act: Change) -> plans.Plan | Refused | None:
+def change_plan(lease: Lease, act: Change) -> plans.Plan | Refused | None:
     """Put what `act` makes of the turn's plan in its place; None takes the plan away. Changes
     of one turn happen one after another. Raises LeaseLost."""
     with lease.held():
         conversation = _conversation(lease)
-        made = act(of_conversation(conversation.id))
+        made = act(load_plan(conversation.id))
         if isinstance(made, Refused):
             return made
         if made is None:
@@ -39,26 +39,26 @@ def change(lease: Lease, act: Change) -> plans.Plan | Refused | None:
             Plan.objects.update_or_create(
                 conversation=conversation,
                 defaults={
-                    "content": journal.storable(made.model_dump(mode="json")),
+                    "content": journal.to_storable(made.model_dump(mode="json")),
                     "finished": made.finished,
                 },
             )
-        journal.add_event(lease, "plan", {"plan": plan_text.shown(made) if made else None})
+        journal.add_event(lease, "plan", {"plan": rendering.describe_plan(made) if made else None})
     return made
 
 
-def unfinished_elsewhere(lease: Lease) -> Sequence[dict[str, Any]]:
+def list_unfinished(lease: Lease) -> Sequence[dict[str, Any]]:
     """The newest plans that the same user left unfinished in other conversations."""
     conversation = _conversation(lease)
     rows = _unfinished_of(conversation).exclude(conversation=conversation)[:LISTED]
     found = [(row.id, plans.Plan.model_validate(row.content)) for row in rows]
     return [
-        {"id": id, "request": plan.request, "progress": plan_text.progress(plan)}
+        {"id": id, "request": plan.request, "progress": rendering.render_progress(plan)}
         for id, plan in found
     ]
 
 
-def take_over(lease: Lease, plan_id: int) -> plans.Plan | Refused:
+def take_over_plan(lease: Lease, plan_id: int) -> plans.Plan | Refused:
     """Go on here with a plan of the same user from another conversation. Refused where this
     conversation has an unfinished one. Raises LeaseLost."""
     with lease.held():
@@ -68,14 +68,14 @@ def take_over(lease: Lease, plan_id: int) -> plans.Plan | Refused:
         if found is None:
             return Refused(message="There is no such unfinished plan.")
         if found.conversation_id != conversation.id:
-            own = of_conversation(conversation.id)
+            own = load_plan(conversation.id)
             if own and not own.finished:
                 return Refused(message="This conversation has an unfinished plan of its own.")
             Plan.objects.filter(conversation=conversation).delete()
             found.conversation = conversation
             found.save(update_fields=["conversation", "updated_at"])
         plan = plans.Plan.model_validate(found.content)
-        journal.add_event(lease, "plan", {"plan": plan_text.shown(plan)})
+        journal.add_event(lease, "plan", {"plan": rendering.describe_plan(plan)})
     return plan
 
 

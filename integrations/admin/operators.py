@@ -1,0 +1,67 @@
+"""Admin of the people who use it, and of the task queue: Django's own pages in the theme."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin, UserAdmin as BaseUserAdmin
+from django.contrib.auth.models import Group, User
+from django_q.models import Failure, OrmQ, Schedule, Success
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from integrations.web.admin_lists import ReadOnlyAdmin
+
+for model in (User, Group, Failure, OrmQ, Schedule, Success):
+    admin.site.unregister(model)
+
+
+@admin.register(User)
+class UserAdmin(BaseUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    filter_horizontal = ()  # two lists side by side are wider than the page
+
+
+@admin.register(Group)
+class GroupAdmin(BaseGroupAdmin, ModelAdmin):  # type: ignore[misc]
+    filter_horizontal = ()
+
+
+@admin.register(Success, Failure)
+class TaskAdmin(ReadOnlyAdmin):
+    list_display = ("func", "started", "stopped", "attempt_count")
+    ordering = ("-stopped",)
+    search_fields = ("id",)
+    search_help_text = "The whole task id"
+    fields = ("id", "func", "arguments", "started", "stopped", "attempt_count", "outcome")
+
+    @display(description="Arguments")  # type: ignore[untyped-decorator]
+    def arguments(self, task: Success | Failure) -> str:
+        return repr(task.args)
+
+    @display(description="Result")  # type: ignore[untyped-decorator]
+    def outcome(self, task: Success | Failure) -> str:
+        return str(task.result)
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(ReadOnlyAdmin):
+    """Read-only: a schedule names any function of Python, and Remit's code makes its own."""
+
+    list_display = ("name", "func", "schedule_type", "minutes", "next_run")
+    fields = ("name", "func", "args", "kwargs", "schedule_type", "minutes", "repeats", "next_run")
+
+
+@admin.register(OrmQ)
+class QueueAdmin(ReadOnlyAdmin):
+    list_display = ("id", "work", "arguments", "lock")
+    ordering = ("id",)
+    fields = ("id", "work", "arguments", "lock")
+
+    @display(description="Task")  # type: ignore[untyped-decorator]
+    def work(self, row: OrmQ) -> str:
+        return str(row.func())
+
+    @display(description="Arguments")  # type: ignore[untyped-decorator]
+    def arguments(self, row: OrmQ) -> str:
+        return repr(row.args())
