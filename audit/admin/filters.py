@@ -32,13 +32,9 @@ class ExactFilter(TextFilter):  # type: ignore[misc]  # the theme is untyped
 class IdFilter(ExactFilter):
     def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
         value = (self.value() or "").strip()
-        if not value:
-            return queryset
-        return (
-            queryset.filter(**{self.parameter_name: uuid(value)})
-            if uuid(value)
-            else (queryset.none())
-        )
+        if value and uuid(value) is None:
+            return queryset.none()
+        return super().queryset(request, queryset)
 
 
 class ActionTypeFilter(ExactFilter):

@@ -172,23 +172,19 @@ class LedgerAdmin(LookOnly):
         return queryset.filter(Q(resource_key__in=keys) | Q(action_id__in=ids))
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.export_view)
+        view = self.permitted(self.export_view, method="GET")
         return [
             path("export/<str:format>/", view, name="audit_ledger_export"),
-            path("saved/", self.posting(saved_filters.save), name="audit_ledger_save"),
+            path("saved/", self.permitted(saved_filters.save), name="audit_ledger_save"),
             path(
                 "saved/<uuid:key>/delete/",
-                self.posting(saved_filters.delete),
+                self.permitted(saved_filters.delete),
                 name="audit_ledger_delete_saved",
             ),
             *super().get_urls(),
         ]
 
     def export_view(self, request: HttpRequest, format: str) -> HttpResponseBase:
-        if request.method != "GET":
-            return HttpResponseNotAllowed(["GET"])
-        if not self.has_view_permission(request):
-            raise PermissionDenied
         if format not in KINDS:
             raise Http404
         chosen = admin_filters.filters(request.GET)
@@ -202,17 +198,17 @@ class LedgerAdmin(LookOnly):
             return self.back(request, str(error))
         return download(file, request=request)
 
-    def posting(self, view: Callable[..., HttpResponse]) -> Any:
-        """The view for who may look at the ledger: what they save is their own."""
+    def permitted(self, view: Callable[..., HttpResponseBase], *, method: str = "POST") -> Any:
+        """The view for people who may look at the ledger: what they save is their own."""
 
-        def permitted(request: HttpRequest, **given: Any) -> HttpResponse:
-            if request.method != "POST":
-                return HttpResponseNotAllowed(["POST"])
+        def checked(request: HttpRequest, **given: Any) -> HttpResponseBase:
+            if request.method != method:
+                return HttpResponseNotAllowed([method])
             if not self.has_view_permission(request):
                 raise PermissionDenied
             return view(request, **given)
 
-        return self.admin_site.admin_view(permitted)
+        return self.admin_site.admin_view(checked)
 
     def back(self, request: HttpRequest, sentence: str) -> HttpResponseRedirect:
         messages.error(request, sentence)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from tempfile import TemporaryFile
-from types import TracebackType
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -22,12 +21,7 @@ class Spool:
         self.file = TemporaryFile()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.file.close()
 
     def put(self, chunk: bytes) -> None:

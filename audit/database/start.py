@@ -15,12 +15,8 @@ def find_refusals() -> list[str]:
     try:
         if not months.are_installed():
             return ["The ledger's tables are missing. Make them with: manage.py migrate"]
-        return [
-            *guards.find_problems(),
-            *grants.find_problems(),
-            *find_missing_months(),
-            *find_wrong_vault_key(),
-        ]
+        found = [*guards.find_problems(), *grants.find_problems(), *find_missing_months()]
+        return found + find_wrong_vault_key()
     except DatabaseError as error:
         return [f"The ledger's database does not answer: {str(error).strip()}"]
 

@@ -3,7 +3,7 @@ other row; what is about no organisation belongs to the tenant LEDGER_TENANT, an
 is done with the ledger of an organisation that has ended."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from django.utils import timezone
@@ -13,73 +13,57 @@ from audit.ledger import ledger
 from audit.ledger.ids import uuid7
 
 
+class Columns(TypedDict, total=False):
+    """What else such a row may say, as in audit.contracts.Entry."""
+
+    action_id: UUID  # a new one unless it is given
+    parent_action_id: UUID
+    status: Status
+    actor_type: ActorType
+    actor_id: str
+    on_behalf_of: str
+    error_code: str
+
+
 def record(
     action_type: str,
     *,
     tenant_id: UUID,
     payload: dict[str, Any],
-    status: Status = "recorded",
-    action_id: UUID | None = None,
-    actor_type: ActorType = "system",
-    actor_id: str = "",
-    on_behalf_of: str = "",
-    error_code: str = "",
     after_end: bool = False,
+    **columns: Unpack[Columns],
 ) -> UUID:
-    """Append one control row; returns the id of its action, a new one unless it is given.
+    """Append one control row; returns the id of its action.
 
     With `after_end` it may be about an organisation whose ledger has ended: the row then
     belongs to LEDGER_TENANT and names the organisation, in its payload and as its resource.
     Raises audit.contracts.LedgerError when it is not recorded.
     """
-    built = build_entry(
-        action_type,
-        tenant_id=tenant_id,
-        payload=payload,
-        status=status,
-        action_id=action_id,
-        actor_type=actor_type,
-        actor_id=actor_id,
-        on_behalf_of=on_behalf_of,
-        error_code=error_code,
-    )
+    entry = build_entry(action_type, tenant_id=tenant_id, payload=payload, **columns)
     try:
-        ledger.append(built)
+        ledger.append(entry)
     except ledger.Ended:
         if not after_end:
             raise
         name = str(tenant_id)
         about = {"organisation": name, **payload}
-        ledger.append(replace(built, tenant_id=LEDGER_TENANT, resource_id=name, payload=about))
-    return built.action_id
+        ledger.append(replace(entry, tenant_id=LEDGER_TENANT, resource_id=name, payload=about))
+    return entry.action_id
 
 
 def build_entry(
-    action_type: str,
-    *,
-    tenant_id: UUID,
-    payload: dict[str, Any],
-    status: Status = "recorded",
-    action_id: UUID | None = None,
-    actor_type: ActorType = "system",
-    actor_id: str = "",
-    on_behalf_of: str = "",
-    error_code: str = "",
-    parent_action_id: UUID | None = None,
+    action_type: str, *, tenant_id: UUID, payload: dict[str, Any], **columns: Unpack[Columns]
 ) -> Entry:
-    """A control row that is not appended yet."""
+    """A control row that is not appended yet; of the system itself unless it names an actor."""
+    is_system = columns.setdefault("actor_type", "system") == "system"
+    columns.setdefault("action_id", uuid7())
+    columns.setdefault("status", "recorded")
     return Entry(
         tenant_id=tenant_id,
-        action_id=action_id or uuid7(),
         phase="control",
-        status=status,
         action_type=action_type,
         occurred_at=timezone.now(),
-        actor_type=actor_type,
-        actor_id=actor_id,
-        on_behalf_of=on_behalf_of,
-        trigger="system" if actor_type == "system" else "operator",
-        error_code=error_code,
-        parent_action_id=parent_action_id,
+        trigger="system" if is_system else "operator",
         payload=payload,
+        **columns,
     )

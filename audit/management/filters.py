@@ -21,8 +21,22 @@ def moment(text: str) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
+def add_tenant(parser: CommandParser) -> None:
+    parser.add_argument("--tenant", type=UUID, help="Needed when the ledger has several.")
+
+
+def choose_tenant(options: dict[str, Any]) -> UUID:
+    """The organisation of a command line. Raises CommandError while it is not clear."""
+    tenant_id: UUID | None = options["tenant"] or selectors.only_tenant()
+    if tenant_id is None:
+        raise CommandError(
+            "The ledger is empty or has several organisations. Name one with --tenant and its id."
+        )
+    return tenant_id
+
+
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
+    add_tenant(parser)
     parser.add_argument("--account", type=UUID)
     parser.add_argument("--action-type", default="")
     parser.add_argument("--status", default="", help="As of the latest phase.")
@@ -35,13 +49,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def chosen(options: dict[str, Any]) -> Filters:
-    """The filters of a command line. Raises CommandError while the tenant is not clear, and for
-    a period that ends before it begins."""
-    tenant_id = options["tenant"] or selectors.only_tenant()
-    if tenant_id is None:
-        raise CommandError(
-            "The ledger is empty or holds several tenants. Name one with --tenant and its id."
-        )
+    """The filters of a command line. Raises CommandError while the organisation is not
+    clear, and for a period that ends before it begins."""
+    tenant_id = choose_tenant(options)
     since, until = options["since"], options["until"]
     if since and until and until <= since:
         raise CommandError("--until is not behind --since.")

@@ -5,7 +5,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.keeping import erasure
-from audit.ledger import ids, selectors
+from audit.ledger import ids
+from audit.management import filters
 
 
 class Command(BaseCommand):
@@ -15,7 +16,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
+        filters.add_tenant(parser)
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--list", action="store_true", help="The legal holds in force.")
         which.add_argument("--set", action="store_true", help="For all, or for --user.")
@@ -24,11 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--reason", default="", help="Needed to set and to release.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant_id = options["tenant"] or selectors.only_tenant()
-        if tenant_id is None:
-            raise CommandError(
-                "The ledger is empty or holds several tenants. Name one with --tenant and its id."
-            )
+        tenant_id = filters.choose_tenant(options)
         if options["list"]:
             for hold in erasure.list_legal_holds(tenant_id):
                 whom = f"user {hold.on_behalf_of}" if hold.on_behalf_of else "everything"

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.keeping import erasure
-from audit.ledger import selectors
+from audit.management import filters
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--tenant", type=UUID, help="Needed when the ledger holds several.")
+        filters.add_tenant(parser)
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--action", type=UUID, help="The rows of this action.")
         which.add_argument("--user", default="", help="Rows on behalf of this external user id.")
@@ -25,11 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--apply", action="store_true", help="Erase. It cannot be undone.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant_id = options["tenant"] or selectors.only_tenant()
-        if tenant_id is None:
-            raise CommandError(
-                "The ledger is empty or holds several tenants. Name one with --tenant and its id."
-            )
+        tenant_id = filters.choose_tenant(options)
         scope = erasure.Scope(
             tenant_id=tenant_id, action_id=options["action"], on_behalf_of=options["user"]
         )
