@@ -4,7 +4,7 @@ import pytest
 
 from integrations.contracts import Document, Email, Event, Issue
 from integrations.exceptions import Malformed
-from integrations.providers.data_service.session import page
+from integrations.providers.data_service.session import page, parse, revised
 
 MAIL = {"id": "m1", "from": "ann@client.com", "date": "2026-03-09T09:00:00Z"}
 
@@ -144,3 +144,23 @@ def test_rules_of_a_series_come_as_text_or_as_a_list() -> None:
     )
 
     assert [e.recurrence for e in found.items] == ["\n".join(rules), rules[0], None, None]
+
+
+@pytest.mark.parametrize(("version", "revision"), [({"version": 7}, "7"), ({}, "")])
+def test_a_version_becomes_a_revision_that_is_text(version: dict[str, int], revision: str) -> None:
+    assert parse(Email, MAIL | version).revision == revision
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"id": "d1", "version": 4}, {"id": "d1", "version": 4, "revision": "4"}),
+        ({"id": "d1"}, {"id": "d1", "revision": "1"}),
+        ({}, {}),
+        (None, None),
+    ],
+)
+def test_an_answer_to_a_write_tells_the_revision_of_what_it_leaves(
+    answer: object, told: object
+) -> None:
+    assert revised(answer) == told
