@@ -110,8 +110,9 @@ class Sweeper:
     Django's: it only inserts.
     """
 
-    def __init__(self, session: psycopg.Connection) -> None:
-        self.session = session
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.session = psycopg.connect(**parameters(name))
         names = connections["default"].introspection.django_table_names(only_existing=True)
         self.look = look_into(names)
         self.kept = self._with_rows()
@@ -124,7 +125,12 @@ class Sweeper:
             self.session.execute(sql.SQL("; ").join(deletes))
 
     def _with_rows(self) -> set[str]:
-        return {name for (name,) in self.session.execute(self.look, prepare=True)}
+        try:
+            rows = self.session.execute(self.look, prepare=True).fetchall()
+        except psycopg.OperationalError:  # the test ended every session of the database
+            self.session = psycopg.connect(**parameters(self.name))
+            rows = self.session.execute(self.look, prepare=True).fetchall()
+        return {name for (name,) in rows}
 
 
 def look_into(names: list[str]) -> sql.Composed:
@@ -138,13 +144,15 @@ def look_into(names: list[str]) -> sql.Composed:
 @contextmanager
 def swept(name: str) -> Iterator[None]:
     """Tests that commit leave nothing behind in this database while the block lasts."""
-    with psycopg.connect(**parameters(name)) as session:
-        sweeper = Sweeper(session)
+    sweeper = Sweeper(name)
 
-        def teardown(self: TransactionTestCase) -> None:
-            # A transaction that the test left open would hold its rows.
-            connections.close_all()
-            sweeper.sweep()
+    def teardown(self: TransactionTestCase) -> None:
+        # A transaction that the test left open would hold its rows.
+        connections.close_all()
+        sweeper.sweep()
 
+    try:
         with mock.patch.object(TransactionTestCase, "_fixture_teardown", teardown):
             yield
+    finally:
+        sweeper.session.close()
