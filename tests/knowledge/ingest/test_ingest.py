@@ -394,9 +394,9 @@ def test_one_address_is_one_person_whatever_the_names_and_the_case(model: Script
 
 
 STEPS = (
-    "knowledge.ingest.ingest.item_files.replace",
+    "knowledge.ingest.ingest.item_files.replace_files",
     "knowledge.ingest.ingest.passages.replace_passages",
-    "knowledge.ingest.ingest.occurrences.place",
+    "knowledge.ingest.ingest.occurrences.place_occurrences",
     "knowledge.ingest.ingest.replace_mentions",
     "knowledge.ingest.passages.ChunkVector.objects.bulk_create",
     "knowledge.ingest.mentions.Mention.objects.bulk_create",
