@@ -45,7 +45,7 @@ def parts(data: bytes) -> list[bytes]:
     return found
 
 
-def stamp_of(response: bytes) -> tuple[bytes, datetime, list[bytes]]:
+def read_time_stamp(response: bytes) -> tuple[bytes, datetime, list[bytes]]:
     """The SHA-256 digest that a time stamp is about, its time, and all fields of its TSTInfo.
 
     The way there is response, content, SignedData, encapsulated content, TSTInfo. Raises one
@@ -98,7 +98,7 @@ def check(anchor: Any, certificates: Path | None) -> Iterator[tuple[str, str]]:
         yield "FINDING", f"The checkpoint with {rows} rows has no time stamp."
     for token in anchor["tokens"]:
         response = base64.b64decode(token["response"], validate=True)
-        digest, at, _ = stamp_of(response)
+        digest, at, _ = read_time_stamp(response)
         who = f"The time stamp of {token['authority']} for the checkpoint with {rows} rows"
         if digest != root:
             yield "FINDING", f"{who} is about something else."
@@ -106,7 +106,7 @@ def check(anchor: Any, certificates: Path | None) -> Iterator[tuple[str, str]]:
             yield "FINDING", f"{who} is not signed under your certificates."
         else:
             existed = f"{rows} rows existed at {at:%Y-%m-%d %H:%M:%S} UTC"
-            yield "stamp", f"The first {existed}, says {token['authority']}."
+            yield "stamped", f"The first {existed}, says {token['authority']}."
 
 
 def say(kind: str, text: str) -> None:
@@ -119,7 +119,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 2
     certificates = Path(arguments[1]) if len(arguments) > 1 else None
-    stamps = findings = 0
+    stamped = findings = 0
     try:
         if certificates and not certificates.read_bytes():
             raise ValueError("the file of certificates is empty")
@@ -128,7 +128,7 @@ def main(arguments: list[str]) -> int:
                 for kind, text in check(json.loads(line), certificates):
                     say(kind, text)
                     findings += kind == "FINDING"
-                    stamps += kind == "stamp"
+                    stamped += kind == "stamped"
     except BROKEN as error:
         say("FINDING", f"The time stamps cannot be read: {type(error).__name__}: {error}")
         findings += 1
@@ -137,7 +137,7 @@ def main(arguments: list[str]) -> int:
         return 1
     if not certificates:
         say("note", "Who signed them was not checked: name the authorities' root certificates.")
-    print(f"STAMPED: {stamps} time stamps fit." if stamps else "There are no time stamps.")
+    print(f"STAMPED: {stamped} time stamps fit." if stamped else "There are no time stamps.")
     return 0
 
 

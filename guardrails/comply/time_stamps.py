@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from audit.bundle.stamps import UNREADABLE, is_signed, stamp_of
+from audit.bundle.stamps import UNREADABLE, is_signed, read_time_stamp
 from audit.contracts import LEDGER_TENANT
 from audit.ledger import events
 from audit.models import Anchor, AnchorToken, ExecutedAgentAction
@@ -92,7 +92,7 @@ def read(response: bytes, *, root: bytes, nonce: bytes) -> datetime:
     """When the root was stamped. Raises Rejected unless the answer is a stamp of it for this
     very request, signed under LEDGER_TSA_CERTIFICATES where they are set."""
     try:
-        digest, at, fields = stamp_of(response)
+        digest, at, fields = read_time_stamp(response)
     except UNREADABLE as error:
         raise exceptions.Rejected("the answer is no time stamp") from error
     if digest != root or nonce not in fields[5:]:

@@ -34,7 +34,7 @@ def seal(tenant_id: UUID) -> None:
 
 @contextmanager
 def recorded_before(age: timedelta) -> Iterator[None]:
-    """Meanwhile the database stamps rows as recorded so long ago, as if they had waited."""
+    """Meanwhile the database dates rows as recorded so long ago, as if they had waited."""
     with connections["default"].cursor() as cursor:
         change = "ALTER TABLE audit_action ALTER recorded_at SET DEFAULT clock_timestamp()"
         cursor.execute(f"{change} - make_interval(secs => {age.total_seconds()})")
@@ -56,8 +56,8 @@ def until(condition: Callable[[], bool], *, meanwhile: Callable[[], object] = pa
         meanwhile()
 
 
-def waits_for_holds(tenant_id: UUID) -> bool:
-    """Whether somebody waits for the lock of this organisation's holds."""
+def waits_for_legal_holds(tenant_id: UUID) -> bool:
+    """Whether somebody waits for the lock of this organisation's legal holds."""
     return waits_for(f"hashtextextended('audit_hold {tenant_id}', 0)")
 
 

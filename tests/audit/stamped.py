@@ -3,7 +3,7 @@
 import secrets
 from uuid import UUID
 
-from audit.bundle.stamps import stamp_of
+from audit.bundle.stamps import read_time_stamp
 from audit.models import Anchor
 from audit.seals import anchors
 from tests.audit.bundle import files as bundles
@@ -19,10 +19,10 @@ def anchor() -> Anchor:
     return made
 
 
-def stamp(made: Anchor, authority: Authority) -> None:
+def time_stamp(made: Anchor, authority: Authority) -> None:
     nonce = f"01{secrets.token_hex(7)}"
     response = authority.reply(bytes.fromhex(QUERY.format(bytes(made.root).hex(), nonce)))
-    at = stamp_of(response)[1]
+    at = read_time_stamp(response)[1]
     anchors.store_token(made.id, authority=authority.url, response=response, stamped_at=at)
 
 
@@ -30,6 +30,6 @@ def bundle(tenant_id: UUID, authority: Authority, *, times: int = 2) -> bytes:
     """Some actions, sealed and stamped several times, and a few that are not stamped yet."""
     for _ in range(times):
         bundles.fill(tenant_id, actions=2)
-        stamp(anchor(), authority)
+        time_stamp(anchor(), authority)
     bundles.fill(tenant_id, actions=1)
     return bundles.make(tenant_id)

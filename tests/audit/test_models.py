@@ -8,62 +8,53 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import ProgrammingError, connection, connections
+from django.db import ProgrammingError, connection
 from django.db.models import Model
 
 from audit.ledger import ledger, policies, selectors
 from audit.models import ActionArtifact, AppendOnly, ExecutedAgentAction, LedgerPayload
 from tests.audit.entries import DRAFT, append_action, entry
+from tests.audit.tampering import find_permitted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 MODELS: tuple[Any, ...] = (ExecutedAgentAction, LedgerPayload, ActionArtifact)
 TABLES = ("audit_action", "audit_payload", "audit_artifact")
-WRITES: dict[str, Callable[[Any, Model], object]] = {
-    "save": lambda model, row: row.save(),
-    "delete": lambda model, row: row.delete(),
-    "create": lambda model, row: model.objects.create(),
-    "get_or_create": lambda model, row: model.objects.get_or_create(pk=0),
-    "bulk_create": lambda model, row: model.objects.bulk_create([row]),
-    "bulk_update": lambda model, row: model.objects.bulk_update([row], ["tenant_id"]),
-    "queryset update": lambda model, row: model.objects.filter(pk=row.pk).update(tenant_id=uuid4()),
-    "queryset delete": lambda model, row: model.objects.filter(pk=row.pk).delete(),
-}
+WRITES: tuple[Callable[[Any, Model], object], ...] = (
+    lambda model, row: row.save(),
+    lambda model, row: row.delete(),
+    lambda model, row: model.objects.create(),
+    lambda model, row: model.objects.get_or_create(pk=0),
+    lambda model, row: model.objects.bulk_create([row]),
+    lambda model, row: model.objects.bulk_update([row], ["tenant_id"]),
+    lambda model, row: model.objects.filter(pk=row.pk).update(tenant_id=uuid4()),
+    lambda model, row: model.objects.filter(pk=row.pk).delete(),
+)
 
 
-@pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("model", MODELS)
-def test_the_orm_refuses_to_write(model: Any, write: str) -> None:
+def test_the_orm_refuses_to_write(model: Any) -> None:
     ledger.append(entry(artifacts=(DRAFT,)))
     row = model.objects.order_by("-pk").first()
-    with pytest.raises(AppendOnly, match="only inserts"):
-        WRITES[write](model, row)
+    for write in WRITES:
+        with pytest.raises(AppendOnly, match="only inserts"):
+            write(model, row)
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE {table} SET tenant_id = gen_random_uuid()",
-        "DELETE FROM {table}",
-        "TRUNCATE {table}",
-        "TRUNCATE {table} CASCADE",
-        "SET session_replication_role = replica; DELETE FROM {table}",
-        "SET session_replication_role = replica; TRUNCATE {table}",
-        "MERGE INTO {table} USING (SELECT 1) AS one ON true WHEN MATCHED THEN DELETE",
-    ],
-)
 @pytest.mark.parametrize("alias", ["default", "ledger"])
-def test_the_database_refuses_changes_by_sql(alias: str, statement: str, table: str) -> None:
-    action_id = append_action(tenant_id=uuid4())
-    before = selectors.recorded(action_id)
-    with connections[alias].cursor() as cursor:
-        try:
-            with pytest.raises(ProgrammingError, match="The ledger only inserts"):
-                cursor.execute(statement.format(table=table))
-        finally:
-            cursor.execute("RESET session_replication_role")
-    assert selectors.recorded(action_id) == before
+def test_the_database_refuses_changes_by_sql(alias: str) -> None:
+    append_action(tenant_id=uuid4())
+    statements = (
+        "UPDATE {} SET tenant_id = gen_random_uuid()",
+        "DELETE FROM {}",
+        "TRUNCATE {}",
+        "TRUNCATE {} CASCADE",
+        "SET session_replication_role = replica; DELETE FROM {}",
+        "SET session_replication_role = replica; TRUNCATE {}",
+        "MERGE INTO {} USING (SELECT 1) AS one ON true WHEN MATCHED THEN DELETE",
+    )
+    tried = [one.format(table) for one in statements for table in TABLES]
+    assert find_permitted(tried, using=alias) == []
 
 
 def test_an_upsert_cannot_change_a_row() -> None:

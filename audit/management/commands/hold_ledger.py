@@ -27,10 +27,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         tenant_id = filters.choose_tenant(options)
         if options["list"]:
-            for hold in erasure.list_legal_holds(tenant_id):
-                whom = f"user {hold.on_behalf_of}" if hold.on_behalf_of else "everything"
-                since = f"{ids.moment(hold.action_id):%Y-%m-%d %H:%M} UTC"
-                self.stdout.write(f"{hold.action_id} has kept {whom} since {since}")
+            for legal_hold in erasure.list_legal_holds(tenant_id):
+                user = legal_hold.on_behalf_of
+                covered = f"the contents of user {user}" if user else "everything"
+                since = f"{ids.moment(legal_hold.action_id):%Y-%m-%d %H:%M} UTC"
+                self.stdout.write(f"{legal_hold.action_id} keeps {covered} since {since}")
             return
         if not options["reason"]:
             raise CommandError("Say why, with --reason.")

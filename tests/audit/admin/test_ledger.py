@@ -313,7 +313,7 @@ def test_an_unknown_format_is_not_found(operator: Client) -> None:
     assert operator.get(f"{LIST}export/xlsx/?tenant_id={uuid4()}").status_code == 404
 
 
-def test_staff_without_the_permission_see_nothing(client: Client) -> None:
+def test_staff_who_may_not_see_the_ledger_see_nothing(client: Client) -> None:
     user = User.objects.create_user("sam", is_staff=True)
     client.force_login(user)
     for target in (LIST, f"{LIST}export/csv/?tenant_id={uuid4()}"):

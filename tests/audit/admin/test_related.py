@@ -68,7 +68,7 @@ def test_who_was_asked_who_answered_and_after_how_long(client: Client) -> None:
     assert "Approved by operator:olga" in text
 
 
-def test_a_word_through_a_token_is_told_with_its_user(client: Client) -> None:
+def test_a_decision_through_a_token_names_its_user(client: Client) -> None:
     action_id = asked(uuid4(), reason="rejected", as_user="omar")
     (one,) = around.list_questions(selectors.recorded(action_id))
     assert one["by"] == "operator:olga as omar"

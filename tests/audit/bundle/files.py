@@ -1,13 +1,20 @@
 """Bundles as the files in them, to look into and to tamper with."""
 
+import ast
 import io
 import itertools
 import json
+import subprocess
+import sys
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 from audit.bundle import verify
@@ -21,6 +28,8 @@ from tests.audit.entries import append_action, entry
 
 Files = dict[str, bytes]
 ROTATED = datetime(2026, 11, 20, 22, tzinfo=UTC)
+# A signature in pure Python takes its time; each is checked once.
+is_signed = cache(verify.is_signed)
 
 
 def fill(tenant_id: UUID, *, actions: int = 6) -> None:
@@ -68,6 +77,15 @@ def lines(files: Files, part: str) -> list[Any]:
 
 def put(files: Files, part: str, rows: list[Any]) -> None:
     files[f"{part}.jsonl"] = b"".join(chain.canonical_bytes(row) + b"\n" for row in rows)
+
+
+@contextmanager
+def edit(files: Files, part: str) -> Iterator[list[Any]]:
+    """The rows of one file, to change in place. The manifest fits them afterwards."""
+    rows = lines(files, part)
+    yield rows
+    put(files, part, rows)
+    mend(files)
 
 
 def mend(files: Files, **changes: Any) -> None:
@@ -147,7 +165,33 @@ def check(folder: Path, data: bytes, key: str, *older: str) -> int:
     for number, note in enumerate(older):
         kept.append(folder / f"kept-{number}.note")
         kept[-1].write_text(note, encoding="utf-8")
-    return verify.main([str(folder / "bundle.zip"), key, *map(str, kept)])
+    with mock.patch.object(verify, "is_signed", is_signed):
+        return verify.main([str(folder / "bundle.zip"), key, *map(str, kept)])
+
+
+def run_alone(folder: Path, data: bytes, program: str, *arguments: str) -> str:
+    """What a program out of the bundle prints about it, in an interpreter that knows the
+    standard library alone."""
+    (folder / "bundle.zip").write_bytes(data)
+    (folder / program).write_bytes(unpack(data)[program])
+    done = subprocess.run(
+        [sys.executable, "-I", program, "bundle.zip", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def read_program(module: ModuleType) -> tuple[set[str], int]:
+    """The packages that a program imports, and how many lines it has."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.partition(".")[0] for name in names}, len(source.splitlines())
 
 
 def altered_bit(text: bytes, place: int) -> bytes:

@@ -79,10 +79,8 @@ def cut_head_and_mend(files: Files, luck: random.Random) -> None:
 
 
 def change_payload(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "payloads")
-    luck.choice(rows)["body"]["resource_id"] += "0"
-    bundles.put(files, "payloads", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "payloads") as rows:
+        luck.choice(rows)["body"]["resource_id"] += "0"
 
 
 def add_a_blank_to_a_payload(files: Files, luck: random.Random) -> None:
@@ -121,70 +119,53 @@ def cut_off_the_last_line_break(files: Files, luck: random.Random) -> None:
 
 
 def change_salt(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "payloads")
-    luck.choice(rows)["salt"] = luck.randbytes(16).hex()
-    bundles.put(files, "payloads", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "payloads") as rows:
+        luck.choice(rows)["salt"] = luck.randbytes(16).hex()
 
 
 def swap_payloads(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "payloads")
-    one, other = luck.sample(rows, 2)
-    for name in ("salt", "body"):
-        one[name], other[name] = other[name], one[name]
-    bundles.put(files, "payloads", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "payloads") as rows:
+        one, other = luck.sample(rows, 2)
+        for name in ("salt", "body"):
+            one[name], other[name] = other[name], one[name]
 
 
 def reorder_payloads(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "payloads")
-    swap(rows, luck)
-    bundles.put(files, "payloads", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "payloads") as rows:
+        swap(rows, luck)
 
 
 def hide_payload(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "payloads")
-    rows.pop(luck.randrange(len(rows)))
-    bundles.put(files, "payloads", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "payloads") as rows:
+        rows.pop(luck.randrange(len(rows)))
 
 
 def add_payload(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "payloads")
-    place = luck.randrange(len(rows))
-    rows.insert(place, rows[place] | {"body": {}})
-    bundles.put(files, "payloads", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "payloads") as rows:
+        place = luck.randrange(len(rows))
+        rows.insert(place, rows[place] | {"body": {}})
 
 
 def change_artifact(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "artifacts")
-    row, name = luck.choice(rows), luck.choice(["external_id", "kind", "provider", "url", "digest"])
-    (row if name == "digest" else row["artifact"])[name] = "0" * 64
-    bundles.put(files, "artifacts", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "artifacts") as rows:
+        row = luck.choice(rows)
+        name = luck.choice(["external_id", "kind", "provider", "url", "digest"])
+        (row if name == "digest" else row["artifact"])[name] = "0" * 64
 
 
 def drop_artifact(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "artifacts")
-    rows.pop(luck.randrange(len(rows)))
-    bundles.put(files, "artifacts", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "artifacts") as rows:
+        rows.pop(luck.randrange(len(rows)))
 
 
 def change_policy(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "policies")
-    luck.choice(rows)["body"] = '{"rules":"other"}'
-    bundles.put(files, "policies", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "policies") as rows:
+        luck.choice(rows)["body"] = '{"rules":"other"}'
 
 
 def drop_policy(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "policies")
-    rows.pop(luck.randrange(len(rows)))
-    bundles.put(files, "policies", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "policies") as rows:
+        rows.pop(luck.randrange(len(rows)))
 
 
 def sign_with_a_foreign_key(files: Files, luck: random.Random) -> None:

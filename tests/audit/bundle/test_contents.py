@@ -125,7 +125,7 @@ def test_rows_are_read_page_by_page(tenant_id: UUID, monkeypatch: pytest.MonkeyP
     assert asked == {rows.LINES: 4, rows.CONTENTS: 4}
 
 
-def test_what_an_action_brought_forth_is_named_whatever_its_ids_are(tmp_path: Path) -> None:
+def test_what_an_action_created_is_named_for_any_ids(tmp_path: Path) -> None:
     tenant_id = uuid4()
     ids = ['","kind":"x', "\\", '"', "é\n\u2028\x00", "", "plain", "🙂" * 3, "[],{}:"]
     made = tuple(

@@ -141,63 +141,47 @@ def test_rows_that_are_not_sealed_yet_come_later(tmp_path: Path) -> None:
 
 
 def swap_lines(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "ledger")
-    at = luck.randrange(len(rows) - 1)
-    rows[at], rows[at + 1] = rows[at + 1], rows[at]
-    bundles.put(files, "ledger", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "ledger") as rows:
+        at = luck.randrange(len(rows) - 1)
+        rows[at], rows[at + 1] = rows[at + 1], rows[at]
 
 
 def alter_line(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "ledger")
-    luck.choice(rows)[luck.choice(["status", "decision", "actor_id", "trigger"])] = "other"
-    bundles.put(files, "ledger", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "ledger") as rows:
+        luck.choice(rows)[luck.choice(["status", "decision", "actor_id", "trigger"])] = "other"
 
 
 def alter_proof(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "proofs")
-    nodes = luck.choice(rows)["proof"]
-    nodes[luck.randrange(len(nodes))] = luck.randbytes(32).hex()
-    bundles.put(files, "proofs", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "proofs") as rows:
+        nodes = luck.choice(rows)["proof"]
+        nodes[luck.randrange(len(nodes))] = luck.randbytes(32).hex()
 
 
 def shorten_proof(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "proofs")
-    nodes = luck.choice(rows)["proof"]
-    nodes.pop(luck.randrange(len(nodes)))
-    bundles.put(files, "proofs", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "proofs") as rows:
+        nodes = luck.choice(rows)["proof"]
+        nodes.pop(luck.randrange(len(nodes)))
 
 
 def lengthen_proof(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "proofs")
-    luck.choice(rows)["proof"].append(luck.randbytes(32).hex())
-    bundles.put(files, "proofs", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "proofs") as rows:
+        luck.choice(rows)["proof"].append(luck.randbytes(32).hex())
 
 
 def take_another_proof(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "proofs")
-    one, other = luck.sample(range(len(rows)), 2)
-    rows[one] = rows[other]
-    bundles.put(files, "proofs", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "proofs") as rows:
+        one, other = luck.sample(range(len(rows)), 2)
+        rows[one] = rows[other]
 
 
 def claim_another_place(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "proofs")
-    luck.choice(rows)["place"] += luck.choice([-1, 1, 2, 100])
-    bundles.put(files, "proofs", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "proofs") as rows:
+        luck.choice(rows)["place"] += luck.choice([-1, 1, 2, 100])
 
 
 def drop_proof(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "proofs")
-    rows.pop(luck.randrange(len(rows)))
-    bundles.put(files, "proofs", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "proofs") as rows:
+        rows.pop(luck.randrange(len(rows)))
 
 
 def add_proof(files: Files, luck: random.Random) -> None:
@@ -249,12 +233,10 @@ def drop_redaction(files: Files, luck: random.Random) -> None:
 
 
 def alter_redaction(files: Files, luck: random.Random) -> None:
-    rows = bundles.lines(files, "redactions")
-    name = luck.choice(["line", "body", "salt", "place", "proof"])
-    others = {"place": rows[0]["place"] - 1, "proof": rows[0]["proof"][1:], "salt": "00" * 16}
-    rows[0][name] = others.get(name) or rows[0][name].replace("row", "wor")
-    bundles.put(files, "redactions", rows)
-    bundles.mend(files)
+    with bundles.edit(files, "redactions") as rows:
+        name = luck.choice(["line", "body", "salt", "place", "proof"])
+        others = {"place": rows[0]["place"] - 1, "proof": rows[0]["proof"][1:], "salt": "00" * 16}
+        rows[0][name] = others.get(name) or rows[0][name].replace("row", "wor")
 
 
 def make_up_a_redaction(files: Files, luck: random.Random) -> None:

@@ -80,7 +80,7 @@ def test_an_answer_that_took_long_is_no_step() -> None:
     assert slow.at_earliest(later) < later.at
 
 
-def test_a_clock_behind_the_newest_row_is_recorded_once_whoever_looks_again() -> None:
+def test_a_clock_behind_the_newest_row_is_recorded_once_however_often_one_looks() -> None:
     before = len(steps())
     with sealed.recorded_before(timedelta(seconds=-90)):
         append_action(tenant_id=uuid4())

@@ -114,8 +114,8 @@ def read(session: Session) -> None:
         session.execute(f"SELECT * FROM audit_{table}")
 
 
-def stamp(column: str, value: str) -> Callable[[Session], None]:
-    """Append a row and set what the database stamps."""
+def set_column(column: str, value: str) -> Callable[[Session], None]:
+    """Append a row and set what the database dates and numbers itself."""
 
     def set_it(session: Session) -> None:
         first = "INSERT INTO audit_action ("
@@ -146,22 +146,22 @@ SIGNING_KEY = (
     "INSERT INTO audit_signing_key (public, statement) VALUES (sha256(random()::text::bytea), 'x')"
 )
 NEVER = {
-    "set recorded_at": stamp("recorded_at", "now() - interval '1 day'"),
-    "set xact": stamp("xact", "'3'"),
-    "set id": stamp("id", "1000000"),
-    "stamp a checkpoint": sql(
+    "set recorded_at": set_column("recorded_at", "now() - interval '1 day'"),
+    "set xact": set_column("xact", "'3'"),
+    "set id": set_column("id", "1000000"),
+    "date a checkpoint": sql(
         CHECKPOINT.replace("(tenant_id", "(signed_at, tenant_id").replace(
             "VALUES (", "VALUES (now(), "
         )
     ),
     "change a data key": sql("UPDATE audit_data_key SET wrapped = NULL"),
     "delete a data key": sql("DELETE FROM audit_data_key"),
-    "stamp an anchor": sql(
+    "date an anchor": sql(
         ANCHOR.replace("(checkpoint_id", "(made_at, checkpoint_id").replace(
             "VALUES (", "VALUES (now(), "
         )
     ),
-    "stamp a signing key": sql(
+    "date a signing key": sql(
         SIGNING_KEY.replace("(public", "(named_at, public").replace("VALUES (", "VALUES (now(), ")
     ),
     "update": sql("UPDATE audit_action SET status = 'failed'"),
@@ -319,7 +319,7 @@ def test_the_sealer_seals_under_its_own_role(separate: Separate) -> None:
         "update",
         "delete",
         "truncate",
-        "stamp",
+        "date",
         "insert",
         "seal",
         "public",

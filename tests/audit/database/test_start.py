@@ -1,7 +1,7 @@
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
-from django.db import OperationalError, connections, transaction
+from django.db import OperationalError, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -10,20 +10,15 @@ from audit.database import start
 from audit.ledger import ledger, months
 from audit.ledger.months import Month
 from tests.audit.entries import entry
-from tests.audit.tampering import Undo
+from tests.audit.tampering import undoing
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
 def refusals_after(statement: str) -> list[str]:
-    try:
-        with transaction.atomic(using="ledger"):
-            with connections["ledger"].cursor() as cursor:
-                cursor.execute(statement)
-            found = start.find_refusals()
-            raise Undo
-    except Undo:
-        return found
+    with undoing() as cursor:
+        cursor.execute(statement)
+        return start.find_refusals()
 
 
 def test_a_ledger_as_it_should_be_refuses_nobody() -> None:
@@ -116,14 +111,10 @@ def test_a_database_without_the_ledger_refuses(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_database_of_another_version_is_not_migrated() -> None:
-    try:
-        with transaction.atomic():
-            MigrationRecorder(connections["default"]).record_applied("audit", "0019_of_before")
-            with pytest.raises(SystemCheckError, match="another version") as refused:
-                call_command("migrate", verbosity=0, skip_checks=False)
-            raise Undo
-    except Undo:
-        pass
+    with undoing("default"):
+        MigrationRecorder(connections["default"]).record_applied("audit", "0019_of_before")
+        with pytest.raises(SystemCheckError, match="another version") as refused:
+            call_command("migrate", verbosity=0, skip_checks=False)
     assert "(audit.E004)" in str(refused.value)
     assert "`make reset` deletes the database" in str(refused.value)
 

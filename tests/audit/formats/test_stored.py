@@ -83,7 +83,7 @@ def test_a_page_that_cannot_be_encoded_leaves_nothing_open(
     assert len(row_ids(tenant_id)) == 2
 
 
-def test_a_statement_that_fails_is_told_and_the_connection_stays_usable() -> None:
+def test_a_statement_that_fails_raises_and_the_connection_stays_usable() -> None:
     good = "COPY (SELECT 1) TO STDOUT"
     copies = Copies(connections["ledger"], good, "COPY (SELECT 1 / 0) TO STDOUT", good)
     with pytest.raises(DatabaseError, match="division by zero"), copies:

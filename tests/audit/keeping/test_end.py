@@ -128,18 +128,18 @@ def test_a_bundle_of_rows_before_the_end_brings_the_end_along(
     assert "The policy that decided it is missing or altered." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("phase", ["attempt", "control", "blocked"])
-def test_nothing_is_appended_afterwards(tenant_id: UUID, phase: str) -> None:
+def test_nothing_is_appended_afterwards(tenant_id: UUID) -> None:
     bundles.make(tenant_id)
     end.end(tenant_id, **WHY)
-    status = {"attempt": "pending", "control": "waiting", "blocked": "blocked"}[phase]
-    late = entry(tenant_id=tenant_id, phase=phase, status=status)
-    for _ in range(2):
-        with pytest.raises(ledger.Ended, match="has ended: its data key was destroyed"):
-            ledger.append(late)
+    statuses = {"attempt": "pending", "control": "waiting", "blocked": "blocked"}
+    for phase, status in statuses.items():
+        late = entry(tenant_id=tenant_id, phase=phase, status=status)
+        for _ in range(2):
+            with pytest.raises(ledger.Ended, match="has ended: its data key was destroyed"):
+                ledger.append(late)
+        assert selectors.recorded(late.action_id) == ()
     with pytest.raises(ledger.Ended):
         erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
-    assert selectors.recorded(late.action_id) == ()
 
 
 def test_another_worker_that_has_the_key_appends_nothing_either(
@@ -185,12 +185,12 @@ def test_a_bundle_of_filters_does_not_count(tenant_id: UUID) -> None:
     assert end.load_state(tenant_id).bundle is None
 
 
-def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
-    """The end has looked for holds already, and is not committed yet."""
+def test_a_legal_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
+    """The end has looked for legal holds already, and is not committed yet."""
     bundles.make(tenant_id)
     refused: list[type[Exception]] = []
 
-    def set_hold() -> None:
+    def set_legal_hold() -> None:
         try:
             erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
         except ledger.Ended as error:
@@ -198,18 +198,18 @@ def test_a_hold_that_is_set_while_it_ends_is_refused(tenant_id: UUID) -> None:
         finally:
             connections.close_all()
 
-    holder = threading.Thread(target=set_hold)
+    holder = threading.Thread(target=set_legal_hold)
     with erasure.unless_held() as cursor:
         cursor.execute(end.END, ledger.in_the_clear(end_row(tenant_id)))
         holder.start()
-        sealed.until(lambda: sealed.waits_for_holds(tenant_id))
+        sealed.until(lambda: sealed.waits_for_legal_holds(tenant_id))
     holder.join()
     assert refused == [ledger.Ended]
     assert erasure.list_legal_holds(tenant_id) == []
 
 
 @pytest.mark.parametrize("held", ["", "maya"])
-def test_a_hold_keeps_the_key(tenant_id: UUID, held: str) -> None:
+def test_a_legal_hold_keeps_the_key(tenant_id: UUID, held: str) -> None:
     erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
     sealed.seal(tenant_id)
     bundles.make(tenant_id)
@@ -249,46 +249,38 @@ def end_and(statement: str, tenant_id: UUID, *, other: UUID) -> None:
         cursor.execute(statement, [tenant_id])
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_the_database_destroys_no_key_without_the_row_that_says_so(tenant_id: UUID) -> None:
+    other = uuid4()
+    ledger.append(entry(tenant_id=other))
+    ledger.append(end_row(tenant_id))  # of another transaction
+    for statement in (
         "UPDATE audit_data_key SET wrapped = NULL WHERE tenant_id = %s",
         "DELETE FROM audit_data_key WHERE tenant_id = %s",
         "UPDATE audit_data_key SET wrapped = substr(wrapped || wrapped, 2, 40) "
         "WHERE tenant_id = %s",
-    ],
-)
-def test_the_database_destroys_no_key_without_the_row_that_says_so(
-    tenant_id: UUID, statement: str
-) -> None:
-    ledger.append(end_row(tenant_id))  # of another transaction
-    with (
-        pytest.raises(ProgrammingError, match="The ledger only inserts"),
-        connections["ledger"].cursor() as cursor,
     ):
-        cursor.execute(statement, [tenant_id])
-    other = uuid4()
-    ledger.append(entry(tenant_id=other))
-    with pytest.raises(ProgrammingError, match="The ledger only inserts"):
-        end_and(statement, tenant_id, other=other)
-    assert not destroyed(tenant_id)
-    assert not destroyed(other)
+        with (
+            pytest.raises(ProgrammingError, match="The ledger only inserts"),
+            connections["ledger"].cursor() as cursor,
+        ):
+            cursor.execute(statement, [tenant_id])
+        with pytest.raises(ProgrammingError, match="The ledger only inserts"):
+            end_and(statement, tenant_id, other=other)
+        assert not destroyed(tenant_id)
+        assert not destroyed(other)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
+def test_no_other_row_destroys_a_key(tenant_id: UUID) -> None:
+    ledger.append(entry(tenant_id=LEDGER_TENANT))
+    for row in (
         end_row(LEDGER_TENANT),
-        end_row(UUID(int=5), action_type="ledger.hold"),
-        end_row(UUID(int=5), status="recorded"),
-    ],
-)
-def test_no_other_row_destroys_a_key(row: Entry) -> None:
-    ledger.append(entry(tenant_id=row.tenant_id))
-    with connections["ledger"].cursor() as cursor, pytest.raises(ProgrammingError):
-        cursor.execute(end.END, ledger.in_the_clear(row))
-    assert not destroyed(row.tenant_id)
-    assert selectors.recorded(row.action_id) == ()
+        end_row(tenant_id, action_type="ledger.hold"),
+        end_row(tenant_id, status="recorded"),
+    ):
+        with connections["ledger"].cursor() as cursor, pytest.raises(ProgrammingError):
+            cursor.execute(end.END, ledger.in_the_clear(row))
+        assert not destroyed(row.tenant_id)
+        assert selectors.recorded(row.action_id) == ()
 
 
 def test_what_records_the_end_cannot_be_erased(tenant_id: UUID) -> None:
@@ -344,7 +336,7 @@ def test_the_command_says_how_far_it_is(tenant_id: UUID, monkeypatch: pytest.Mon
     ]
 
 
-def test_the_command_refuses_under_a_hold_and_for_a_stranger(tenant_id: UUID) -> None:
+def test_the_command_refuses_under_a_legal_hold_and_for_a_stranger(tenant_id: UUID) -> None:
     erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
     with pytest.raises(CommandError, match=r"Legal holds in force: 1\. .* Nothing was changed"):
         run(tenant_id, f"--confirm={tenant_id}")

@@ -248,23 +248,25 @@ def test_the_record_of_an_erasure_cannot_be_erased(tenant_id: UUID) -> None:
 
 
 @pytest.mark.parametrize("held", ["", "maya"])
-def test_a_hold_keeps_contents_until_it_is_released(held: str, tenant_id: UUID) -> None:
+def test_a_legal_hold_keeps_contents_until_it_is_released(held: str, tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
     append_action(tenant_id=tenant_id, on_behalf_of="omar")
-    hold = erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
-    assert [found.action_id for found in erasure.list_legal_holds(tenant_id)] == [hold]
+    legal_hold_id = erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of=held, **WHY)
+    assert [found.action_id for found in erasure.list_legal_holds(tenant_id)] == [legal_hold_id]
     for scope in (Scope(tenant_id=tenant_id, on_behalf_of="maya"), Scope(tenant_id=tenant_id)):
         with pytest.raises(erasure.Held, match="A legal hold keeps row"):
             erasure.erase(scope, **WHY)
-    assert contents(tenant_id) == 7  # and the hold's own
+    assert contents(tenant_id) == 7  # and the legal hold's own
     if held:
         assert erasure.erase(Scope(tenant_id=tenant_id, on_behalf_of="omar"), **WHY)[1] == 2
 
-    assert not erasure.release_legal_hold(hold, tenant_id=uuid4(), **WHY)
-    assert erasure.release_legal_hold(hold, tenant_id=tenant_id, **WHY)
-    assert not erasure.release_legal_hold(hold, tenant_id=tenant_id, **WHY)
+    assert not erasure.release_legal_hold(legal_hold_id, tenant_id=uuid4(), **WHY)
+    assert erasure.release_legal_hold(legal_hold_id, tenant_id=tenant_id, **WHY)
+    assert not erasure.release_legal_hold(legal_hold_id, tenant_id=tenant_id, **WHY)
     assert erasure.erase(Scope(tenant_id=tenant_id), **WHY)[1] == (2 if held else 4)
-    assert [row.payload for row in selectors.recorded(hold)] == [{"reason": WHY["reason"]}] * 2
+    assert [row.payload for row in selectors.recorded(legal_hold_id)] == [
+        {"reason": WHY["reason"]}
+    ] * 2
     assert findings(tenant_id) == []
 
 
@@ -309,43 +311,52 @@ def test_the_command_says_that_its_role_may_not_erase(
     assert contents(tenant_id) == 3
 
 
-def test_the_commands_set_list_obey_and_release_holds(tenant_id: UUID) -> None:
+def test_the_commands_set_list_obey_and_release_legal_holds(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
     with pytest.raises(CommandError, match="Say why"):
         run("hold_ledger", tenant_id, "--set")
-    hold = run("hold_ledger", tenant_id, "--set", "--user=maya", "--reason=case 3").split()[2]
-    assert run("hold_ledger", tenant_id, "--list").startswith(f"{hold} has kept user maya since ")
+    answer = run("hold_ledger", tenant_id, "--set", "--user=maya", "--reason=case 3")
+    legal_hold_id = answer.split()[3]
+    assert run("hold_ledger", tenant_id, "--list").startswith(
+        f"{legal_hold_id} keeps the contents of user maya since "
+    )
     with pytest.raises(CommandError, match=r"A legal hold keeps row .* hold_ledger --list"):
         run("redact_ledger", tenant_id, "--everything", "--reason=end", "--apply")
     assert contents(tenant_id) == 4
-    assert "is released" in run("hold_ledger", tenant_id, f"--release={hold}", "--reason=over")
+    assert "is released" in run(
+        "hold_ledger", tenant_id, f"--release={legal_hold_id}", "--reason=over"
+    )
     assert run("hold_ledger", tenant_id, "--list") == ""
     with pytest.raises(CommandError, match="no such legal hold in force"):
-        run("hold_ledger", tenant_id, f"--release={hold}", "--reason=over")
+        run("hold_ledger", tenant_id, f"--release={legal_hold_id}", "--reason=over")
 
 
-def test_a_hold_that_is_set_while_contents_are_erased_comes_afterwards(tenant_id: UUID) -> None:
-    """The erasure has looked for holds already, and is not committed yet."""
+def test_a_legal_hold_that_is_set_while_contents_are_erased_comes_afterwards(
+    tenant_id: UUID,
+) -> None:
+    """The erasure has looked for legal holds already, and is not committed yet."""
     append_action(tenant_id=tenant_id)
     rows = list(erasure.select_rows(Scope(tenant_id=tenant_id)).values_list("id", flat=True))
 
-    def set_hold() -> None:
+    def set_legal_hold() -> None:
         erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="", **WHY)
         connections.close_all()
 
-    holder = threading.Thread(target=set_hold)
+    holder = threading.Thread(target=set_legal_hold)
     with erasure.unless_held() as cursor:
         said = erasure.build_redaction(rows, tenant_id=tenant_id, action_id=ids.uuid7(), **WHY)
         cursor.execute(erasure.REDACT, said)
         holder.start()
-        sealed.until(lambda: sealed.waits_for_holds(tenant_id))
+        sealed.until(lambda: sealed.waits_for_legal_holds(tenant_id))
     holder.join()
     redaction = ExecutedAgentAction.objects.get(tenant_id=tenant_id, phase="redaction")
     (held,) = erasure.list_legal_holds(tenant_id)
     assert redaction.id < held.id
 
 
-def test_an_erasure_waits_for_a_hold_that_is_being_set_and_is_refused(tenant_id: UUID) -> None:
+def test_an_erasure_waits_for_a_legal_hold_that_is_being_set_and_is_refused(
+    tenant_id: UUID,
+) -> None:
     append_action(tenant_id=tenant_id)
     refused: list[str] = []
 
@@ -360,7 +371,7 @@ def test_an_erasure_waits_for_a_hold_that_is_being_set_and_is_refused(tenant_id:
     eraser = threading.Thread(target=erase)
     with erasure.no_erasure_meanwhile(tenant_id):
         eraser.start()
-        sealed.until(lambda: sealed.waits_for_holds(tenant_id))
+        sealed.until(lambda: sealed.waits_for_legal_holds(tenant_id))
         events.record(
             erasure.LEGAL_HOLD, tenant_id=tenant_id, status="pending", payload={"reason": "case 3"}
         )

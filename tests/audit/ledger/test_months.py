@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import product
 from uuid import UUID, uuid4
 
 import pytest
 from django.core.checks import run_checks
 from django.core.management import call_command
-from django.db import ProgrammingError, connections, transaction
+from django.db import connections
 from django.utils import timezone
 
 from audit.database import guards
@@ -16,7 +17,7 @@ from audit.ledger.months import Month
 from audit.models import Leaf
 from tests.audit import sealed
 from tests.audit.entries import DRAFT, append_action, entry
-from tests.audit.tampering import Undo
+from tests.audit.tampering import find_permitted, undoing
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 PARTS = ("audit_action", "audit_payload", "audit_artifact")
@@ -87,66 +88,45 @@ def test_an_action_of_a_month_that_was_not_made_is_refused(year: int) -> None:
     assert selectors.recorded(wanted.action_id) == ()
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE {month} SET tenant_id = gen_random_uuid()",
-        "DELETE FROM {month}",
-        "TRUNCATE {month}",
-        "SET session_replication_role = replica; DELETE FROM {month}",
-        "SET session_replication_role = replica; TRUNCATE {month}",
-    ],
-)
-def test_a_month_refuses_changes_by_sql(statement: str, part: str) -> None:
+def test_a_month_refuses_changes_by_sql() -> None:
     append_action(tenant_id=uuid4())
-    month = f"{part}_{Month.of(timezone.now()).suffix}"
-    with connections["ledger"].cursor() as cursor:
-        try:
-            with pytest.raises(ProgrammingError, match="The ledger only inserts"):
-                cursor.execute(statement.format(month=month))
-        finally:
-            cursor.execute("RESET session_replication_role")
+    present = [f"{part}_{Month.of(timezone.now()).suffix}" for part in PARTS]
+    statements = (
+        "UPDATE {} SET tenant_id = gen_random_uuid()",
+        "DELETE FROM {}",
+        "TRUNCATE {}",
+        "SET session_replication_role = replica; DELETE FROM {}",
+        "SET session_replication_role = replica; TRUNCATE {}",
+    )
+    assert find_permitted(one.format(month) for one in statements for month in present) == []
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("name", guards.KINDS)
-def test_a_weakened_guard_of_one_month_is_found(name: str, part: str) -> None:
-    month = f"{part}_{Month.of(timezone.now()).following.suffix}"
-    wanted = f"The trigger {part}_{name} on {month} is not ENABLE ALWAYS: it can be switched off."
-    try:
-        with transaction.atomic(using="ledger"):
-            with connections["ledger"].cursor() as cursor:
-                cursor.execute(f"ALTER TABLE {month} DISABLE TRIGGER {part}_{name}")
+def test_a_weakened_guard_of_one_month_is_found() -> None:
+    for part, name in product(PARTS, guards.KINDS):
+        month = f"{part}_{Month.of(timezone.now()).following.suffix}"
+        with undoing() as cursor:
+            cursor.execute(f"ALTER TABLE {month} DISABLE TRIGGER {part}_{name}")
             found = guards.find_problems()
-            raise Undo
-    except Undo:
-        pass
-    assert found == [wanted]
+        assert found == [
+            f"The trigger {part}_{name} on {month} is not ENABLE ALWAYS: it can be switched off."
+        ]
 
 
 def test_a_missing_month_is_made_with_all_its_guards_and_the_check_says_so_until_then() -> None:
     this = Month.of(timezone.now())
     last = months.list_months()[-1]
-    try:
-        with transaction.atomic(using="ledger"):
-            with connections["ledger"].cursor() as cursor:
-                for part in PARTS:
-                    cursor.execute(f"DROP TABLE {part}_{this.following.suffix}")
-            said = [one for one in run_checks(databases=["default"]) if one.id == "audit.W002"]
-            made = months.make_ahead()
-            left = (
-                guards.find_problems(),
-                months.find_missing(months.list_months(), now=timezone.now()),
-            )
-            raise Undo
-    except Undo:
-        pass
-    assert [one.msg for one in said] == [
+    with undoing() as cursor:
+        for part in PARTS:
+            cursor.execute(f"DROP TABLE {part}_{this.following.suffix}")
+        warnings = [one for one in run_checks(databases=["default"]) if one.id == "audit.W002"]
+        created = months.make_ahead()
+        problems = guards.find_problems()
+        missing = months.find_missing(months.list_months(), now=timezone.now())
+    assert [one.msg for one in warnings] == [
         f"The ledger has no month {this.following}: what is asked for then is refused."
     ]
-    assert made == [this.following]
-    assert left == ([], [])
+    assert created == [this.following]
+    assert (problems, missing) == ([], [])
     assert months.list_months()[-1] == last
 
 

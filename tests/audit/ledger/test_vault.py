@@ -65,7 +65,7 @@ def test_nothing_of_a_payload_is_readable_in_the_database(tenant_id: UUID) -> No
 def test_what_the_database_itself_reads_is_in_the_clear(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id)
     erasure.erase(erasure.Scope(tenant_id=tenant_id), reason="request 7", actor_id="olga")
-    hold = erasure.set_legal_hold(
+    legal_hold_id = erasure.set_legal_hold(
         tenant_id=tenant_id, on_behalf_of="", reason="case 3", actor_id="olga"
     )
     stored = list(LedgerPayload.objects.filter(tenant_id=tenant_id).order_by("row_id"))
@@ -74,7 +74,7 @@ def test_what_the_database_itself_reads_is_in_the_clear(tenant_id: UUID) -> None
         ["reason", "rows"],
         ["reason"],
     ]
-    assert [row.payload for row in selectors.recorded(hold)] == [{"reason": "case 3"}]
+    assert [row.payload for row in selectors.recorded(legal_hold_id)] == [{"reason": "case 3"}]
 
 
 @given(st.binary(min_size=16, max_size=16), st.text())

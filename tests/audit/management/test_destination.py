@@ -165,7 +165,7 @@ def database_away_when(
             away.__exit__(None, None, None)
 
 
-def test_standard_output_is_told_to_be_less_than_whole(
+def test_standard_output_says_when_it_is_less_than_whole(
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = BytesIO()

@@ -62,11 +62,11 @@ def test_a_bundle_takes_what_is_stamped_and_within_it(authority: Authority) -> N
         sealed.seal(tenant_id)
         made = stamped.anchor()
         if is_stamped:
-            stamped.stamp(made, authority)
+            stamped.time_stamp(made, authority)
             newest = progress.find_newest_checkpoint(tenant_id)
             assert newest
             sizes.append(newest.size)
-    stamped.stamp(stamped.anchor(), authority)  # a quiet hour: nothing new is proven by it
+    stamped.time_stamp(stamped.anchor(), authority)  # a quiet hour: nothing new is proven by it
     assert sizes == [2, 6, 8]
 
     def within(above: int, upto: int) -> list[int]:
@@ -88,7 +88,7 @@ def test_of_many_some_are_taken_and_the_last_one_always(
     for _ in range(5):
         append_action(tenant_id=tenant_id)
         sealed.seal(tenant_id)
-        stamped.stamp(stamped.anchor(), authority)
+        stamped.time_stamp(stamped.anchor(), authority)
     found = [one.checkpoint.size for one in anchors.list_stamped(tenant_id, above=0, upto=10)]
     assert found == [4, 10]
 
@@ -99,7 +99,7 @@ def test_anchors_are_never_changed(authority: Authority, table: str, change: str
     tenant_id = uuid4()
     append_action(tenant_id=tenant_id)
     sealed.seal(tenant_id)
-    stamped.stamp(stamped.anchor(), authority)
+    stamped.time_stamp(stamped.anchor(), authority)
     with (
         pytest.raises(Exception, match=r"The ledger only inserts|cannot truncate a table"),
         connections["ledger"].cursor() as cursor,

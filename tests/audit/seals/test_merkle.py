@@ -82,18 +82,18 @@ def test_each_leaf_is_proven_and_no_other_is(size: int) -> None:
     for index, leaf in enumerate(leaves):
         proof = merkle.inclusion_proof(leaves, index)
 
-        def holds(
+        def is_held(
             leaf: bytes = leaf, index: int = index, proof: list[bytes] = proof, root: bytes = root
         ) -> bool:
             return merkle.is_included(leaf=leaf, index=index, size=size, proof=proof, root=root)
 
-        assert holds()
-        assert not holds(leaf=merkle.leaf_hash(b"another"))
-        assert not holds(root=merkle.leaf_hash(b"another"))
-        assert not holds(proof=[*proof, leaf])
-        assert not holds(index=size)
-        assert size == 1 or not holds(index=(index + 1) % size)
-        assert size == 1 or not holds(proof=proof[:-1])
+        assert is_held()
+        assert not is_held(leaf=merkle.leaf_hash(b"another"))
+        assert not is_held(root=merkle.leaf_hash(b"another"))
+        assert not is_held(proof=[*proof, leaf])
+        assert not is_held(index=size)
+        assert size == 1 or not is_held(index=(index + 1) % size)
+        assert size == 1 or not is_held(proof=proof[:-1])
 
 
 @pytest.mark.parametrize("size", range(1, 34))
@@ -103,14 +103,14 @@ def test_a_tree_is_shown_to_continue_each_smaller_one(size: int) -> None:
     for old in range(1, size + 1):
         proof, old_root = merkle.consistency_proof(leaves, old), merkle.tree_root(leaves[:old])
 
-        def holds(old: int = old, old_root: bytes = old_root, proof: list[bytes] = proof) -> bool:
+        def is_held(old: int = old, old_root: bytes = old_root, proof: list[bytes] = proof) -> bool:
             return merkle.is_consistent(
                 old_size=old, old_root=old_root, size=size, root=root, proof=proof
             )
 
-        assert holds()
-        assert not holds(old_root=merkle.leaf_hash(b"another"))
-        assert not holds(proof=[*proof, root])
-        assert not holds(old=0)
-        assert not holds(old=size + 1)
-        assert old == size or not holds(proof=proof[:-1])
+        assert is_held()
+        assert not is_held(old_root=merkle.leaf_hash(b"another"))
+        assert not is_held(proof=[*proof, root])
+        assert not is_held(old=0)
+        assert not is_held(old=size + 1)
+        assert old == size or not is_held(proof=proof[:-1])

@@ -357,7 +357,7 @@ def test_a_sealer_that_starts_waits_for_a_database_that_is_away(
     assert len(asked) == 2
 
 
-def test_the_sealer_seals_until_it_is_told_to_stop(
+def test_the_sealer_seals_until_it_is_stopped(
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append_action(tenant_id=tenant_id)

@@ -104,7 +104,7 @@ def test_a_named_key_is_in_force_and_the_one_before_signs_no_more() -> None:
     ],
 )
 def test_what_the_key_before_did_not_sign_counts_for_nothing_and_is_found(statement: str) -> None:
-    """Whoever may write to the table stops no sealer and makes no key count."""
+    """Somebody who may write to the table stops no sealer and makes no key count."""
     with named((SECOND, statement)):
         keys = signing_keys.load_keys()
         assert (keys.publics, keys.strays) == ((sealed.SIGNER.public,), 1)

@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
-from django.db import connections, transaction
 
 from audit.bundle.rows import SealedRows
 from audit.bundle.spool import Spool
@@ -16,7 +15,7 @@ from audit.models import ActionArtifact
 from audit.verification.rows import Finding, Verification
 from tests.audit import sealed
 from tests.audit.entries import append_action
-from tests.audit.tampering import Undo, tampered
+from tests.audit.tampering import tampered, undoing
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -168,17 +167,10 @@ def test_a_removed_row_is_found_by_what_is_left_of_it(tenant_id: UUID) -> None:
 def test_a_weakened_guard_is_found_by_the_system_check_and_by_verify(
     tenant_id: UUID, statement: str, sentence: str
 ) -> None:
-    try:
-        with transaction.atomic(using="ledger"):
-            with connections["ledger"].cursor() as cursor:
-                cursor.execute(statement)
-            errors = [
-                check for check in run_checks(databases=["default"]) if check.id == "audit.E001"
-            ]
-            found = findings(tenant_id)
-            raise Undo
-    except Undo:
-        pass
+    with undoing() as cursor:
+        cursor.execute(statement)
+        errors = [check for check in run_checks(databases=["default"]) if check.id == "audit.E001"]
+        found = findings(tenant_id)
     assert errors
     assert all(sentence in error.msg for error in errors)
     assert [finding.sentence for finding in found] == [error.msg for error in errors]

@@ -55,7 +55,7 @@ def test_a_row_mended_with_the_ledgers_own_key_is_found(tenant_id: UUID) -> None
         assert sentences(tenant_id) == [f"row {row.id}: Its columns are not what was sealed."]
 
 
-def test_what_only_the_database_stamps_is_covered_too(tenant_id: UUID) -> None:
+def test_what_only_the_database_dates_is_covered_too(tenant_id: UUID) -> None:
     row = outcome_of(tenant_id)
     change = "UPDATE audit_action SET recorded_at = recorded_at - interval '1 h' WHERE id = %s"
     with tampered(change, row.id):

@@ -89,7 +89,7 @@ def test_the_command_records_what_it_found(
     assert [row.status for row in results(tenant_id)] == ["recorded", "failed"]
 
 
-def test_a_result_that_cannot_be_recorded_is_told_all_the_same(
+def test_a_result_that_cannot_be_recorded_is_returned_all_the_same(
     tenant_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from audit.ledger.ledger import LedgerUnavailable
