@@ -100,7 +100,7 @@ class Watch:
 
 
 class Probe:
-    """Asks again and again, in a thread, until it is told to stop."""
+    """Asks again and again, in a thread, until it is stopped."""
 
     def __init__(self, ask: Callable[[], None]) -> None:
         self._stop, self._ask = threading.Event(), ask

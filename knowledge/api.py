@@ -24,7 +24,7 @@ from knowledge.sync import runs as sync_runs
 from knowledge.tasks import start_sync
 from knowledge.text.highlights import cut
 
-PERMISSIONS = [HasScope("sync")]
+MAY_SYNC = [HasScope("sync")]
 
 
 class SyncRequest(StrictSerializer):
@@ -139,7 +139,7 @@ class FoundPage(serializers.Serializer[Any]):
 
 
 class SearchView(APIView):
-    permission_classes = [HasScope("chat")]  # whoever may chat may ask for all of it anyway
+    permission_classes = [HasScope("chat")]  # who may chat may ask for all of it anyway
 
     @extend_schema(
         operation_id="search",
@@ -183,7 +183,7 @@ def _parts(item: FoundItem) -> list[dict[str, Any]]:
 
 
 class SyncsView(APIView):
-    permission_classes = PERMISSIONS
+    permission_classes = MAY_SYNC
 
     @extend_schema(
         operation_id="start_sync",
@@ -211,7 +211,7 @@ class SyncsView(APIView):
 
 
 class SyncView(APIView):
-    permission_classes = PERMISSIONS
+    permission_classes = MAY_SYNC
 
     @extend_schema(operation_id="read_sync", responses=SyncFields)
     def get(self, request: Request, sync_id: UUID) -> Response:
@@ -219,7 +219,7 @@ class SyncView(APIView):
 
 
 class CancelSyncView(APIView):
-    permission_classes = PERMISSIONS
+    permission_classes = MAY_SYNC
 
     @extend_schema(
         operation_id="cancel_sync",

@@ -26,7 +26,7 @@ COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
 class EscalationAdmin(ReadOnlyAdmin):
     """What waits comes first, the longest wait on top."""
 
-    list_display = ("since", "external_user_id", "why", "standing", "taken_by", "done_by")
+    list_display = ("since", "external_user_id", "why", "state_label", "taken_by", "done_by")
     list_display_links = ("since", "why")
     list_filter = ("state", "organisation")
     ordering = (
@@ -36,8 +36,16 @@ class EscalationAdmin(ReadOnlyAdmin):
     )
     search_fields = ("id", "external_user_id", "conversation", "turn")
     search_help_text = "The whole id of the user, the conversation or the turn"
-    fields = ("organisation", "standing", "taken_by", "taken_when", "done_by", "done_when", "note")
-    readonly_fields = ("standing", "taken_when", "done_when")
+    fields = (
+        "organisation",
+        "state_label",
+        "taken_by",
+        "taken_when",
+        "done_by",
+        "done_when",
+        "note",
+    )
+    readonly_fields = ("state_label", "taken_when", "done_when")
     change_form_outer_before_template = "agents/escalation.html"
 
     @display(description="Since", ordering="created_at")  # type: ignore[untyped-decorator]
@@ -49,7 +57,7 @@ class EscalationAdmin(ReadOnlyAdmin):
         return timeline.reveal(row.reason[:160])
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: Escalation) -> str:
+    def state_label(self, row: Escalation) -> str:
         return row.get_state_display()
 
     @display(description="Taken")  # type: ignore[untyped-decorator]

@@ -45,7 +45,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
         "kind",
         "source",
         "account",
-        "standing",
+        "state_label",
         "reason",
         "attempts",
         "finished_at",
@@ -63,7 +63,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
         "source",
         "source_id",
         "webhook_id",
-        "standing",
+        "state_label",
         "reason",
         "attempts",
         "lease_expires_at",
@@ -73,7 +73,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
     )
 
     @display(description="State", label=DELIVERY_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, delivery: Delivery) -> str:
+    def state_label(self, delivery: Delivery) -> str:
         return delivery.get_state_display()
 
     @display(description="Turn")  # type: ignore[untyped-decorator]
@@ -147,7 +147,7 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         "created_at",
         "kind",
         "external_user_id",
-        "standing",
+        "state_label",
         "ending",
         "error_code",
         "tokens",
@@ -164,7 +164,7 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         "conversation",
         "delivery",
         "principal",
-        "standing",
+        "state_label",
         "ending",
         "error_code",
         "attempts",
@@ -206,7 +206,7 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         return f"{(turn.finished_at - turn.created_at).total_seconds():,.1f} s"
 
     @display(description="State", label=TURN_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, turn: Turn) -> str:
+    def state_label(self, turn: Turn) -> str:
         return turn.get_state_display()
 
     @display(description="Tokens (in + out)")  # type: ignore[untyped-decorator]

@@ -66,14 +66,14 @@ class NewestFirst:
     sortable_by = ()
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
-        shown = super().get_list_filter(request)  # type: ignore[misc]
-        return [BeforeFilter, *(self._bounded(one) for one in shown)]
+        filters = super().get_list_filter(request)  # type: ignore[misc]
+        return [BeforeFilter, *(self._bounded(one) for one in filters)]
 
-    def _bounded(self, shown: Any) -> Any:
+    def _bounded(self, one: Any) -> Any:
         """Of text without choices, the filter that reads few rows."""
-        field = self.model._meta.get_field(shown) if isinstance(shown, str) else None  # type: ignore[attr-defined]
+        field = self.model._meta.get_field(one) if isinstance(one, str) else None  # type: ignore[attr-defined]
         is_open = isinstance(field, CharField) and not field.flatchoices
-        return (shown, RecentValues) if is_open else shown
+        return (one, RecentValues) if is_open else one
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return list(dict.fromkeys([f"-{self.newest_by}", "-pk"]))

@@ -175,9 +175,9 @@ class SyncRunAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignor
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         run = self.get_object(request, object_id)
-        shown = run_context(run, now=timezone.now()) if run else {}
+        context = run_context(run, now=timezone.now()) if run else {}
         response: HttpResponse = super().change_view(
-            request, object_id, form_url, (extra_context or {}) | shown
+            request, object_id, form_url, (extra_context or {}) | context
         )
         return response
 
@@ -199,7 +199,7 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 
 @admin.register(SyncFailure)
 class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
-    list_display = ["source_id", "account", "reason", "standing", "failed_at", "retried_at"]
+    list_display = ["source_id", "account", "reason", "state_label", "failed_at", "retried_at"]
     list_filter = ["state", "reason"]
     list_select_related = ["sync__account"]
     search_fields = ["=source_id"]
@@ -218,7 +218,7 @@ class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: i
         return str(failure.sync.account)
 
     @display(description="State", label=LETTERS, ordering="state")  # type: ignore[untyped-decorator]
-    def standing(self, failure: SyncFailure) -> tuple[str, str]:
+    def state_label(self, failure: SyncFailure) -> tuple[str, str]:
         return failure.state, failure.get_state_display()
 
     @action(description="Take up again", permissions=["operate"])  # type: ignore[untyped-decorator]

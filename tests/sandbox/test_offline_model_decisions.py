@@ -57,7 +57,7 @@ DECISIONS: list[tuple[list[Json], str]] = [
 
 
 @pytest.mark.parametrize(("decisions", "text"), DECISIONS)
-def test_every_decision_is_told_as_it_turned_out(
+def test_every_decision_is_reported_as_it_turned_out(
     client: OpenAI, decisions: list[Json], text: str
 ) -> None:
     dialogue = Dialogue(client, system=SYSTEM, tools=TOOLS)

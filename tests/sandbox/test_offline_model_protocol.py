@@ -174,7 +174,7 @@ def test_json_is_answered_where_json_is_asked_for(client: OpenAI) -> None:
     assert list(json.loads(choice.message.content)) == ["answer"]
 
 
-def test_an_unknown_prompt_is_told_what_this_is(client: OpenAI) -> None:
+def test_an_unknown_prompt_learns_what_this_is(client: OpenAI) -> None:
     said = create(client, [user("Write a poem")]).choices[0].message.content
     assert "not a language model" in said
 

@@ -78,7 +78,7 @@ def extracted(client: OpenAI, text: str) -> list[Json]:
     return tasks
 
 
-def test_the_prepared_tasks_are_told_with_refusals(client: OpenAI) -> None:
+def test_the_prepared_tasks_are_reported_with_refusals(client: OpenAI) -> None:
     specialist = Dialogue(client, system="You are Remit's task specialist.", tools=SPECIALIST_TOOLS)
     specialist.user('Task: x\n\nAvailable context:\n<untrusted id="1">\n1. A - b\n</untrusted>')
     specialist.answers()

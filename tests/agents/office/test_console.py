@@ -179,7 +179,7 @@ def test_delivering_needs_the_pages_csrf_token() -> None:
     assert deliver(client, {}).status_code == 403
 
 
-def test_what_became_of_a_mail_is_told_with_links(operator: Client) -> None:
+def test_what_became_of_a_mail_has_links(operator: Client) -> None:
     account = mailbox()
     row = delivery(account, 7, state="skipped", reason="own_mail")
     worked = turn(account, delivery=row)

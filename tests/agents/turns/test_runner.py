@@ -32,7 +32,7 @@ def organisation() -> Organisation:
 
 @contextmanager
 def running() -> Iterator[threading.Event]:
-    """A runner in this process; it is told to stop at the end, or by the event."""
+    """A runner in this process; it is stopped at the end, or by the event."""
     stop = threading.Event()
 
     def run() -> None:

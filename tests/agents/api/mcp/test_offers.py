@@ -1,4 +1,4 @@
-"""What an outside agent is told of an action."""
+"""What an outside agent learns of an action."""
 
 from dataclasses import replace
 
