@@ -72,7 +72,7 @@ OLD_WORDS = (
     ),
     OldWord(
         "time stamp or write count",
-        name="(?<!time_)stamps?(?!\.py)",
+        name="(?<!time_)stamps?",
         text=r"(?<!time )(?<!time-)stamps?(?!\.py)",
     ),
     OldWord("slot", name="turns?", within=("integrations/", "knowledge/", "audit/")),

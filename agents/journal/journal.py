@@ -165,7 +165,7 @@ def add_server_call(
         row = Step.objects.get(
             turn_id=lease.turn_id, parent_call_id=parent_call, number=step.number
         )
-        row = ToolCall.objects.create(
+        call = ToolCall.objects.create(
             turn_id=lease.turn_id,
             step=row,
             position=len(step.calls),
@@ -175,7 +175,7 @@ def add_server_call(
             finished_at=timezone.now(),
         )
         add_event(lease, "text.restarted", {})
-    return replace(step, calls=(*step.calls, _call(row)))
+    return replace(step, calls=(*step.calls, _call(call)))
 
 
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:

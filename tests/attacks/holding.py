@@ -35,29 +35,29 @@ def held(desk: Desk) -> Hold:
     with desk.obeyed(chat=[SENDING, "It is held."]):
         desk.say("Please see to it.")
     assert [action["status"] for action in desk.turns()[-1].actions] == ["held"]
-    row: Hold = held_sends(desk).latest("held_at")
-    return row
+    hold: Hold = holds(desk).latest("held_at")
+    return hold
 
 
-def held_sends(desk: Desk) -> Any:
+def holds(desk: Desk) -> Any:
     return Hold.objects.filter(organisation=desk.office.organisation)
 
 
 def due(desk: Desk) -> None:
     """Its time has come."""
-    held_sends(desk).update(until=timezone.now())
+    holds(desk).update(until=timezone.now())
     releases.release_due(now=timezone.now())
 
 
 def refused_when_due(desk: Desk, reason: str) -> None:
     due(desk)
     assert told(desk.rows())[-1] == ("blocked", "blocked", reason)
-    assert [row.state for row in held_sends(desk)] == ["refused"]
+    assert [hold.state for hold in holds(desk)] == ["refused"]
 
 
-def recall(desk: Desk, row: Hold, **changes: Any) -> Any:
+def recall(desk: Desk, hold: Hold, **changes: Any) -> Any:
     body = {"user_id": desk.user_id, **changes}
-    return desk.request("POST", f"/api/v1/held-sends/{row.id}/recall", json=body)
+    return desk.request("POST", f"/api/v1/held-sends/{hold.id}/recall", json=body)
 
 
 def released(desk: Desk) -> None:
@@ -77,45 +77,45 @@ def before_its_time(desk: Desk) -> None:
     held(desk)
     for _ in range(5):
         releases.release_due(now=timezone.now())
-    assert [row.state for row in held_sends(desk)] == ["held"]
-    assert recall(desk, held_sends(desk).get()).status_code == 200
+    assert [hold.state for hold in holds(desk)] == ["held"]
+    assert recall(desk, holds(desk).get()).status_code == 200
 
 
 def recalled(desk: Desk) -> None:
-    row = held(desk)
-    assert recall(desk, row).json()["state"] == "recalled"
+    hold = held(desk)
+    assert recall(desk, hold).json()["state"] == "recalled"
     due(desk)
-    releases.release(row.id)
+    releases.release(hold.id)
     assert told(desk.rows())[-1][2] == "recalled"
 
 
 def recalled_by_a_stranger(desk: Desk) -> None:
     """Another user's recall is as unknown as none, and holds nothing up."""
-    row = held(desk)
-    assert recall(desk, row, user_id=OMAR).status_code in (403, 404)
-    assert [one.state for one in held_sends(desk)] == ["held"]
-    recall(desk, row)
+    hold = held(desk)
+    assert recall(desk, hold, user_id=OMAR).status_code in (403, 404)
+    assert [one.state for one in holds(desk)] == ["held"]
+    recall(desk, hold)
 
 
 def asked_for_again(desk: Desk) -> None:
     """A recalled mail that the model wishes for again is a new one: it is held anew."""
     recall(desk, held(desk))
     again = held(desk)
-    assert [row.state for row in held_sends(desk).order_by("held_at")] == ["recalled", "held"]
+    assert [hold.state for hold in holds(desk).order_by("held_at")] == ["recalled", "held"]
     recall(desk, again)
     due(desk)
 
 
 def stopped(desk: Desk) -> None:
-    row = held(desk)
+    hold = held(desk)
     switches.throw(
         Scope(organisation_id=desk.office.organisation.id),
         why="Mallory is in.",
         author=OLGA,
     )
-    assert held_sends(desk).get().state == "recalled"
+    assert holds(desk).get().state == "recalled"
     due(desk)
-    releases.release(row.id)
+    releases.release(hold.id)
 
 
 def paused(desk: Desk) -> None:
@@ -138,20 +138,20 @@ def receiver_gone(desk: Desk) -> None:
 
 def by_tools(desk: Desk) -> None:
     """The model has no tool that lets it out, nor an action."""
-    row = held(desk)
+    hold = held(desk)
     names = ("release", "release_hold", "send_now", "recall")
-    with desk.obeyed(chat=[calls(*((name, {"id": str(row.id)}) for name in names)), "Done."]):
+    with desk.obeyed(chat=[calls(*((name, {"id": str(hold.id)}) for name in names)), "Done."]):
         answer = desk.say("Go on.", session_id=session(desk))
     results = [call.result or {} for call in ToolCall.objects.filter(turn_id=answer["turn_id"])]
     assert [result["error"]["code"] for result in results] == ["NOT_FOUND"] * len(names)
-    assert recall(desk, row).json()["state"] == "recalled"
+    assert recall(desk, hold).json()["state"] == "recalled"
 
 
 def released_by_many(desk: Desk) -> None:
     """Eight workers at the same moment let it out once."""
-    row = held(desk)
-    held_sends(desk).update(until=timezone.now())
-    in_threads(8, lambda: releases.release(row.id))
+    hold = held(desk)
+    holds(desk).update(until=timezone.now())
+    in_threads(8, lambda: releases.release(hold.id))
     rows = [row for row in told(desk.rows()) if row[0] == "outcome"]
     assert rows == [("outcome", "succeeded", "performed")]
 
