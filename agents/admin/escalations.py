@@ -16,14 +16,14 @@ from agents.answer import escalations
 from agents.models import Escalation
 from agents.office import turn_page
 from audit.ledger import timeline
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin, RowContext
 
 NEWEST = 30
 COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
 
 
 @admin.register(Escalation)
-class EscalationAdmin(ReadOnlyAdmin):
+class EscalationAdmin(RowContext, ReadOnlyAdmin):
     """What waits comes first, the longest wait on top."""
 
     list_display = ("since", "external_user_id", "why", "state_label", "taken_by", "done_by")
@@ -76,19 +76,8 @@ class EscalationAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = _page(row) | {"may_answer": may_answer(request)} if row else {}
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, {**(extra_context or {}), **context}
-        )
-        return response
+    def row_context(self, request: HttpRequest, row: Escalation) -> dict[str, Any]:
+        return _page(row) | {"may_answer": may_answer(request)}
 
     def take(self, request: HttpRequest, escalation_id: UUID) -> HttpResponse:
         """Posted by the button of the page."""

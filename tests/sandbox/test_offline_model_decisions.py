@@ -1,21 +1,14 @@
 """What is said after a person decided: every action as it turned out."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from openai import OpenAI
 
-from tests.sandbox.dialogue import Dialogue, Json, decision, offline_client
+from tests.sandbox.dialogue import Dialogue, Json, decision
 
 TOOLS = ("retrieve_context", "execute_action")
 SYSTEM = "You are Remit's orchestrator."
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 DECISIONS: list[tuple[list[Json], str]] = [

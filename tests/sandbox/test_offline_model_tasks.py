@@ -2,7 +2,6 @@
 
 import html
 import json
-from collections.abc import Iterator
 
 import pytest
 from openai import OpenAI
@@ -11,7 +10,6 @@ from tests.sandbox.dialogue import (
     MODEL,
     Dialogue,
     Json,
-    offline_client,
     refusal,
     success,
 )
@@ -26,12 +24,6 @@ PROPOSAL = (
     "3. Payment Integration - Connect the card provider.\n\n"
     "Could you put these into the PROJ project?\n\nThanks,\nJohn\n"
 )
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def test_the_specialists_part_of_the_story(client: OpenAI) -> None:

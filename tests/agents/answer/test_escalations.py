@@ -24,7 +24,7 @@ from agents.models import Escalation, Message, ToolCall, Turn
 from agents.turns import opening, turns
 from agents.turns.responses import build_response
 from integrations.models import Organisation
-from tests.agents.pages import HIDDEN, SCRIPT, mailbox, superuser
+from tests.agents.pages import HIDDEN, SCRIPT, mailbox
 from tests.knowledge.sync.test_callbacks import SECRET, Frontend, serving
 from tests.model_server import ScriptedModel, calls, scripted_model
 
@@ -37,11 +37,6 @@ HAND_OVER = {"reason": "She asks for a refund.", "tried": "Looked for the invoic
 def model(settings: Any, request: pytest.FixtureRequest) -> Iterator[ScriptedModel]:
     with scripted_model(settings, {ORCHESTRATOR: request.param}) as running:
         yield running
-
-
-@pytest.fixture
-def operator() -> Client:
-    return superuser()
 
 
 def say(message: str, *, session: Any = None) -> Turn:

@@ -25,11 +25,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 MANY, POOL = 40, 4
 
 
-@pytest.fixture
-def organisation() -> Organisation:
-    return Organisation.objects.create(slug="default", name="Default")
-
-
 @contextmanager
 def running() -> Iterator[threading.Event]:
     """A runner in this process; it is stopped at the end, or by the event."""
