@@ -59,12 +59,12 @@ class ToolResult:
     def wire(self) -> dict[str, Any]:
         """The JSON a model is shown and the row keeps."""
         flags = {"untrusted": self.untrusted, "suspends": self.suspends}
-        told = {name: True for name, is_set in flags.items() if is_set}
+        marks = {name: True for name, is_set in flags.items() if is_set}
         if self.success:
-            return {"success": True, "data": dict(self.data), **told}
+            return {"success": True, "data": dict(self.data), **marks}
         return {
             "success": False,
-            **told,
+            **marks,
             **({"data": dict(self.data)} if self.data else {}),
             "error": {
                 "code": self.code,

@@ -2,7 +2,7 @@
 
     make bench NAME=decide
 
-One account has 20 permissions with 20 targets each. `decide` is what is timed: the canonical
+One account has 20 allowed actions with 20 targets each. `decide` is what is timed: the canonical
 arguments are parsed, every check is made and told in words, and the provenance of each value
 is found. The facts are there already: nothing is read. The policy was read before. Its digest
 is computed once for each reading, and so is what it says of a type of action whatever the
@@ -48,14 +48,14 @@ def account(organisation: Any, number: int) -> Any:
 
 
 def places() -> list[tuple[str, str]]:
-    """20 different places of a permission: every action, some for one type of thing too."""
+    """20 different places of an allowed action: every action, some for one type of thing too."""
     from guardrails.actions import registry
 
     general = [(one.name, "") for one in registry.ACTIONS]
     return (general + [(one.name, one.resource_type) for one in registry.ACTIONS])[:OWN_RULES]
 
 
-def permissions(owner: Any, number: int) -> list[Any]:
+def allowed_actions(owner: Any, number: int) -> list[Any]:
     from guardrails.models import AllowedAction
 
     return [
@@ -92,7 +92,7 @@ def targets(owner: Any) -> list[Any]:
 def store(rows: Sequence[Any]) -> None:
     from django.db.models import QuerySet
 
-    # Django's own queryset: some of these permissions are for actions of another source, which
+    # Django's own queryset: some of these are for actions of another source, which
     # ours refuse and which cost a decision just the same.
     QuerySet(type(rows[0])).bulk_create(rows, batch_size=2_000)
 
@@ -106,7 +106,7 @@ def fill(organisation: Any, wanted: int) -> None:
     first = Account.objects.count()
     owners = [account(organisation, first + number) for number in range(-(-missing // OWN_RULES))]
     store(owners)
-    store([row for owner in owners for row in permissions(owner, OWN_RULES)][:missing])
+    store([row for owner in owners for row in allowed_actions(owner, OWN_RULES)][:missing])
     query("ANALYZE")
 
 
@@ -280,7 +280,7 @@ def measure() -> dict[str, Any]:
     organisation = Organisation.objects.create(slug="company", name="Company")
     owner = account(organisation, 0)
     owner.save()
-    store(permissions(owner, OWN_RULES))
+    store(allowed_actions(owner, OWN_RULES))
     store(targets(owner))
     found: dict[str, Any] = {}
     for others in OTHERS:

@@ -6,8 +6,8 @@
 CPU seconds, ours and the database server's together, are little disturbed by other work on
 the machine; wall time means something only without any. The floors are of the same run: COPY of
 the same columns as CSV for the formats, SHA-256 of what is checked for verify.py. Each step is a
-process of its own; its memory is the peak above what it was when the step began. Goals are told
-of what was measured, that of a bundle for a million rows alone. The last line is JSON.
+process of its own; its memory is the peak above what it was when the step began. Goals are about
+what was measured, that of a bundle for a million rows alone. The last line is JSON.
 """
 
 import hashlib

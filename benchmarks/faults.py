@@ -34,6 +34,7 @@ from zoneinfo import ZoneInfo
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.database import own_database  # after the path
+from config.local.ports import answers
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("REMIT_CORPUS") or PROJECT.parent / "shared" / "corpus")
@@ -230,14 +231,6 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     """The whole group: the cluster's own workers would go on without it."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 def until(condition: Callable[[], bool], what: str) -> None:

@@ -3,7 +3,7 @@
     make bench-frameworks
 
 The OpenAI Agents SDK, Pydantic AI, and the LangChain agent on LangGraph: the same model, the same
-tool, the same messages, tracing off, one event loop for all runs. Each takes turns with the bare
+tool, the same messages, tracing off, one event loop for all runs. Each alternates with the bare
 loop on the plain SDK. One that is not installed is named and left out. Without a database and
 without any of the limits and records of the product. CPU milliseconds of one run; `ratio` is to
 the floor of the same rounds. The last line is JSON.

@@ -8,7 +8,7 @@ same run, in turns: what any program does that stores such rows with new ids and
 payload as JSON, by prepared psycopg statements into one plain table with no index but its key,
 each committed durably; nothing is hashed, encrypted or checked. The CPU that an action takes in
 its writer and in its database session is counted too: other load spoils it less than the time.
-How fast rows are sealed and bundles verified is told by other benchmarks (sealing, export). The
+How fast rows are sealed and bundles verified is for other benchmarks (sealing, export). The
 last line is JSON. A database of its own is made, and removed at the end.
 """
 

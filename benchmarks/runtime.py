@@ -5,7 +5,7 @@
 
 One run asks a model three times: it wants three tools side by side, then one, then it answers.
 The model is another process that answers at once; the tools do nothing. Both sides use the same
-client library, the same messages and the same tools, and take turns. CPU is this process's own.
+client library, the same messages and the same tools, and alternate. CPU is this process's own.
 Without a database: the loop, its guards, limits and prompts as they are, with rows kept in
 memory. Then the same with rows, and what one refusal in the ledger costs. The last line is JSON.
 """

@@ -26,6 +26,7 @@ from uuid import UUID
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.database import own_database  # after the path
+from config.local.ports import answers
 
 PROJECT = Path(__file__).resolve().parent.parent
 TURNS = int(os.environ.get("TURNS", "1000"))
@@ -47,14 +48,6 @@ def until(condition: Callable[[], object], what: str) -> None:
         if time.monotonic() > deadline:
             raise SystemExit(f"Waited too long for {what}.")
         time.sleep(0.05)
-
-
-def answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 @contextmanager
@@ -100,7 +93,7 @@ class Watch:
 
 
 class Probe:
-    """Asks again and again, in a thread, until it is told to stop."""
+    """Asks again and again, in a thread, until it is stopped."""
 
     def __init__(self, ask: Callable[[], None]) -> None:
         self._stop, self._ask = threading.Event(), ask

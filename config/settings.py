@@ -209,11 +209,11 @@ DATA_SERVICE_BURST = env.float("DATA_SERVICE_BURST", default=200.0)
 SYNC_SIDE_BY_SIDE = env.int("SYNC_SIDE_BY_SIDE", default=16)
 SYNC_LEASE_SECONDS = env.float("SYNC_LEASE_SECONDS", default=60.0)
 SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
-# Who is told that a sync is finished, by organisation: default=https://…, default=whsec_…
+# Who hears that a sync is finished, by organisation: default=https://…, default=whsec_…
 SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})
 
-# Who is told by mail that a conversation waits for a person, by organisation: default=desk@…
+# Who learns by mail that a conversation waits for a person, by organisation: default=desk@…
 ESCALATION_MAIL: dict[str, str] = env.dict("ESCALATION_MAIL", default={})
 
 # Spans of agents, models and tools for OpenTelemetry (the extra `telemetry`). Where they go is said
@@ -299,7 +299,7 @@ TURN_LEASE_SECONDS = env.float("TURN_LEASE_SECONDS", default=60.0)
 TURN_THREADS = env.int("TURN_THREADS", default=1000)
 # Deliveries that one process of the task cluster works on side by side, a thread each.
 DELIVERY_THREADS = env.int("DELIVERY_THREADS", default=8)
-# How long they may go on when the process is told to stop; then others take them over.
+# How long they may go on when the process has to stop; then others take them over.
 TURN_STOP_SECONDS = env.float("TURN_STOP_SECONDS", default=8.0)
 TOOL_TIMEOUT_SECONDS = env.float("TOOL_TIMEOUT_SECONDS", default=30.0)
 RESULT_MAX_BYTES = env.int("RESULT_MAX_BYTES", default=32_000)  # of one tool call

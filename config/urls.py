@@ -19,7 +19,7 @@ from integrations.web.authentication import HasScope
 from integrations.web.webhooks import Kind, WebhookView
 from knowledge import api as knowledge
 
-# The audit app does not know who callers are; it is told here who may read.
+# The audit app does not know who callers are; it learns here who may read.
 READS_LEDGER = [IsAuthenticated, HasScope("audit:read")]
 # The schema says nothing that is secret, and a frontend's developers have no login yet.
 OPEN: dict[str, Any] = {"authentication_classes": [], "permission_classes": []}

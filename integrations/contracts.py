@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from integrations.field_types import FileId, Identifier, Instant, LocalTime, Text, lines
 
-# What an account holds, whoever keeps it. Actions, conditions, tools and turns are about kinds.
+# What an account holds, at any provider. Actions, conditions, tools and turns are about kinds.
 Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
 # What the API, webhooks and items call the place that an account reads from: one of the data
 # service, one of files and mail servers that an operator reads in, or the MCP servers.

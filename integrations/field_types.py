@@ -42,7 +42,7 @@ def lines(value: object) -> object:
 
 
 def usable_id(value: object) -> str | None:
-    """A mail is not lost over the id of one of its attachments: that file is not to be had."""
+    """A mail is not lost over the id of one of its attachments: that file is unavailable."""
     usable = isinstance(value, str) and 0 < len(value) <= 500 and value == storable(value)
     return value if isinstance(value, str) and usable else None
 

@@ -1,5 +1,5 @@
 """Every provider Remit has, and the sources they serve. Values alone, so that models can choose
-among them: whoever reads and writes there is in `integrations.reads` and `integrations.writes`."""
+among them: what reads and writes there is in `integrations.reads` and `integrations.writes`."""
 
 from datetime import timedelta
 from functools import partial

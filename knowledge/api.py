@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotAuthenticated, NotFound
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,7 +15,7 @@ from integrations.contracts import ContentType, Source
 from integrations.llm.completions import Payer
 from integrations.models import Account
 from integrations.registry import SYNCED
-from integrations.web.authentication import Caller, HasScope
+from integrations.web.authentication import HasScope, caller_of
 from integrations.web.serializers import StrictCharField, StrictSerializer
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
 from knowledge.search import retrieval
@@ -24,7 +24,7 @@ from knowledge.sync import runs as sync_runs
 from knowledge.tasks import start_sync
 from knowledge.text.highlights import cut
 
-PERMISSIONS = [HasScope("sync")]
+MAY_SYNC = [HasScope("sync")]
 
 
 class SyncRequest(StrictSerializer):
@@ -139,7 +139,7 @@ class FoundPage(serializers.Serializer[Any]):
 
 
 class SearchView(APIView):
-    permission_classes = [HasScope("chat")]  # whoever may chat may ask for all of it anyway
+    permission_classes = [HasScope("chat")]  # who may chat may ask for all of it anyway
 
     @extend_schema(
         operation_id="search",
@@ -152,7 +152,7 @@ class SearchView(APIView):
         asked.is_valid(raise_exception=True)
         wanted = dict(asked.validated_data)
         user_id = wanted.pop("user_id")
-        caller = _caller(request)
+        caller = caller_of(request)
         if not caller.allows_user(user_id):
             raise NotFound("There is no such user.", code="unknown_user")
         accounts = list(
@@ -183,7 +183,7 @@ def _parts(item: FoundItem) -> list[dict[str, Any]]:
 
 
 class SyncsView(APIView):
-    permission_classes = PERMISSIONS
+    permission_classes = MAY_SYNC
 
     @extend_schema(
         operation_id="start_sync",
@@ -195,7 +195,7 @@ class SyncsView(APIView):
         asked = SyncRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         user_id = asked.validated_data["user_id"]
-        caller = _caller(request)
+        caller = caller_of(request)
         if not caller.allows_user(user_id):
             raise NotFound("There is no such user.", code="unknown_user")
         requested = start_sync(
@@ -211,7 +211,7 @@ class SyncsView(APIView):
 
 
 class SyncView(APIView):
-    permission_classes = PERMISSIONS
+    permission_classes = MAY_SYNC
 
     @extend_schema(operation_id="read_sync", responses=SyncFields)
     def get(self, request: Request, sync_id: UUID) -> Response:
@@ -219,7 +219,7 @@ class SyncView(APIView):
 
 
 class CancelSyncView(APIView):
-    permission_classes = PERMISSIONS
+    permission_classes = MAY_SYNC
 
     @extend_schema(
         operation_id="cancel_sync",
@@ -233,15 +233,9 @@ class CancelSyncView(APIView):
         return Response(SyncFields(_visible(request, sync_id)).data)
 
 
-def _caller(request: Request) -> Caller:
-    if not isinstance(request.auth, Caller):
-        raise NotAuthenticated
-    return request.auth
-
-
 def _visible(request: Request, sync_id: UUID) -> SyncProgress:
     """The sync, if the caller may see it. Raises NotFound, whatever the reason."""
-    caller = _caller(request)
+    caller = caller_of(request)
     found = sync_runs.load_progress(
         organisation_id=caller.organisation_id, run_id=sync_id, now=timezone.now()
     )

@@ -96,7 +96,7 @@ def sweep(*, now: datetime) -> None:
 
 
 def index_again() -> None:
-    """Index what was stored before languages were told apart, for a share of a task's time; a
+    """Index what was stored before languages were recognised, for a share of a task's time; a
     later sweep goes on."""
     until = timezone.now() + timedelta(seconds=settings.TASK_TIMEOUT_SECONDS / 5)
     while indexing.index_again() and timezone.now() < until:

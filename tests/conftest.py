@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 import django
@@ -22,6 +23,9 @@ from django.conf import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from config.local import embedded, processes, state
+
+if TYPE_CHECKING:
+    from tests.office import Office
 
 BROWSER_SWITCHES = (
     "--no-sandbox",
@@ -124,6 +128,15 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=program, args=BROWSER_SWITCHES)
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def office(transactional_db: None, settings: Any, tmp_path: Path) -> "Iterator[Office]":
+    """All of Remit with its sandbox, over real HTTP."""
+    from tests.office import running_office  # this conftest is read before Django is set up
+
+    with running_office(settings, state_dir=tmp_path) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -12,12 +12,13 @@ once and then forks a child for every line it reads, so that a kill costs millis
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
+
+from tests.program import Program, running_program
 
 
 @dataclass
@@ -112,7 +113,7 @@ def main() -> None:
 
     known = works()
     watch()
-    print(json.dumps({"ready": True}), flush=True)
+    print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
         command = json.loads(line)
         read, write = os.pipe()
@@ -149,36 +150,18 @@ def run(work: Callable[[Any], object], command: dict[str, Any], write: int) -> N
 class Crashing:
     """Talks to the program above."""
 
-    sent: IO[str]
-    answers: IO[str]
+    program: Program
 
     def run(self, work: str, *, kill_at: int = 0, **command: Any) -> dict[str, Any]:
-        self.sent.write(json.dumps({"work": work, "kill_at": kill_at, **command}) + "\n")
-        self.sent.flush()
-        answer = json.loads(self.answers.readline())
+        answer = self.program.ask({"work": work, "kill_at": kill_at, **command})
         assert "error" not in answer, answer["error"]
         return dict(answer)
 
 
 @contextmanager
 def crashing(environment: Mapping[str, str]) -> Iterator[Crashing]:
-    """The program, with these environment variables on top of the test's own."""
-    program = subprocess.Popen(
-        [sys.executable, "-m", "tests.crashing"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=os.environ | dict(environment),
-        text=True,
-    )
-    assert program.stdin is not None
-    assert program.stdout is not None
-    try:
-        assert json.loads(program.stdout.readline()) == {"ready": True}
-        yield Crashing(sent=program.stdin, answers=program.stdout)
-    finally:
-        program.stdin.close()
-        program.wait()
-        program.stdout.close()
+    with running_program("tests.crashing", environment) as program:
+        yield Crashing(program=program)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def used_by_django(name: str) -> Iterator[None]:
 
 def template(session: psycopg.Connection) -> str:
     """The name of a database as migrations make it today. Made if it is missing; those of
-    before are dropped. Whoever calls holds the lock."""
+    before are dropped. The caller holds the lock."""
     wanted = TEMPLATE + state_of_migrations()
     known = session.execute(
         "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [TEMPLATE]

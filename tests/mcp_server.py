@@ -1,4 +1,4 @@
-"""A real MCP server on loopback, made with the SDK, that can be told to misbehave."""
+"""A real MCP server on loopback, made with the SDK, that can be made to misbehave."""
 
 import contextlib
 import threading

@@ -43,7 +43,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error answer. The client is told not to retry, so that no test waits."""
+    """An error answer. The client is asked not to retry, so that no test waits."""
 
     status: int
 

@@ -20,7 +20,7 @@ NOTHING = Capabilities()
 
 class Forgetful:
     """`answers` are its next answers to what became of a write, the last one again and again;
-    `asked` counts the questions, `archived` holds the mails it was told to archive."""
+    `asked` counts the questions, `archived` holds the mails it had to archive."""
 
     def __init__(self) -> None:
         self.answers: Sequence[Evidence] = (CannotTell(ask_again_at=None),)

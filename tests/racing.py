@@ -7,12 +7,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
+
+from tests.program import Program, running_program
 
 Command = dict[str, Any]
 
@@ -72,34 +73,16 @@ def main() -> None:
 class Racer:
     """A process that gives words."""
 
-    sent: IO[str]
-    answers: IO[str]
+    program: Program
 
     def give(self, command: Command) -> str:
-        self.sent.write(json.dumps(command) + "\n")
-        self.sent.flush()
-        return str(json.loads(self.answers.readline()))
+        return str(self.program.ask(command))
 
 
 @contextmanager
 def racer(environment: Mapping[str, str]) -> Iterator[Racer]:
-    """The program, with these environment variables on top of the test's own."""
-    program = subprocess.Popen(
-        [sys.executable, "-m", "tests.racing"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=os.environ | dict(environment),
-        text=True,
-    )
-    assert program.stdin is not None
-    assert program.stdout is not None
-    try:
-        assert json.loads(program.stdout.readline()) == "ready"
-        yield Racer(sent=program.stdin, answers=program.stdout)
-    finally:
-        program.stdin.close()
-        program.wait()
-        program.stdout.close()
+    with running_program("tests.racing", environment) as program:
+        yield Racer(program=program)
 
 
 if __name__ == "__main__":

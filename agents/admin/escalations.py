@@ -16,17 +16,17 @@ from agents.answer import escalations
 from agents.models import Escalation
 from agents.office import turn_page
 from audit.ledger import timeline
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_lists import ReadOnlyAdmin, RowContext
 
 NEWEST = 30
 COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
 
 
 @admin.register(Escalation)
-class EscalationAdmin(ReadOnlyAdmin):
+class EscalationAdmin(RowContext, ReadOnlyAdmin):
     """What waits comes first, the longest wait on top."""
 
-    list_display = ("since", "external_user_id", "why", "standing", "taken_by", "done_by")
+    list_display = ("since", "external_user_id", "why", "state_label", "taken_by", "done_by")
     list_display_links = ("since", "why")
     list_filter = ("state", "organisation")
     ordering = (
@@ -36,8 +36,16 @@ class EscalationAdmin(ReadOnlyAdmin):
     )
     search_fields = ("id", "external_user_id", "conversation", "turn")
     search_help_text = "The whole id of the user, the conversation or the turn"
-    fields = ("organisation", "standing", "taken_by", "taken_when", "done_by", "done_when", "note")
-    readonly_fields = ("standing", "taken_when", "done_when")
+    fields = (
+        "organisation",
+        "state_label",
+        "taken_by",
+        "taken_when",
+        "done_by",
+        "done_when",
+        "note",
+    )
+    readonly_fields = ("state_label", "taken_when", "done_when")
     change_form_outer_before_template = "agents/escalation.html"
 
     @display(description="Since", ordering="created_at")  # type: ignore[untyped-decorator]
@@ -49,7 +57,7 @@ class EscalationAdmin(ReadOnlyAdmin):
         return timeline.reveal(row.reason[:160])
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: Escalation) -> str:
+    def state_label(self, row: Escalation) -> str:
         return row.get_state_display()
 
     @display(description="Taken")  # type: ignore[untyped-decorator]
@@ -68,19 +76,8 @@ class EscalationAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = _page(row) | {"may_answer": may_answer(request)} if row else {}
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, {**(extra_context or {}), **context}
-        )
-        return response
+    def row_context(self, request: HttpRequest, row: Escalation) -> dict[str, Any]:
+        return _page(row) | {"may_answer": may_answer(request)}
 
     def take(self, request: HttpRequest, escalation_id: UUID) -> HttpResponse:
         """Posted by the button of the page."""

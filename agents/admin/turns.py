@@ -23,7 +23,7 @@ from audit.ledger import timeline
 from integrations.llm import metering
 from integrations.llm.completions import dollars
 from integrations.models import Delivery
-from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin
+from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin, RowContext
 
 NEWEST = 200
 LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
@@ -45,7 +45,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
         "kind",
         "source",
         "account",
-        "standing",
+        "state_label",
         "reason",
         "attempts",
         "finished_at",
@@ -63,7 +63,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
         "source",
         "source_id",
         "webhook_id",
-        "standing",
+        "state_label",
         "reason",
         "attempts",
         "lease_expires_at",
@@ -73,7 +73,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
     )
 
     @display(description="State", label=DELIVERY_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, delivery: Delivery) -> str:
+    def state_label(self, delivery: Delivery) -> str:
         return delivery.get_state_display()
 
     @display(description="Turn")  # type: ignore[untyped-decorator]
@@ -98,7 +98,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
 
 
 @admin.register(Conversation)
-class ConversationAdmin(NewestFirst, ReadOnlyAdmin):
+class ConversationAdmin(RowContext, NewestFirst, ReadOnlyAdmin):
     newest_by = "updated_at"
     list_display = ("title", "external_user_id", "organisation", "created_at", "updated_at")
     list_filter = ("organisation",)
@@ -108,18 +108,8 @@ class ConversationAdmin(NewestFirst, ReadOnlyAdmin):
     fields = ("organisation", "external_user_id", "title", "created_at", "updated_at")
     change_form_outer_after_template = "agents/conversation.html"
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        said = turn_page.said(row, newest=NEWEST) if row else []
-        context = (extra_context or {}) | {"said": said}
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
+    def row_context(self, request: HttpRequest, row: Conversation) -> dict[str, Any]:
+        return {"said": turn_page.said(row, newest=NEWEST)}
 
 
 @admin.register(Message)
@@ -142,12 +132,12 @@ class MessageAdmin(NewestFirst, ReadOnlyAdmin):
 
 
 @admin.register(Turn)
-class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
+class TurnAdmin(RowContext, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
     list_display = (
         "created_at",
         "kind",
         "external_user_id",
-        "standing",
+        "state_label",
         "ending",
         "error_code",
         "tokens",
@@ -164,7 +154,7 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         "conversation",
         "delivery",
         "principal",
-        "standing",
+        "state_label",
         "ending",
         "error_code",
         "attempts",
@@ -206,26 +196,18 @@ class TurnAdmin(NewestFirst, ReadOnlyAdmin):  # ids are in order of time
         return f"{(turn.finished_at - turn.created_at).total_seconds():,.1f} s"
 
     @display(description="State", label=TURN_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, turn: Turn) -> str:
+    def state_label(self, turn: Turn) -> str:
         return turn.get_state_display()
 
     @display(description="Tokens (in + out)")  # type: ignore[untyped-decorator]
     def tokens(self, turn: Turn) -> str:
         return f"{turn.prompt_tokens} + {turn.completion_tokens}"
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = (extra_context or {}) | (turn_page.context(row) if row else {})
-        if row and row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and may_stop(request):
+    def row_context(self, request: HttpRequest, row: Turn) -> dict[str, Any]:
+        context = turn_page.context(row)
+        if row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and may_stop(request):
             context["stop"] = reverse("admin:agents_turn_stop", args=[row.id])
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
+        return context
 
 
 def may_stop(request: HttpRequest) -> bool:

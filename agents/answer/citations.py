@@ -55,11 +55,11 @@ def _numbered(value: Any, depth: int) -> Iterable[tuple[int, str]]:
 
 
 def list_citable(
-    context: Iterable[Mapping[str, Any]], shown: Collection[tuple[int, str]]
+    context: Iterable[Mapping[str, Any]], observed: Collection[tuple[int, str]]
 ) -> dict[int, Mapping[str, Any]]:
     """Of the numbered items of a conversation, those that an agent was shown. A result that
     makes up a number and an id of its own shows nothing."""
-    return {item["n"]: item for item in context if (item["n"], item["id"]) in shown}
+    return {item["n"]: item for item in context if (item["n"], item["id"]) in observed}
 
 
 def has_citations(text: str) -> bool:
@@ -75,9 +75,9 @@ def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
     def marked(match: re.Match[str]) -> str:
         numbers = _numbers_of(match["numbers"])
         removed.extend(n for n in numbers if n not in items)
-        kept = [n for n in numbers if n in items]
-        cited.update((n, items[n]) for n in kept)
-        return f"{match['space']}[{', '.join(map(str, kept))}]" if kept else ""
+        known = [n for n in numbers if n in items]
+        cited.update((n, items[n]) for n in known)
+        return f"{match['space']}[{', '.join(map(str, known))}]" if known else ""
 
     parts, end = [], 0
     for code in _CODE.finditer(text):

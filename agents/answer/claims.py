@@ -125,9 +125,9 @@ def find_claims(text: str) -> tuple[Kind, ...]:
     for part in _BETWEEN.split(_QUOTED.sub(" ", text)):
         if _NOT.search(part):
             continue
-        told = _CITED.search(part) or _BY.search(part)
+        attributed = _CITED.search(part) or _BY.search(part)
         for kind, by_self, passive in _CLAIMS:
-            if by_self.search(part) or (not told and passive.search(part)):
+            if by_self.search(part) or (not attributed and passive.search(part)):
                 found[kind] = None
     return tuple(found)
 

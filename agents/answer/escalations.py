@@ -42,7 +42,7 @@ def hand_over(*, turn_id: UUID, call_id: UUID, reason: str, tried: str) -> Escal
         return found
     try:
         with transaction.atomic():
-            made = Escalation.objects.create(
+            escalation = Escalation.objects.create(
                 organisation_id=turn.organisation_id,
                 external_user_id=turn.external_user_id,
                 conversation_id=turn.conversation_id,
@@ -51,10 +51,10 @@ def hand_over(*, turn_id: UUID, call_id: UUID, reason: str, tried: str) -> Escal
                 reason=reason,
                 tried=tried,
             )
-            async_task(notify, str(made.id))
+            async_task(notify, str(escalation.id))
     except IntegrityError:
         return waiting.get()  # another process was faster
-    return made
+    return escalation
 
 
 def take_escalation(escalation_id: UUID, *, by: str, now: datetime) -> None:
@@ -108,7 +108,7 @@ def notify(escalation_id: str) -> None:
     frontend that it is done. Once the same news is enough; what fails is tried again for a day.
     """
     row = Escalation.objects.select_related("organisation").filter(id=UUID(escalation_id)).first()
-    if row is None or row.told == _news(row):
+    if row is None or row.last_news == _news(row):
         return
     try:
         _tell_frontend(row)
@@ -117,15 +117,15 @@ def notify(escalation_id: str) -> None:
         log.warning("escalation.not_told", extra={"escalation": escalation_id, "code": error.code})
         if error.retryable:
             return
-    Escalation.objects.filter(id=row.id).update(told=_news(row))
+    Escalation.objects.filter(id=row.id).update(last_news=_news(row))
 
 
 def notify_again(*, now: datetime) -> None:
-    """Tell what could not be told before. Runs every minute."""
+    """Send the news that could not be sent before. Runs every minute."""
     since = now - NOTIFIED_FOR
     rows = Escalation.objects.filter(
-        Q(state__in=UNFINISHED, told="", created_at__gte=since)
-        | Q(state=State.DONE, done_at__gte=since) & ~Q(told=State.DONE)
+        Q(state__in=UNFINISHED, last_news="", created_at__gte=since)
+        | Q(state=State.DONE, done_at__gte=since) & ~Q(last_news=State.DONE)
     )
     for id in rows.order_by("created_at").values_list("id", flat=True)[:NOTIFIED_AT_ONCE]:
         notify(str(id))

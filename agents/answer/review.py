@@ -62,7 +62,7 @@ class Review(BaseModel):
     def needs_more_data(self) -> bool:
         return self.recommendation == "gather_more"
 
-    def shown(self) -> dict[str, Any]:
+    def render(self) -> dict[str, Any]:
         return self.model_dump(mode="json") | {"needs_more_data": self.needs_more_data}
 
 
@@ -148,11 +148,11 @@ def review_midway(
     if not is_due_midway(steps, every=every, reviewed=0):
         return ""
     events = TurnEvent.objects.filter(turn_id=lease.turn_id, type="decision", data__of="work")
-    made = list(events.order_by("sequence").values_list("data", flat=True))
-    if is_due_midway(steps, every=every, reviewed=len(made)):
+    decisions = list(events.order_by("sequence").values_list("data", flat=True))
+    if is_due_midway(steps, every=every, reviewed=len(decisions)):
         work = gather_work(lease, request=request, steps=steps, earlier=earlier, answer=None)
-        made.append(describe_decision(review_work(lease, work, of="work"), of="work"))
-    last = made[-1]
+        decisions.append(describe_decision(review_work(lease, work, of="work"), of="work"))
+    last = decisions[-1]
     said = "; ".join([*last["gaps"], *last["suggested_actions"]])
     return f"{last['recommendation']}. {last['next']} {said}".strip()
 
@@ -174,7 +174,7 @@ def gather_work(
     for actions in before.exclude(actions=[]).values_list("actions", flat=True)[:20]:
         # What waited then may be done by now; the closing asks the ledger.
         done |= {action["type"] for action in actions if action["status"] != "refused"}
-    shown = citations.list_results([*earlier, *steps])
+    observed = citations.list_results([*earlier, *steps])
     return Work(
         payer=Payer(
             organisation_id=turn.organisation_id,
@@ -186,7 +186,7 @@ def gather_work(
         plan=store.load_plan(turn.conversation_id),
         actions=turn.actions,
         done_types=done,
-        items=citations.list_citable(journal.load_context(turn.id), shown),
+        items=citations.list_citable(journal.load_context(turn.id), observed),
         answer=answer,
     )
 
@@ -210,20 +210,22 @@ def review_work(lease: Lease, work: Work, *, of: str) -> Review:
         log.warning(
             "review.failed", extra={"turn": str(lease.turn_id), "error": type(error).__name__}
         )
-    made = bind_review(review, proved)
+    bound = bind_review(review, proved)
     journal.emit(
-        lease, "decision", describe_decision(made, of=of) | {"by": "model" if review else "records"}
+        lease,
+        "decision",
+        describe_decision(bound, of=of) | {"by": "model" if review else "records"},
     )
-    return made
+    return bound
 
 
 def describe_decision(review: Review, *, of: str) -> dict[str, Any]:
-    return {"decision": "review", "of": of, "next": name_next_step(review), **review.shown()}
+    return {"decision": "review", "of": of, "next": name_next_step(review), **review.render()}
 
 
 def to_result(review: Review) -> dict[str, Any]:
     """The result that a model is shown."""
-    return {"success": True, "data": review.shown() | {"next": name_next_step(review)}}
+    return {"success": True, "data": review.render() | {"next": name_next_step(review)}}
 
 
 def load_last_review(turn_id: Any) -> dict[str, Any] | None:

@@ -53,7 +53,7 @@ HEAD = (
 @dataclass(kw_only=True)
 class Past:
     """The turns before the present one as a prompt shows them: those that `text` tells of are
-    not among `turns`. `asks` while a model may be asked for the next summary."""
+    not among `turns`. `can_ask` while a model may be asked for the next summary."""
 
     lease: Lease
     conversation_id: UUID | None
@@ -62,7 +62,7 @@ class Past:
     limits: Limits
     started: float
     text: str
-    asks: bool
+    can_ask: bool
 
     def messages(self, system: str, present: TurnRecord, *, max_tokens: int) -> Sequence[Wire]:
         """The message list of the conversation in so many tokens (`prompts.build_messages`).
@@ -70,11 +70,11 @@ class Past:
         Where turns would be left out whole, a model summarises them first, and so many more that
         the next turns have room. Raises LeaseLost.
         """
-        if self.asks and max_tokens >= LEAST_ROOM:
+        if self.can_ask and max_tokens >= LEAST_ROOM:
             leaving = self._leaving(system, present, max_tokens)
             if leaving:
                 self._summarise(leaving)
-        turns, summary = [*self.turns, present], self._shown(max_tokens)
+        turns, summary = [*self.turns, present], self._render(max_tokens)
         if summary:
             built = prompts.build_messages(
                 system=system, turns=turns, max_tokens=max_tokens, before=summary
@@ -83,7 +83,7 @@ class Past:
                 return built
         return prompts.build_messages(system=system, turns=turns, max_tokens=max_tokens)
 
-    def _shown(self, max_tokens: int) -> list[Wire]:
+    def _render(self, max_tokens: int) -> list[Wire]:
         messages = [render_summary(self.text)] if self.text else []
         return messages if truncation.count_tokens(messages) <= max_tokens // SHARE else []
 
@@ -93,7 +93,7 @@ class Past:
         chains = prompts.split_chains([*self.turns, present])
         wires = [prompts.to_wire(chain) for chain in chains]
         first: Wire = {"role": "system", "content": system}
-        room = max_tokens - truncation.count_tokens([first, *self._shown(max_tokens)])
+        room = max_tokens - truncation.count_tokens([first, *self._render(max_tokens)])
         is_full = len(self.turns) + 1 >= HISTORY_TURNS
         if not is_full and not truncation.count_left_out(wires, max_tokens=room):
             return []
@@ -106,7 +106,7 @@ class Past:
         """Put a summary in the place of these turns. One that fails is not tried again here."""
         text, conversation, until = self._asked(leaving), self.conversation_id, leaving[-1].id
         if not text or not conversation or not until:
-            self.asks = False
+            self.can_ask = False
             return
         with self.lease.held():
             ConversationSummary.objects.update_or_create(
@@ -125,15 +125,15 @@ class Past:
         model = settings.INGEST_MODEL
         head = estimated_tokens(PROMPT) + 2 * truncation.MESSAGE_TOKENS
         room = min(MATERIAL_TOKENS, profiles.room(model) - head)
-        told = render_material(self.text, prompts.to_wire(leaving), max_tokens=room)
-        seconds = self._seconds(model, head + estimated_tokens(told))
-        if not told or seconds <= 0:
+        material = render_material(self.text, prompts.to_wire(leaving), max_tokens=room)
+        seconds = self._seconds(model, head + estimated_tokens(material))
+        if not material or seconds <= 0:
             return ""
         try:
             answer = llm.complete(
                 messages=[
                     {"role": "system", "content": PROMPT},
-                    {"role": "user", "content": told},
+                    {"role": "user", "content": material},
                 ],
                 payer=self.payer,
                 purpose="conversation_summary",
@@ -177,16 +177,16 @@ def load_past(
     if settings.CONVERSATION_SUMMARY:
         row = ConversationSummary.objects.filter(conversation=conversation_id).first()
     ids = [turn.id for turn in turns]
-    told = ids.index(row.until_id) + 1 if row and row.until_id in ids else 0
+    covered = ids.index(row.until_id) + 1 if row and row.until_id in ids else 0
     return Past(
         lease=lease,
         conversation_id=conversation_id,
-        turns=turns[told:],
+        turns=turns[covered:],
         payer=payer,
         limits=limits,
         started=started,
         text=row.text if row else "",
-        asks=settings.CONVERSATION_SUMMARY,
+        can_ask=settings.CONVERSATION_SUMMARY,
     )
 
 
@@ -201,17 +201,17 @@ def render_material(so_far: str, messages: Sequence[Wire], *, max_tokens: int) -
     results shrunk and long texts cut. Empty where even that has no room."""
     smaller = truncation.shrink_older_results(messages)
     for chars in SIZES:
-        turns = [_told(message, chars) for message in smaller]
-        told = results.fence({"summary_so_far": so_far, "turns": turns})
-        if estimated_tokens(told) <= max_tokens:
-            return told
+        turns = [_shorten(message, chars) for message in smaller]
+        material = results.fence({"summary_so_far": so_far, "turns": turns})
+        if estimated_tokens(material) <= max_tokens:
+            return material
     return ""
 
 
 BY = {"user": "user", "assistant": "assistant", "tool": "result", "system": "remit"}
 
 
-def _told(message: Mapping[str, Any], chars: int) -> dict[str, Any]:
+def _shorten(message: Mapping[str, Any], chars: int) -> dict[str, Any]:
     text = message.get("content") or ""
     called = [call["function"] for call in message.get("tool_calls") or ()]
     calls = [f"{one['name']} {one['arguments']}"[:chars] for one in called]

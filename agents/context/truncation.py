@@ -32,10 +32,10 @@ def _tokens(message: Wire) -> int:
 def fit_chains(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> list[Wire]:
     """The messages of `chains` that fit. A chain is what may only be left out as a whole; the
     last one is the present turn. What cannot be made to fit is as small as it can be."""
-    kept = _choose(chains, max_tokens)
-    if sum(count_tokens(chain) for chain in kept) > max_tokens:
-        kept[-1] = _cut(kept[-1], max_tokens)
-    return [message for chain in kept for message in chain]
+    chosen = _choose(chains, max_tokens)
+    if sum(count_tokens(chain) for chain in chosen) > max_tokens:
+        chosen[-1] = _cut(chosen[-1], max_tokens)
+    return [message for chain in chosen for message in chain]
 
 
 def count_left_out(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> int:
@@ -44,16 +44,16 @@ def count_left_out(chains: Sequence[Sequence[Wire]], *, max_tokens: int) -> int:
 
 
 def _choose(chains: Sequence[Sequence[Wire]], max_tokens: int) -> list[list[Wire]]:
-    kept = [list(chain) for chain in chains]
-    sizes = [count_tokens(chain) for chain in kept]
-    for index, chain in enumerate(kept):
+    chosen = [list(chain) for chain in chains]
+    sizes = [count_tokens(chain) for chain in chosen]
+    for index, chain in enumerate(chosen):
         if sum(sizes) <= max_tokens:
             break
-        kept[index] = shrink_older_results(chain, is_present=index == len(kept) - 1)
-        sizes[index] = count_tokens(kept[index])
-    while len(kept) > 1 and sum(sizes) > max_tokens:
-        del kept[0], sizes[0]
-    return kept
+        chosen[index] = shrink_older_results(chain, is_present=index == len(chosen) - 1)
+        sizes[index] = count_tokens(chosen[index])
+    while len(chosen) > 1 and sum(sizes) > max_tokens:
+        del chosen[0], sizes[0]
+    return chosen
 
 
 def shrink_older_results(chain: Sequence[Wire], *, is_present: bool = False) -> list[Wire]:

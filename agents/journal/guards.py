@@ -103,12 +103,12 @@ def refuse_beyond_limit() -> ToolResult:
     return failure("TOO_MANY_CALLS", "The turn has no tool calls left, so it was not run.")
 
 
-def find_resting_tools(made: Sequence[PastCall], now: datetime) -> frozenset[str]:
+def find_resting_tools(calls_so_far: Sequence[PastCall], now: datetime) -> frozenset[str]:
     """Tools whose last REST_FAILURES rounds broke, the last of them within REST."""
     found = set()
-    for tool in {call.tool for call in made}:
+    for tool in {call.tool for call in calls_so_far}:
         rounds: dict[int, list[PastCall]] = {}
-        for call in made:
+        for call in calls_so_far:
             if call.tool == tool and not call.open and call.code not in REFUSED:
                 rounds.setdefault(call.round, []).append(call)
         last = [rounds[number] for number in sorted(rounds)[-REST_FAILURES:]]

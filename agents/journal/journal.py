@@ -165,7 +165,7 @@ def add_server_call(
         row = Step.objects.get(
             turn_id=lease.turn_id, parent_call_id=parent_call, number=step.number
         )
-        made = ToolCall.objects.create(
+        call = ToolCall.objects.create(
             turn_id=lease.turn_id,
             step=row,
             position=len(step.calls),
@@ -175,7 +175,7 @@ def add_server_call(
             finished_at=timezone.now(),
         )
         add_event(lease, "text.restarted", {})
-    return replace(step, calls=(*step.calls, _call(made)))
+    return replace(step, calls=(*step.calls, _call(call)))
 
 
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
@@ -204,16 +204,16 @@ def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[s
     with lease.held():
         numbers = {entry["id"]: entry["n"] for entry in load_context(lease.turn_id)}
         last = max(numbers.values(), default=0)
-        shown = list(Turn.objects.values_list("context", flat=True).get(id=lease.turn_id))
-        listed = {entry["id"] for entry in shown}
+        entries = list(Turn.objects.values_list("context", flat=True).get(id=lease.turn_id))
+        listed = {entry["id"] for entry in entries}
         for item in items:
             if item["id"] not in numbers:
                 last += 1
                 numbers[item["id"]] = last
             if item["id"] not in listed:
                 listed.add(item["id"])
-                shown.append(to_storable({"n": numbers[item["id"]], **item}))
-        Turn.objects.filter(id=lease.turn_id).update(context=shown)
+                entries.append(to_storable({"n": numbers[item["id"]], **item}))
+        Turn.objects.filter(id=lease.turn_id).update(context=entries)
     return [{"n": numbers[item["id"]], **item} for item in items]
 
 

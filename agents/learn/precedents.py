@@ -76,7 +76,7 @@ def _weighed(pattern: Pattern, mail: StoredMail, done: Sequence[Recorded]) -> Pr
         side = "supporting"
     elif any(is_so for _, is_so in so) or denied or last or not set(mail.labels) >= UNTOUCHED:
         side = "contradicting"
-    told = [
+    findings = [
         f"{registry.BY_NAME[name].title}: {_who(last.get(name)) if is_so else 'no'}"
         + (" (a person rejected it)" if name in denied else "")
         for name, is_so in so
@@ -88,7 +88,7 @@ def _weighed(pattern: Pattern, mail: StoredMail, done: Sequence[Recorded]) -> Pr
         occurred_at=mail.occurred_at,
         side=side,
         by_person=side != "undecided" and not by_agent,
-        told="; ".join(told) + ".",
+        told="; ".join(findings) + ".",
     )
 
 

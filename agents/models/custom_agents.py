@@ -34,9 +34,7 @@ class CustomAgent(models.Model):
     capabilities = models.JSONField(
         default=list, blank=True, help_text="Short names of what it can do, one a line."
     )
-    prompt = models.TextField(
-        max_length=8000, help_text="What it is told before its task. It grants nothing."
-    )
+    prompt = models.TextField(max_length=8000, help_text="Its instructions. They grant nothing.")
     tools = models.JSONField(
         default=list, help_text="What it may use. Actions stay inside the limits of the user."
     )

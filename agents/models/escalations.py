@@ -36,8 +36,8 @@ class Escalation(models.Model):
     done_by = models.CharField(max_length=200, blank=True)
     done_at = models.DateTimeField(null=True, blank=True)
     note = models.TextField(blank=True, help_text="For colleagues. The user does not see it.")
-    told = models.CharField(
-        "last told", max_length=16, blank=True, help_text="The news that was sent out last."
+    last_news = models.CharField(
+        max_length=16, blank=True, help_text="The news that was sent out last."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -40,7 +40,7 @@ class NotTheDemo(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Permission:
+class DemoAction:
     action_type: str
     mode: str
     conditions: list[dict[str, Any]] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Resident:
     name: str
     address: str
     sources: tuple[str, ...]
-    permissions: tuple[Permission, ...]
+    allowed_actions: tuple[DemoAction, ...]
     labels: tuple[str, ...] | None = None  # by name; None: every label of the office
     domains: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
@@ -68,15 +68,15 @@ RESIDENTS = (
         name="Maya Lindqvist",
         address="maya@company.com",
         sources=("gmail", "gdrive", "calendar", "jira", "github", "slack"),
-        permissions=(
-            Permission(action_type="archive", mode="auto"),
-            Permission(action_type="classify", mode="auto"),
-            Permission(action_type="draft", mode="auto"),
-            Permission(action_type="send_email", mode="ask"),
-            Permission(action_type="create_jira_task", mode="ask"),
-            Permission(action_type="create_calendar_event", mode="ask"),
-            Permission(action_type="create_document", mode="auto"),
-            Permission(action_type="move_document", mode="auto"),
+        allowed_actions=(
+            DemoAction(action_type="archive", mode="auto"),
+            DemoAction(action_type="classify", mode="auto"),
+            DemoAction(action_type="draft", mode="auto"),
+            DemoAction(action_type="send_email", mode="ask"),
+            DemoAction(action_type="create_jira_task", mode="ask"),
+            DemoAction(action_type="create_calendar_event", mode="ask"),
+            DemoAction(action_type="create_document", mode="auto"),
+            DemoAction(action_type="move_document", mode="auto"),
         ),
         domains=("company.com", "client.com"),
         projects=("PROJ",),
@@ -87,13 +87,13 @@ RESIDENTS = (
         name="Omar Haddad",
         address="omar@company.com",
         sources=("gmail", "gdrive", "calendar", "jira", "github", "outlook", "slack"),
-        permissions=(
-            Permission(
+        allowed_actions=(
+            DemoAction(
                 action_type="classify",
                 mode="auto",
                 conditions=[{"kind": "sender", "domains": ["company.com"]}],
             ),
-            Permission(
+            DemoAction(
                 action_type="draft",
                 mode="ask",
                 conditions=[
@@ -109,10 +109,10 @@ RESIDENTS = (
         name="Replay",
         address="replay@example.org",
         sources=("gmail",),
-        permissions=(
-            Permission(action_type="archive", mode="auto"),
-            Permission(action_type="classify", mode="auto"),
-            Permission(action_type="draft", mode="auto"),
+        allowed_actions=(
+            DemoAction(action_type="archive", mode="auto"),
+            DemoAction(action_type="classify", mode="auto"),
+            DemoAction(action_type="draft", mode="auto"),
         ),
         time_zone="UTC",
     ),
@@ -140,19 +140,19 @@ def load() -> bool:
     False when it is there already: then nothing is touched. Raises NotTheDemo.
     """
     with transaction.atomic():
-        organisation, made = Organisation.objects.get_or_create(
+        organisation, created = Organisation.objects.get_or_create(
             slug=SLUG, defaults={"id": ORGANISATION_ID, "name": "Demo office"}
         )
         if organisation.id != ORGANISATION_ID:
             raise NotTheDemo
-        if made:
+        if created:
             office = _office()
             for resident in RESIDENTS:
                 _settle(organisation, resident, office)
             _teach(organisation.accounts.get(external_user_id="maya", source="gmail"), office)
             _write_skills(organisation)
             _write_history(organisation)
-    return made
+    return created
 
 
 def _office() -> dict[str, dict[str, str]]:
@@ -180,12 +180,12 @@ def _settle(
         )
         for source in resident.sources
     }
-    for permission in resident.permissions:
+    for allowed in resident.allowed_actions:
         AllowedAction.objects.create(
-            account=_account_for(permission.action_type, accounts),
-            action_type=permission.action_type,
-            approval_mode=permission.mode,
-            conditions=permission.conditions,
+            account=_account_for(allowed.action_type, accounts),
+            action_type=allowed.action_type,
+            approval_mode=allowed.mode,
+            conditions=allowed.conditions,
         )
     labels = resident.labels if resident.labels is not None else tuple(office["labels"])
     _list_labels(accounts["gmail"], {name: office["labels"][name] for name in labels})

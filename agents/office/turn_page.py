@@ -87,13 +87,13 @@ def plan(turn: Turn) -> dict[str, Any] | None:
                 "what": timeline.reveal(goal.description),
                 "facts": f"{goal.priority} priority, {goal.estimated_complexity}",
                 "after": ", ".join(goal.depends_on),
-                **_standing(goal),
+                **_describe_state(goal),
                 "steps": [
                     {
                         "what": timeline.reveal(one.description),
                         "result": timeline.reveal(one.result),
                         "after": ", ".join(one.depends_on),
-                        **_standing(one),
+                        **_describe_state(one),
                     }
                     for one in goal.steps
                 ],
@@ -103,7 +103,7 @@ def plan(turn: Turn) -> dict[str, Any] | None:
     }
 
 
-def _standing(one: plans.Goal | plans.Step) -> dict[str, str]:
+def _describe_state(one: plans.Goal | plans.Step) -> dict[str, str]:
     return {
         "id": one.id,
         "status": one.status.replace("_", " "),
@@ -218,11 +218,11 @@ def pretty_text(text: str) -> str:
 def actions(turn: Turn) -> list[dict[str, Any]]:
     """What the ledger says of this turn's actions, with the words the user read; then those
     of earlier turns that were decided about in this one."""
-    told = {action.get("action_id"): action for action in turn.actions}
+    decided = {action.get("action_id"): action for action in turn.actions}
     found = []
     rows = actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id))
     for row in rows:
-        words = told.get(str(row.action_id), {})
+        words = decided.get(str(row.action_id), {})
         found.append(
             {
                 "description": timeline.reveal(words.get("description") or row.action_type),
@@ -237,7 +237,7 @@ def actions(turn: Turn) -> list[dict[str, Any]]:
             }
         )
     known = {str(row.action_id) for row in rows}
-    return [*found, *(_decided_here(told[id]) for id in told if id not in known)]
+    return [*found, *(_decided_here(decided[id]) for id in decided if id not in known)]
 
 
 def _decided_here(action: Mapping[str, Any]) -> dict[str, Any]:

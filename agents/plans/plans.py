@@ -197,8 +197,8 @@ def list_ready(plan: Plan) -> list[str]:
 
 def _goal(goal: NewGoal, done: Mapping[str, Step]) -> Goal:
     steps = [
-        Step(**step.model_dump(), status=kept.status, result=kept.result)
-        if (kept := done.get(step.id))
+        Step(**step.model_dump(), status=earlier.status, result=earlier.result)
+        if (earlier := done.get(step.id))
         else Step(**step.model_dump())
         for step in goal.steps
     ]

@@ -30,21 +30,23 @@ def change_plan(lease: Lease, act: Change) -> plans.Plan | Refused | None:
     of one turn happen one after another. Raises LeaseLost."""
     with lease.held():
         conversation = _conversation(lease)
-        made = act(load_plan(conversation.id))
-        if isinstance(made, Refused):
-            return made
-        if made is None:
+        changed = act(load_plan(conversation.id))
+        if isinstance(changed, Refused):
+            return changed
+        if changed is None:
             Plan.objects.filter(conversation=conversation).delete()
         else:
             Plan.objects.update_or_create(
                 conversation=conversation,
                 defaults={
-                    "content": journal.to_storable(made.model_dump(mode="json")),
-                    "finished": made.finished,
+                    "content": journal.to_storable(changed.model_dump(mode="json")),
+                    "finished": changed.finished,
                 },
             )
-        journal.add_event(lease, "plan", {"plan": rendering.describe_plan(made) if made else None})
-    return made
+        journal.add_event(
+            lease, "plan", {"plan": rendering.describe_plan(changed) if changed else None}
+        )
+    return changed
 
 
 def list_unfinished(lease: Lease) -> Sequence[dict[str, Any]]:

@@ -128,10 +128,10 @@ def describe_result(result: ActionResult) -> dict[str, Any]:
 def describe_action(action: Mapping[str, Any]) -> dict[str, Any]:
     """What the model hears of an action that a person has decided about: what ran, and what it
     had proposed instead. Marked where strangers wrote of it, and cut to size."""
-    kept = {key: action[key] for key in REPORTED if key in action}
-    result = results.bound_result(kept["result"], max_bytes=settings.RESULT_MAX_BYTES)
+    reported = {key: action[key] for key in REPORTED if key in action}
+    result = results.bound_result(reported["result"], max_bytes=settings.RESULT_MAX_BYTES)
     mark = {"untrusted": True} if reports_outcome(action["type"]) and result else {}
-    return {**mark, **kept, "result": result}
+    return {**mark, **reported, "result": result}
 
 
 def reports_outcome(action_type: str) -> bool:

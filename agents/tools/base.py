@@ -43,7 +43,7 @@ class ToolContext:
     pattern_id: str
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
-    shown: frozenset[UUID] = frozenset()  # items that this run has been shown
+    observed: frozenset[UUID] = frozenset()  # items that this run has been shown
     agent_version: str = ""  # agents.turns.roster.Agent.version
     skill: str = ""  # the one that this run loaded last, name@version
 

@@ -55,13 +55,13 @@ def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult
     return ToolResult(
         success=True,
         data={
-            "agents": [_shown(agent, score) for score, agent in best],
+            "agents": [_describe(agent, score) for score, agent in best],
             "evaluated": len(agents),
         },
     )
 
 
-def _shown(agent: CustomAgent, score: float) -> dict[str, Any]:
+def _describe(agent: CustomAgent, score: float) -> dict[str, Any]:
     latency, tokens = (
         getattr(agent, "average_latency", None),
         getattr(agent, "average_tokens", None),

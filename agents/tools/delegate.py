@@ -82,11 +82,11 @@ def _bound(
 ) -> citations.Bound:
     turn_id = context.lease.turn_id
     steps = journal.load_steps([turn_id]).get((turn_id, context.call.id), [])
-    shown = citations.list_results(steps) | {
+    observed = citations.list_results(steps) | {
         (n, str(item.id)) for n, item in zip(given, items, strict=True)
     }
     return citations.bind_citations(
-        text, citations.list_citable(journal.load_context(turn_id), shown)
+        text, citations.list_citable(journal.load_context(turn_id), observed)
     )
 
 

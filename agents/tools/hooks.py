@@ -29,7 +29,7 @@ Preparation = Callable[[ToolContext, Sequence[StepRecord]], ToolContext]
 
 def show_new_items_only(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:
     """Tools that look for items leave out those which this run has been shown."""
-    return replace(context, shown=guards.list_items([c for step in steps for c in step.calls]))
+    return replace(context, observed=guards.list_items([c for step in steps for c in step.calls]))
 
 
 def note_skill(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext:

@@ -19,7 +19,7 @@ from guardrails.contracts import Capability
 from integrations.llm import llm
 from integrations.providers.mcp import catalogue
 
-SHOWN = 60  # tools of one server that a plan is made of
+MOST_TOOLS = 60  # tools of one server that a plan is made of
 PLANNING = """You plan the use of tools.
 Read the request and the tools, and say which of them serve it and in what order. Answer with a \
 JSON object: {"recommended_tools": ["name", …], "execution_order": "parallel|sequential", \
@@ -31,7 +31,7 @@ class PlanMcpTools(Arguments):
     query: str = Field(min_length=1, max_length=2000, description="What is to be done.")
     available_tools: list[str] = Field(
         default_factory=list,
-        max_length=SHOWN,
+        max_length=MOST_TOOLS,
         description="Only plan with these. Empty: with all that the user may use.",
     )
 
@@ -71,10 +71,10 @@ def run(ids: tuple[str, ...], context: ToolContext, arguments: PlanMcpTools) -> 
     }
     if not usable:
         return failure("NOT_FOUND", "None of these tools is enabled now.")
-    shown = list(usable.values())[:SHOWN]
+    offered = list(usable.values())[:MOST_TOOLS]
     plan = llm.complete_json(
         system=PLANNING,
-        user=results.fence({"request": arguments.query, "tools": shown}),
+        user=results.fence({"request": arguments.query, "tools": offered}),
         payer=context.payer,
         purpose="plan_mcp_tools",
     )
@@ -108,7 +108,7 @@ def _recommended(plan: Mapping[str, Any], usable: Mapping[str, Any]) -> list[str
     """The tools that the model named, by id or name, each once and none that is not usable."""
     named = plan.get("recommended_tools")
     by_name = {id.partition(":")[2]: id for id in usable} | {id: id for id in usable}
-    told = named if isinstance(named, list) else []
+    names = named if isinstance(named, list) else []
     return list(
-        dict.fromkeys(by_name[one] for one in told if isinstance(one, str) and one in by_name)
+        dict.fromkeys(by_name[one] for one in names if isinstance(one, str) and one in by_name)
     )

@@ -66,7 +66,7 @@ def _aware(time: datetime | None, person: Person) -> datetime | None:
 
 def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
     found = retrieval.search(
-        arguments.request(context.person, excluded=context.shown),
+        arguments.request(context.person, excluded=context.observed),
         now=timezone.now(),
         payer=context.payer,
     )
@@ -78,21 +78,21 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
     return ToolResult(
         success=True,
         data={"found": len(items), "items": items, "entities_found": entities}
-        | ({"left_out": LEFT_OUT} if context.shown else {}),
+        | ({"left_out": LEFT_OUT} if context.observed else {}),
         untrusted=True,
     )
 
 
 def number_items(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
     """The numbers under which these items can be cited from now on."""
-    shown = journal.add_context(
+    entries = journal.add_context(
         context.lease,
         [
             {"id": str(i.id), "source": i.source, "title": i.title, "relevance": i.relevance}
             for i in items
         ],
     )
-    return [entry["n"] for entry in shown]
+    return [entry["n"] for entry in entries]
 
 
 def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dict[str, Any]]:

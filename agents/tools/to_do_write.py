@@ -48,8 +48,8 @@ def run(context: ToolContext, arguments: ToDoWrite) -> ToolResult:
     if arguments.action == "resume":
         if arguments.plan_id is None:
             return ToolResult(success=True, data={"plans": store.list_unfinished(context.lease)})
-        return _told(store.take_over_plan(context.lease, arguments.plan_id))
-    return _told(store.change_plan(context.lease, lambda plan: change_plan(plan, arguments)))
+        return _to_result(store.take_over_plan(context.lease, arguments.plan_id))
+    return _to_result(store.change_plan(context.lease, lambda plan: change_plan(plan, arguments)))
 
 
 def change_plan(plan: Plan | None, arguments: ToDoWrite) -> Plan | Refused | None:
@@ -76,17 +76,17 @@ def change_plan(plan: Plan | None, arguments: ToDoWrite) -> Plan | Refused | Non
     return plans.remove(plan, arguments.id)
 
 
-def _told(made: Plan | Refused | None) -> ToolResult:
+def _to_result(changed: Plan | Refused | None) -> ToolResult:
     """The plan itself stands in the state part of the next prompt."""
-    if isinstance(made, Refused):
+    if isinstance(changed, Refused):
         return failure(
-            "INVALID_INPUT", made.message, recoverable=True, suggested_action=made.suggestion
+            "INVALID_INPUT", changed.message, recoverable=True, suggested_action=changed.suggestion
         )
-    if made is None:
+    if changed is None:
         return ToolResult(success=True, data={"progress": "The plan is empty and was removed."})
     data: dict[str, Any] = {
-        "progress": rendering.render_progress(made),
-        "ready": plans.list_ready(made),
+        "progress": rendering.render_progress(changed),
+        "ready": plans.list_ready(changed),
     }
     return ToolResult(success=True, data=data)
 

@@ -58,7 +58,7 @@ class Run:
     stream: bool = False
     steps: list[StepRecord] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)  # of the turn, for a specialist too
-    made: int = 0  # calls of the turn when its last step was asked for
+    call_count: int = 0  # calls of the turn when its last step was asked for
 
 
 def run_agent(run: Run) -> Ending:
@@ -112,7 +112,7 @@ def _spent(run: Run) -> Spent:
 
 def _noted(run: Run) -> Spent:
     spent = journal.count_spent(run.lease)
-    run.made = spent.tool_calls
+    run.call_count = spent.tool_calls
     return spent
 
 
@@ -156,13 +156,13 @@ def finish_open_calls(run: Run) -> None:
 
 def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
     rested = _at_rest(run)
-    made = max(run.made, sum(len(step.calls) for step in run.steps[:-1]))
+    call_count = max(run.call_count, sum(len(step.calls) for step in run.steps[:-1]))
     done = run_calls(
         calls,
         tools=run.tools,
         context_for=run.context_for,
         steps=run.steps,
-        most=max(0, run.limits.max_tool_calls - made),
+        most=max(0, run.limits.max_tool_calls - call_count),
     )
     _observe(run, done)
     for tool in sorted(_at_rest(run) - rested):
@@ -250,8 +250,8 @@ def run_reviewed(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> En
         work = review.gather_work(
             run.lease, request=request, steps=run.steps, earlier=earlier, answer=ending.text
         )
-        made = review.review_work(run.lease, work, of="answer")
-        if made.recommendation == "proceed" or _rounds(run.steps) >= settings.REVIEW_MAX_ROUNDS:
+        reviewed = review.review_work(run.lease, work, of="answer")
+        if reviewed.recommendation == "proceed" or _rounds(run.steps) >= settings.REVIEW_MAX_ROUNDS:
             return ending
         run.steps[-1] = journal.add_server_call(
             run.lease,
@@ -259,7 +259,7 @@ def run_reviewed(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> En
             parent_call=run.parent_call,
             name=REVIEW_RESULTS,
             arguments=OF_ANSWER,
-            result=review.to_result(made),
+            result=review.to_result(reviewed),
         )
 
 

@@ -50,8 +50,8 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
         "ending": turn.ending,
         "response": reply.content if reply else "",
         "context_used": [
-            {key: shown.get(key) for key in ("n", "id", "source", "title", "relevance")}
-            for shown in turn.context[:MOST_CONTEXT]
+            {key: entry.get(key) for key in ("n", "id", "source", "title", "relevance")}
+            for entry in turn.context[:MOST_CONTEXT]
         ],
         "pending_actions": [describe_pending(card) for card in pending],
         "held_actions": [

@@ -69,7 +69,7 @@ def prepare(kind: str) -> None:
     with state.locked(state.state_dir() / "setup.lock"):
         if any(_is_stamped(cover) for cover in COVERED_BY[kind]):
             return
-        begun = time.monotonic()
+        started = time.monotonic()
         print("Setting up the Python environment in .venv (once) ...", flush=True)
         try:
             uv = shutil.which("uv")
@@ -78,11 +78,11 @@ def prepare(kind: str) -> None:
             _install(uv, LOCKS[kind])
             for covered, covers in COVERED_BY.items():
                 if kind in covers:
-                    _stamp(covered).write_text(_fingerprint(covered))
+                    _marker(covered).write_text(_fingerprint(covered))
             INCOMPLETE.unlink()
         except OSError as error:
             raise SetupError(explain(f"{error.strerror}: {error.filename}")) from error
-        print(f"  ready after {time.monotonic() - begun:.0f} s", flush=True)
+        print(f"  ready after {time.monotonic() - started:.0f} s", flush=True)
 
 
 def explain(output: str) -> str:
@@ -95,12 +95,12 @@ def explain(output: str) -> str:
     return f"{cause} The last lines were:\n{last}"
 
 
-def _stamp(kind: str) -> Path:
+def _marker(kind: str) -> Path:
     return ENVIRONMENT / f"remit-{kind}.stamp"
 
 
 def _fingerprint(kind: str) -> str:
-    """What the stamp of a complete environment says: its lock file and its Python."""
+    """What the marker of a complete environment says: its lock file and its Python."""
     lock = hashlib.sha256((state.PROJECT_DIR / LOCKS[kind]).read_bytes()).hexdigest()
     asked = subprocess.run(
         [PYTHON, "-c", "import sys; print(sys.prefix, *sys.version_info[:2])"],
@@ -112,9 +112,9 @@ def _fingerprint(kind: str) -> str:
 
 
 def _is_stamped(kind: str) -> bool:
-    if INCOMPLETE.exists() or not PYTHON.exists() or not _stamp(kind).exists():
+    if INCOMPLETE.exists() or not PYTHON.exists() or not _marker(kind).exists():
         return False
-    return _stamp(kind).read_text() == _fingerprint(kind)
+    return _marker(kind).read_text() == _fingerprint(kind)
 
 
 def _make_environment(uv: str | None) -> None:
@@ -171,7 +171,7 @@ def _follow(command: list[str]) -> tuple[int, str]:
     """Run an installer, showing what it works on. Returns its exit code and its output."""
     lines: list[str] = []
     seen = 0
-    shown = sys.stdout.isatty()
+    on_terminal = sys.stdout.isatty()
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as installer:
@@ -180,12 +180,12 @@ def _follow(command: list[str]) -> tuple[int, str]:
             words = line.split()
             if words[:1] == ["Collecting"]:
                 seen += 1
-                if shown:
+                if on_terminal:
                     print(f"\r\033[K  {seen} packages, {words[1]}", end="", flush=True)
                 elif seen % 20 == 0:
                     print(f"  {seen} packages", flush=True)
             elif words[:1] in (["Installing"], ["Resolved"], ["Prepared"], ["Installed"]):
-                start = "\r\033[K" if shown else ""
+                start = "\r\033[K" if on_terminal else ""
                 print(f"{start}  {' '.join(words)[:60]}", flush=True)
     return installer.returncode, "".join(lines)
 

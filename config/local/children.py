@@ -42,7 +42,7 @@ class Child:
 
 
 class Children:
-    """The running programs. `say` is told, in sentences, when one dies or starts again."""
+    """The running programs. `say` gets a sentence when one dies or starts again."""
 
     def __init__(
         self,
@@ -69,10 +69,10 @@ class Children:
         self._children[program.name] = Child(program, process, time.monotonic())
         self.write_record()
 
-    def run(self, program: Program, *, shown: bool = False) -> int:
+    def run(self, program: Program, *, on_terminal: bool = False) -> int:
         """Run a program to its end and return its exit code.
 
-        What it prints goes to its log, or to the terminal if it is to be `shown`.
+        What it prints goes to its log, or to the terminal if it is run `on_terminal`.
         """
         with self._open_log(program.name) as log:
             return subprocess.run(
@@ -80,7 +80,7 @@ class Children:
                 cwd=state.PROJECT_DIR,
                 env={**self.environment, **program.environment},
                 stdin=subprocess.DEVNULL,
-                stdout=None if shown else log,
+                stdout=None if on_terminal else log,
                 stderr=log,
                 start_new_session=True,
                 check=False,

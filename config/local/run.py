@@ -98,7 +98,7 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
         _await(children, "web", lambda: _is_healthy(f"{plan.address}/health"))
     if plan.own_sandbox:
         say("  first sync:")
-        if children.run(Program("first_sync", (*manage, "first_sync", "--wait")), shown=True):
+        if children.run(Program("first_sync", (*manage, "first_sync", "--wait")), on_terminal=True):
             say(f"  The first sync did not finish. Why: {children.log('first_sync')}")
 
 

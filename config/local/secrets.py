@@ -37,12 +37,12 @@ def load(path: Path) -> dict[str, str]:
             f"Cannot read {path}: {error.strerror}. Work as the user that made it, or set "
             "REMIT_STATE_DIR to another folder."
         ) from error
-    kept = dict(line.split("=", 1) for line in lines if "=" in line)
-    missing = {name: make() for name, make in MAKERS.items() if not kept.get(name)}
+    stored = dict(line.split("=", 1) for line in lines if "=" in line)
+    missing = {name: make() for name, make in MAKERS.items() if not stored.get(name)}
     if missing:
         added = [f"{name}={value}" for name, value in missing.items()]
         state.write_private(path, "\n".join([*lines, *added, ""]))
-    return {name: os.environ.get(name) or {**kept, **missing}[name] for name in MAKERS}
+    return {name: os.environ.get(name) or {**stored, **missing}[name] for name in MAKERS}
 
 
 def of_default(values: str) -> str:

@@ -8,7 +8,7 @@ from integrations.llm.completions import dollars
 from integrations.models import Budget, ModelCall
 from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin
 
-STANDING = {"answered": "success", "failed": "danger"}
+COLOURS = {"answered": "success", "failed": "danger"}
 
 
 @admin.register(Budget)
@@ -37,7 +37,7 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
         "tokens",
         "dollars",
         "took",
-        "standing",
+        "state_label",
     )
     list_filter = ("organisation", "model", "purpose")
     search_fields = ("external_user_id", "run_id")
@@ -55,7 +55,7 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
         "answer_tokens",
         "dollars",
         "latency_ms",
-        "standing",
+        "state_label",
         "error_code",
     )
 
@@ -71,6 +71,6 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
     def took(self, call: ModelCall) -> str:
         return f"{call.latency_ms:,} ms"
 
-    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
-    def standing(self, call: ModelCall) -> str:
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def state_label(self, call: ModelCall) -> str:
         return "failed" if call.error_code else "answered"

@@ -22,7 +22,7 @@ from integrations.models import Account, Organisation, ProviderResource, Service
 from integrations.registry import BY_SOURCE, PROVIDER_OF
 from integrations.web.admin_lists import ReadOnlyAdmin
 
-STANDING = {"active": "success", "paused": "danger"}
+COLOURS = {"active": "success", "paused": "danger"}
 POLICY = (
     ("guardrails_allowedaction", "Allowed actions"),
     ("guardrails_allowedactionoption", "Targets"),
@@ -43,14 +43,14 @@ def switches(organisation: Organisation | None) -> str:
 
 @admin.register(Organisation)
 class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
-    list_display = ("name", "slug", "standing", "created_at")
+    list_display = ("name", "slug", "state_label", "created_at")
     list_per_page = 50
     search_fields = ("name", "slug")
-    fields = ("name", "slug", "standing", "switches", "created_at")
-    readonly_fields = ("standing", "switches", "created_at")
+    fields = ("name", "slug", "state_label", "switches", "created_at")
+    readonly_fields = ("state_label", "switches", "created_at")
 
-    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
-    def standing(self, organisation: Organisation) -> str:
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def state_label(self, organisation: Organisation) -> str:
         return "paused" if organisation.paused else "active"
 
     @display(description="Stop it")  # type: ignore[untyped-decorator]
@@ -89,7 +89,14 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
 @admin.register(Account)
 class AccountAdmin(ModelAdmin):  # type: ignore[misc]
     form = AccountForm
-    list_display = ("display_name", "external_user_id", "source", "address", "standing", "policy")
+    list_display = (
+        "display_name",
+        "external_user_id",
+        "source",
+        "address",
+        "state_label",
+        "policy",
+    )
     list_display_links = ("display_name", "external_user_id")
     list_filter = ("source", "paused", "organisation")
     list_per_page = 50
@@ -102,17 +109,17 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         "display_name",
         "time_zone",
         "features",
-        "standing",
+        "state_label",
         "switches",
         "policy",
         "keeper",
         "proof",
         "created_at",
     )
-    readonly_fields = ("standing", "switches", "policy", "keeper", "proof", "created_at")
+    readonly_fields = ("state_label", "switches", "policy", "keeper", "proof", "created_at")
 
-    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
-    def standing(self, account: Account) -> str:
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def state_label(self, account: Account) -> str:
         return "paused" if account.paused else "active"
 
     @display(description="Stop it")  # type: ignore[untyped-decorator]

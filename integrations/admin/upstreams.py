@@ -7,7 +7,7 @@ from unfold.decorators import display
 from integrations.models import Upstream
 from integrations.web.admin_lists import ReadOnlyAdmin
 
-STANDING = {
+COLOURS = {
     "answers": "success",
     "asked for a rest": "warning",
     "not answering": "warning",
@@ -17,13 +17,13 @@ STANDING = {
 
 @admin.register(Upstream)
 class UpstreamAdmin(ReadOnlyAdmin):
-    list_display = ("name", "standing", "failures", "until", "last_error", "last_error_at")
+    list_display = ("name", "state_label", "failures", "until", "last_error", "last_error_at")
     search_fields = ("name",)
     search_help_text = "The organisation's slug"
     fields = list_display
 
-    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
-    def standing(self, upstream: Upstream) -> str:
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def state_label(self, upstream: Upstream) -> str:
         if upstream.opened_until:
             return "circuit open"
         if upstream.blocked_until and upstream.blocked_until > timezone.now():

@@ -23,8 +23,8 @@ class Notices:
         self._session: psycopg.Connection[object] | None = None
 
     def wait(self, seconds: float) -> None:
-        """Until somebody tells something, no longer than this. At once on the first call, as
-        something may have been told before. Raises psycopg.Error when the database is away."""
+        """Until something is announced, no longer than this. At once on the first call, as a
+        notice may have come before. Raises psycopg.Error when the database is away."""
         if self._session is None:
             self._session = psycopg.connect(autocommit=True, **parameters())
             self._session.execute(f"LISTEN {self._channel}")

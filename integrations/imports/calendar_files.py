@@ -112,7 +112,7 @@ def _event(component: Component, calendar: Component | None, zone: ZoneInfo) -> 
     return Event(
         id=_id(uid, original, rest=rest),
         version=sequence + 1 if isinstance(sequence, int) and 0 <= sequence < 2**31 else 0,
-        updated_at=_stamp(component),
+        updated_at=_changed_at(component),
         time_zone=own_zone,
         title=_text(component, "SUMMARY"),
         description=_text(component, "DESCRIPTION"),
@@ -246,11 +246,11 @@ def _text(component: Component, name: str) -> str:
     return str(value[0])[:MAX_TEXT] if value else ""
 
 
-def _stamp(component: Component) -> datetime | None:
+def _changed_at(component: Component) -> datetime | None:
     for name in ("LAST-MODIFIED", "DTSTAMP"):
         try:
             found = _moment(component, name)
-        except Exception:  # noqa: BLE001, S112  # a stamp that cannot be read is none
+        except Exception:  # noqa: BLE001, S112  # a time that cannot be read is none
             continue
         if isinstance(found, datetime):
             return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -30,7 +30,7 @@ class FilePages(Generic[T]):
     def __init__(
         self, path: Path, *, entries: Callable[[], Iterable[T]], read: Callable[[T, Spool], Entry]
     ) -> None:
-        self.place = place(str(path.resolve()), *_stamp(path))
+        self.place = place(str(path.resolve()), *_file_version(path))
         self.attached = Spool()
         self._entries, self._read = entries, read
         self._open: Iterator[T] = iter(())
@@ -61,7 +61,7 @@ def place(*parts: str) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
-def _stamp(path: Path) -> tuple[str, ...]:
+def _file_version(path: Path) -> tuple[str, ...]:
     if not path.is_file():
         return ()
     stat = path.stat()

@@ -52,8 +52,8 @@ class Spool:
             raise NotFound("no such attachment")
         if path.stat().st_size > most_bytes:
             raise TooLarge(f"more than {most_bytes} bytes")
-        with path.open("rb") as kept:
-            shutil.copyfileobj(kept, into)
+        with path.open("rb") as stored:
+            shutil.copyfileobj(stored, into)
 
     def close(self) -> None:
         for page in self._pages:

@@ -18,7 +18,7 @@ from integrations.network.strict_json import load_object
 
 Wire = dict[str, Any]
 SHAPE = (
-    '{"thought": "not shown to anybody", "say": "what the user is told", '
+    '{"thought": "not shown to anybody", "say": "what the user reads", '
     '"calls": [{"tool": "name", "arguments": {}}]}'
 )
 INSTRUCTIONS = f"""Answer with one JSON object and nothing else:
@@ -147,7 +147,7 @@ class Speech:
 
     def __init__(self) -> None:
         self._waiting = ""
-        self._begun = False
+        self._started = False
         self._depth = 0
         self._is_value = False
         self._string: list[str] | None = None  # pieces of the string that is open
@@ -156,13 +156,13 @@ class Speech:
 
     def feed(self, text: str) -> str:
         """What may be shown after this piece of the output."""
-        if not self._begun:
+        if not self._started:
             self._waiting += text
             outside = OUTSIDE.match(self._waiting)
             end = outside.end() if outside else 0
             if not self._waiting.startswith("{", end):
                 return ""
-            self._begun, text = True, self._waiting[end:]
+            self._started, text = True, self._waiting[end:]
         return "".join(self._read(char) for char in text)
 
     def _read(self, char: str) -> str:

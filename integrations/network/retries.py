@@ -39,7 +39,7 @@ def tried(once: Callable[[], T], *, attempts: int, slot: Slot) -> T:
                     return once()
             except exceptions.ProviderError as error:
                 # One attempt that may have acted makes the whole call's outcome unknown,
-                # whatever the attempts after it were told.
+                # whatever the attempts after it met.
                 unknown = error.outcome_unknown = unknown or error.outcome_unknown
                 raise
     raise AssertionError("tenacity re-raises the last error")
@@ -81,5 +81,5 @@ _jitter = tenacity.wait_random_exponential(multiplier=0.1, max=MAX_WAIT_SECONDS)
 def _wait(state: tenacity.RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.retry_after if isinstance(error, exceptions.ProviderError) else None
-    # On top of what was asked for: many who were told the same must not come back as one.
+    # On top of what was asked for: many who heard the same must not come back as one.
     return _jitter(state) + (asked or 0.0)

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import CharField, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator as ThemePaginator
 
@@ -66,14 +66,14 @@ class NewestFirst:
     sortable_by = ()
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
-        shown = super().get_list_filter(request)  # type: ignore[misc]
-        return [BeforeFilter, *(self._bounded(one) for one in shown)]
+        filters = super().get_list_filter(request)  # type: ignore[misc]
+        return [BeforeFilter, *(self._bounded(one) for one in filters)]
 
-    def _bounded(self, shown: Any) -> Any:
+    def _bounded(self, one: Any) -> Any:
         """Of text without choices, the filter that reads few rows."""
-        field = self.model._meta.get_field(shown) if isinstance(shown, str) else None  # type: ignore[attr-defined]
+        field = self.model._meta.get_field(one) if isinstance(one, str) else None  # type: ignore[attr-defined]
         is_open = isinstance(field, CharField) and not field.flatchoices
-        return (shown, RecentValues) if is_open else shown
+        return (one, RecentValues) if is_open else one
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return list(dict.fromkeys([f"-{self.newest_by}", "-pk"]))
@@ -95,6 +95,26 @@ def older(rows: "QuerySet[Any]", *, by: str, before: str) -> "QuerySet[Any]":
     # Said twice, because no index helps with an OR.
     behind = Q(**{f"{by}__lt": last[by]}) | Q(**{by: last[by], "pk__lt": last["pk"]})
     return rows.filter(behind, **{f"{by}__lte": last[by]})
+
+
+class RowContext:
+    """A page of one row with more on it than its fields."""
+
+    def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the page's templates get."""
+        raise NotImplementedError
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)  # type: ignore[attr-defined]
+        context = (extra_context or {}) | (self.row_context(request, row) if row else {})
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)  # type: ignore[misc]
+        return response
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped

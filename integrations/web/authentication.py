@@ -139,15 +139,15 @@ class TokenThrottle(SimpleRateThrottle):
 
 
 def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
-    """A permission class: the caller holds `scope`."""
+    """For `permission_classes`: the caller holds `scope`."""
 
-    class Holds(BasePermission):
+    class Scoped(BasePermission):
         message = f"This token lacks the scope “{scope}”."
 
         def has_permission(self, request: Request, view: "APIView") -> bool:
             return isinstance(request.auth, Caller) and scope in request.auth.scopes
 
-    return Holds
+    return Scoped
 
 
 class ServiceTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

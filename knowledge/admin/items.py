@@ -48,7 +48,7 @@ class ChunkInline(ViewOnly, TabularInline):  # type: ignore[misc]
 
 class FileInline(ViewOnly, TabularInline):  # type: ignore[misc]
     model = ItemFile
-    fields = ["name", "shown_size", "standing", "beginning"]
+    fields = ["name", "shown_size", "reading", "beginning"]
     readonly_fields = fields
     verbose_name_plural = "files"
     hide_title = True
@@ -59,7 +59,7 @@ class FileInline(ViewOnly, TabularInline):  # type: ignore[misc]
         return filesizeformat(file.size) if file.size else ""
 
     @admin.display(description="Read")
-    def standing(self, file: ItemFile) -> str:
+    def reading(self, file: ItemFile) -> str:
         if file.reason:
             return REASONS.get(cast("Reason", file.reason), file.reason)
         return "The beginning was read; the rest is too long." if file.cut else "Read."
@@ -78,14 +78,14 @@ class ItemMentionInline(ViewOnly, TabularInline):  # type: ignore[misc]
         return super().get_queryset(request).select_related("entity")  # type: ignore[no-any-return]
 
 
-def _newest(rows: "QuerySet[Item]", wanted: Q, *, shown: int) -> list[UUID] | None:
+def _newest(rows: "QuerySet[Item]", wanted: Q, *, page_size: int) -> list[UUID] | None:
     """Those that fit of the next rows of a list, if they are more than are shown of it.
 
     Of a word that many items hold these are the page: nobody needs to know how many others do.
     """
     looked_at = rows.annotate(fits=ExpressionWrapper(wanted, BooleanField()))
     found = [pk for pk, fits in looked_at.values_list("pk", "fits")[:LOOKED_AT] if fits]
-    return found if len(found) > shown else None
+    return found if len(found) > page_size else None
 
 
 def _few(wanted: Q) -> list[UUID] | None:
@@ -124,14 +124,14 @@ class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
         by_id = Q(identifiers__contains=[search_term.strip().lower()])
         wanted = Q(search=words_query(search_term)) | by_id
         newest = queryset.order_by(*self.get_ordering(request))
-        found = _newest(newest, wanted, shown=self.list_per_page)
+        found = _newest(newest, wanted, page_size=self.list_per_page)
         if found is None:
             found = _few(wanted)
         return queryset.filter(wanted if found is None else Q(pk__in=found)), False
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
-        shown = list(super().get_list_display(request))
-        return [shown[0], "found", *shown[1:]] if request.GET.get("q", "").strip() else shown
+        columns = list(super().get_list_display(request))
+        return [columns[0], "found", *columns[1:]] if request.GET.get("q", "").strip() else columns
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """Of what was searched for, each row of the page says where the words stand."""
@@ -143,10 +143,10 @@ class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
             Item.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", beginning)
         )
         for row in rows:
-            shown, marks = snippet(texts.get(row.pk, ""), "", wanted)
+            part, marks = snippet(texts.get(row.pk, ""), "", wanted)
             if not marks:
-                shown, marks = snippet(row.summary, "", wanted)
-            row.parts = cut(shown, marks)
+                part, marks = snippet(row.summary, "", wanted)
+            row.parts = cut(part, marks)
         return page
 
     @admin.display(description="Found")

@@ -16,7 +16,7 @@ from unfold.decorators import action, display
 
 from integrations.models import Organisation
 from integrations.registry import BY_SOURCE
-from integrations.web.admin_lists import NewestFirst
+from integrations.web.admin_lists import NewestFirst, RowContext
 from knowledge.admin.view_only import ViewOnly
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncFailure, SyncRun, SyncSource
@@ -131,7 +131,7 @@ class MayChange:
 
 
 @admin.register(SyncRun)
-class SyncRunAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class SyncRunAdmin(RowContext, MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["__str__", "organisation", "kind", "created_at", "finished_at", "callback"]
     list_filter = ["only_changes", "callback", "organisation"]
     search_fields = ["external_user_id"]
@@ -167,19 +167,8 @@ class SyncRunAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignor
         context = self.admin_site.each_context(request)
         return accounting_page(request, context)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        run = self.get_object(request, object_id)
-        shown = run_context(run, now=timezone.now()) if run else {}
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, (extra_context or {}) | shown
-        )
-        return response
+    def row_context(self, request: HttpRequest, row: SyncRun) -> dict[str, Any]:
+        return run_context(row, now=timezone.now())
 
 
 @admin.register(SyncSource)
@@ -199,7 +188,7 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 
 @admin.register(SyncFailure)
 class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
-    list_display = ["source_id", "account", "reason", "standing", "failed_at", "retried_at"]
+    list_display = ["source_id", "account", "reason", "state_label", "failed_at", "retried_at"]
     list_filter = ["state", "reason"]
     list_select_related = ["sync__account"]
     search_fields = ["=source_id"]
@@ -218,7 +207,7 @@ class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: i
         return str(failure.sync.account)
 
     @display(description="State", label=LETTERS, ordering="state")  # type: ignore[untyped-decorator]
-    def standing(self, failure: SyncFailure) -> tuple[str, str]:
+    def state_label(self, failure: SyncFailure) -> tuple[str, str]:
         return failure.state, failure.get_state_display()
 
     @action(description="Take up again", permissions=["operate"])  # type: ignore[untyped-decorator]

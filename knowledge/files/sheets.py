@@ -27,13 +27,13 @@ def read(file: IO[bytes]) -> Iterator[str]:
             rows += 1
             if rows > MAX_ROWS:
                 raise Cut
-            cells = [_shown(cell) for cell in row]
+            cells = [_render(cell) for cell in row]
             if any(cells):
                 yield " | ".join(cells).strip(" |") + "\n"
         yield "\n"
 
 
-def _shown(cell: object) -> str:
+def _render(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return str(int(cell))
     return " ".join(str(cell).split())

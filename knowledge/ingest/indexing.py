@@ -29,7 +29,7 @@ def index(row: Item) -> RawSQL:
 
 
 def index_again() -> int:
-    """Index the next items that were stored before languages were told apart; how many.
+    """Index the next items that were stored before languages were recognised; how many.
 
     Until then they are found by their words as they are written. Several may do this at once.
     """

@@ -110,7 +110,7 @@ def replace_passages(
     unused: dict[str, list[Chunk]] = {}
     for chunk in () if is_new else Chunk.objects.filter(item=item).defer("text"):
         unused.setdefault(chunk.digest, []).append(chunk)
-    kept: list[Chunk] = []
+    unchanged: list[Chunk] = []
     moved: list[Chunk] = []
     new: list[Chunk] = []
     for position, passage in enumerate(wanted):
@@ -120,7 +120,7 @@ def replace_passages(
             )
             continue
         chunk = unused[passage.digest].pop(0)
-        kept.append(chunk)
+        unchanged.append(chunk)
         if chunk.position != position:
             chunk.position = position
             moved.append(chunk)
@@ -139,7 +139,7 @@ def replace_passages(
                 vector=by_digest[chunk.digest],
             )
             for model, by_digest in vectors.items()
-            for chunk in (*kept, *new)
+            for chunk in (*unchanged, *new)
         ],
         ignore_conflicts=True,
     )

@@ -61,7 +61,7 @@ def find_counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
 
 
 def load_write_counts(account_ids: Sequence[UUID]) -> WriteCounts:
-    """The stamp of these accounts together. One query."""
+    """The write counts of these accounts together. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_READ, [list(account_ids)])
         rows = cursor.fetchall()

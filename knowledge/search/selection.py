@@ -41,13 +41,13 @@ def put_best_first(
     stays as it was: a search never fails because of it. The model is asked once, for at most
     SEARCH_SELECTION_SECONDS.
     """
-    shown = items[:MOST_ITEMS]
-    if len(shown) < 2 or not question:
+    offered = items[:MOST_ITEMS]
+    if len(offered) < 2 or not question:
         return tuple(items)
     try:
         answer = llm.complete_json(
             system=SYSTEM,
-            user=_prompt(question, shown),
+            user=_prompt(question, offered),
             payer=payer,
             purpose="choose what answers a question",
             max_tokens=ANSWER_TOKENS,
@@ -60,7 +60,7 @@ def put_best_first(
     except ValidationError:
         log.warning("retrieval.without_selection", extra={"code": "malformed_choice"})
         return tuple(items)
-    if len(set(chosen)) != len(chosen) or not all(1 <= n <= len(shown) for n in chosen):
+    if len(set(chosen)) != len(chosen) or not all(1 <= n <= len(offered) for n in chosen):
         log.warning("retrieval.without_selection", extra={"code": "unknown_choice"})
         return tuple(items)
     first = [items[number - 1] for number in chosen]

@@ -31,23 +31,23 @@ def snippet(text: str, marked: str, terms: Sequence[Term]) -> tuple[str, Places]
 
 def cut(text: str, places: Places) -> list[tuple[str, bool]]:
     """A snippet in parts, and whether each was looked for: nobody has to count characters."""
-    parts, begun = [], 0
+    parts, begin = [], 0
     for start, end in places:
-        parts += [(text[begun:start], False), (text[start:end], True)]
-        begun = end
-    return [(part, found) for part, found in (*parts, (text[begun:], False)) if part]
+        parts += [(text[begin:start], False), (text[start:end], True)]
+        begin = end
+    return [(part, found) for part, found in (*parts, (text[begin:], False)) if part]
 
 
 def _marks(text: str, marked: str) -> list[tuple[int, int]]:
     if _MARK.sub("", marked) != text:
         return []
     found: list[tuple[int, int]] = []
-    place = begun = 0
+    place = begin = 0
     for piece in re.split(f"([{START}{STOP}])", marked):
         if piece == START:
-            begun = place
+            begin = place
         elif piece == STOP:
-            found.append((begun, place))
+            found.append((begin, place))
         else:
             place += len(piece)
     return found

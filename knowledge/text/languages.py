@@ -14,8 +14,8 @@ _SURE = 0.12  # so much of a text are little words of its language
 _AHEAD = 1.25  # so much more than of any other
 
 # The most frequent words of languages that PostgreSQL has a stemmer for, by its name of the
-# configuration; and, after an underscore, of some that it has none for, so that they are told
-# apart from those.
+# configuration; and, after an underscore, of some that it has none for, so that they are
+# not taken for those.
 _LITTLE_WORDS = {
     "basque": "eta da ez bat dira du ere baina dut izan egin hau hori zen zuen dute edo den behar "
     "gure nire duzu dago dituzte mesedez",

@@ -102,11 +102,11 @@ def terms(text: str) -> tuple[Term, ...]:
 def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
     """Where in `text` these stand as they are written; a long one also as a beginning."""
     whole = {term.plain for term in terms}
-    begun = tuple(term.plain for term in terms if len(term.plain) > 3)
+    long_words = tuple(term.plain for term in terms if len(term.plain) > 3)
     pairs = [plain for plain in whole if _HAS_UNSPACED.match(plain)]
     for word in _WORD.finditer(text):
-        kept = plain(unicodedata.normalize("NFKC", word.group().lower()))
-        if kept in whole or (begun and kept.startswith(begun)):
+        bare = plain(unicodedata.normalize("NFKC", word.group().lower()))
+        if bare in whole or (long_words and bare.startswith(long_words)):
             yield word.span()
     for pair in pairs:
         start = text.find(pair)
@@ -130,11 +130,11 @@ def indexed(*, title: str, summary: str, text: str) -> Indexed:
         *((language, "C", piece) for language, piece in zip(spoken, pieces, strict=True)),
     ]
     known = (*languages, *(language for language, _, _ in parts[:2]))
-    kept = tuple(dict.fromkeys(one for one in known if one != UNKNOWN))[:MAX_LANGUAGES]
+    stemmable = tuple(dict.fromkeys(one for one in known if one != UNKNOWN))[:MAX_LANGUAGES]
     return Indexed(
         plain=_plain((weight, part) for _, weight, part in parts),
-        stemmed=tuple(_stemmed(parts, kept)),
-        languages=kept,
+        stemmed=tuple(_stemmed(parts, stemmable)),
+        languages=stemmable,
     )
 
 
@@ -155,29 +155,29 @@ def _plain(parts: Iterable[tuple[str, str]]) -> str:
                 # The last character by itself too: every single one is the beginning of something.
                 unspaced = _HAS_UNSPACED.match(part) and len(part) > 1
                 for form in (*_pairs(part), part[-1]) if unspaced else (part,):
-                    kept = plain(form)
-                    if not kept:
+                    bare = plain(form)
+                    if not bare:
                         continue
                     place += 1
-                    if kept not in places:
-                        size += len(kept.encode()) + 8
+                    if bare not in places:
+                        size += len(bare.encode()) + 8
                         if size > MAX_BYTES:
                             continue
-                        places[kept] = []
-                    if len(places[kept]) < _MAX_PLACES and size < MAX_BYTES:
+                        places[bare] = []
+                    if len(places[bare]) < _MAX_PLACES and size < MAX_BYTES:
                         size += 2
-                        places[kept].append(f"{min(place, _MAX_PLACE)}{weight}")
+                        places[bare].append(f"{min(place, _MAX_PLACE)}{weight}")
     return " ".join(f"'{word}':{','.join(at)}" for word, at in places.items() if at)
 
 
 def _stemmed(
-    parts: Iterable[tuple[str, str, str]], kept: tuple[str, ...]
+    parts: Iterable[tuple[str, str, str]], languages: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str]]:
     """One text for each language and weight, cut where there is too much of all."""
     texts: dict[tuple[str, str], list[str]] = {}
     size = 0
     for language, weight, text in parts:
-        if language in kept:
+        if language in languages:
             written = " ".join(words(text))
             size += len(written.encode()) + 1
             if size > MAX_STEMMED_BYTES:

@@ -64,26 +64,26 @@ def own_words(body: str) -> str:
     and after them stay. A quote without such marks goes to its end, if the sender wrote
     something above it. A forwarded mail stays: it is what the sender wanted to show.
     """
-    kept: list[str] = []
+    own_lines: list[str] = []
     lines = body.splitlines()
     index = 0
     while index < len(lines):
         plain = lines[index][:_LINE_CHARS].strip()
         if _FORWARDED.fullmatch(plain):
-            kept += lines[index:]
+            own_lines += lines[index:]
             break
         if plain.startswith(">"):
             index += 1
             continue
         introduced = _introduction(lines, index)
         if introduced and not _is_marked(lines, index + introduced):
-            if not any(line.strip() for line in kept):
-                kept += lines[index:]
+            if not any(line.strip() for line in own_lines):
+                own_lines += lines[index:]
             break
         if not introduced:
-            kept.append(lines[index])
+            own_lines.append(lines[index])
         index += introduced or 1
-    own = "\n".join(_without_ending(kept)).strip()
+    own = "\n".join(_without_ending(own_lines)).strip()
     return own or body.strip()
 
 

@@ -96,8 +96,8 @@ def _plain(entity: object) -> Any:
     return entity
 
 
-def _subject(entity: _Found, shown: str) -> Subject:
+def _subject(entity: _Found, source: str) -> Subject:
     email = address(entity.email or "")
-    if entity.type != "person" or "@" not in email or email not in shown:
+    if entity.type != "person" or "@" not in email or email not in source:
         email = ""
     return Subject(kind=entity.type, role="subject", name=line(entity.name, 200), address=email)

@@ -60,8 +60,8 @@ class Timetable:
 
 def occurrences(timetable: Timetable, *, since: datetime, until: datetime) -> list[Occurrence]:
     """Those that touch [since, until), earliest first. Raises NotExpandable."""
-    shown = timetable.rest or timetable
-    length = max(shown.end - shown.start, timedelta())
+    rest = timetable.rest or timetable
+    length = max(rest.end - rest.start, timedelta())
     if length > until - since and timetable.recurrence:
         raise NotExpandable("longer than any span that is asked for")
     moved = _moved(timetable)
@@ -77,9 +77,9 @@ def occurrences(timetable: Timetable, *, since: datetime, until: datetime) -> li
         if at in excepted or not _is_of(timetable, at):
             continue
         here = _placed(local, timetable, moved=moved)
-        begin = _midnight(here, zone) if shown.all_day else here.astimezone(UTC)
+        begin = _midnight(here, zone) if rest.all_day else here.astimezone(UTC)
         end = begin + length
-        if shown.all_day:
+        if rest.all_day:
             days = max(1, round(length / timedelta(days=1)))
             end = _midnight(here + timedelta(days=days), zone)
         if begin < until and (end > since or begin >= since):
@@ -161,10 +161,10 @@ def _starts(timetable: Timetable, *, since: datetime, until: datetime) -> list[d
             raise NotExpandable("too often")
     # What a rule begins with takes place whether or not the rule itself would name it.
     found.add(first)
-    kept = {moment for moment in found - without if low <= moment < high}
+    within = {moment for moment in found - without if low <= moment < high}
     if timetable.all_day:
         out = {moment.date() for moment in without}
-        kept = {moment for moment in kept if moment.date() not in out}
-    if len(kept) > MAX_OCCURRENCES:
+        within = {moment for moment in within if moment.date() not in out}
+    if len(within) > MAX_OCCURRENCES:
         raise NotExpandable("too often")
-    return [moment.replace(tzinfo=zone) for moment in sorted(kept)]
+    return [moment.replace(tzinfo=zone) for moment in sorted(within)]

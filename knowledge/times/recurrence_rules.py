@@ -97,8 +97,8 @@ def ruled(
         raise NotExpandable("its first time is too long ago")
     rule = ";".join(f"{name}={value}" for name, value in parts.items())
     try:
-        made: Iterable[datetime] = rrulestr(rule, dtstart=begin + _LATE)
-        in_time = takewhile(lambda moment: moment <= limit + _LATE, made)
+        moments: Iterable[datetime] = rrulestr(rule, dtstart=begin + _LATE)
+        in_time = takewhile(lambda moment: moment <= limit + _LATE, moments)
         followed = list(islice(in_time, MAX_STEPS + 1))
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
         raise NotExpandable("a rule that is none") from error

@@ -11,15 +11,10 @@ from agents.models import Conversation, Message, Turn
 from audit.ledger.ids import uuid7
 from audit.ledger.ledger import append
 from integrations.models import Delivery
-from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, superuser, turn
+from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
-
-
-@pytest.fixture
-def operator() -> Client:
-    return superuser()
 
 
 def text(client: Client, address: str) -> str:

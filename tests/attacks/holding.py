@@ -124,7 +124,7 @@ def paused(desk: Desk) -> None:
     refused_when_due(desk, "paused")
 
 
-def permission_gone(desk: Desk) -> None:
+def action_gone(desk: Desk) -> None:
     held(desk)
     AllowedAction.objects.filter(account=desk.office.mailbox).delete()
     refused_when_due(desk, "not_permitted")
@@ -163,7 +163,7 @@ STORIES: tuple[tuple[str, Callable[[Desk], None], int], ...] = (
     ("wished for again", asked_for_again, 0),
     ("under a switch", stopped, 0),
     ("of an account that was paused", paused, 0),
-    ("whose permission is gone", permission_gone, 0),
+    ("whose allowed action is gone", action_gone, 0),
     ("whose receiver is gone from the list", receiver_gone, 0),
     ("let out by a tool", by_tools, 0),
     ("let out by many at once", released_by_many, 1),

@@ -148,7 +148,7 @@ def spreads(desk: Desk) -> None:
 
 
 def repeated(desk: Desk) -> None:
-    """One key is one action, whoever repeats it, and no other one."""
+    """One key is one action, no matter who repeats it, and no other one."""
     permit(desk, SEND.policy[0])
     desk.office.list_target("send_email", "recipient", OMAR)
     meta = {"remit/idempotency-key": str(uuid7())}

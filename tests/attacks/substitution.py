@@ -58,7 +58,7 @@ def remove(collection: str, object_id: str) -> Meanwhile:
     return removed
 
 
-def permission(**fields: object) -> Meanwhile:
+def change_actions(**fields: object) -> Meanwhile:
     def changed(desk: Desk) -> None:
         rows = AllowedAction.objects.filter(account__organisation=desk.office.organisation)
         rows.update(**fields)
@@ -66,7 +66,7 @@ def permission(**fields: object) -> Meanwhile:
     return changed
 
 
-def no_permission(desk: Desk) -> None:
+def remove_actions(desk: Desk) -> None:
     AllowedAction.objects.filter(account__organisation=desk.office.organisation).delete()
 
 
@@ -119,11 +119,11 @@ INTO_PEOPLE = replace(
     policy=(Grant(action="move_document", mode="ask", targets=FINANCE),),
 )
 CHANGES: tuple[tuple[Play, str, str, Meanwhile], ...] = (
-    (asked(SEND), "the permission is gone", "not_permitted", no_permission),
-    (asked(SEND), "the permission is off", "not_permitted", permission(enabled=False)),
-    (asked(SEND), "never from now on", "not_permitted", permission(approval_mode="never")),
+    (asked(SEND), "the allowed action is gone", "not_permitted", remove_actions),
+    (asked(SEND), "the allowed action is off", "not_permitted", change_actions(enabled=False)),
+    (asked(SEND), "never from now on", "not_permitted", change_actions(approval_mode="never")),
     (asked(SEND), "the receiver is no longer listed", UNLISTED, no_target),
-    (asked(SEND), "a new condition", "condition_failed", permission(conditions=RULE)),
+    (asked(SEND), "a new condition", "condition_failed", change_actions(conditions=RULE)),
     (asked(SEND), "a condition nobody can read", "condition_unknown", unreadable_condition),
     (asked(SEND), "a ceiling", "forbidden_by_ceiling", forbid),
     (asked(SEND), "a narrower ceiling", "above_ceiling", narrow),

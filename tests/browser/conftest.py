@@ -1,22 +1,13 @@
 """A real Chromium, logged in as the operator."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 if TYPE_CHECKING:
     from tests.office import Office
-
-
-@pytest.fixture
-def office(transactional_db: None, settings: Any, tmp_path: Path) -> "Iterator[Office]":
-    from tests.office import running_office  # this conftest is read before Django is set up
-
-    with running_office(settings, state_dir=tmp_path) as running:
-        yield running
 
 
 @pytest.fixture

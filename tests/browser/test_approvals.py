@@ -20,7 +20,7 @@ SHOTS = os.environ.get("REMIT_SHOTS")
 
 
 def shoot(page: Page, name: str) -> None:
-    """Pictures for whoever wants to look, at two widths."""
+    """Pictures for anybody who wants to look, at two widths."""
     for width in (1280, 390) if SHOTS else ():
         page.set_viewport_size({"width": width, "height": 900})
         page.screenshot(path=f"{SHOTS}/{name}-{width}.png", full_page=True)

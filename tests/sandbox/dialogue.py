@@ -1,32 +1,40 @@
 """One run of an agent against the offline model, through the `openai` package."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from openai import OpenAI
 from openai.types.chat import ChatCompletionMessage
-
-from tests.offline_model_server import running_offline_model
 
 MODEL = "offline-rules"
 Json = dict[str, Any]
 NO_SENDER: Json = {"from": None}
 
 
-@contextmanager
-def offline_client() -> Iterator[OpenAI]:
-    with (
-        running_offline_model() as url,
-        OpenAI(api_key="any key", base_url=url, max_retries=0) as client,
-    ):
-        yield client
-
-
 def function(name: str) -> Json:
     parameters = {"type": "object", "properties": {}}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+def create(client: OpenAI, messages: list[Any], **options: Any) -> Any:
+    return client.chat.completions.create(model=MODEL, messages=messages, **options)
+
+
+def called(identity: str, name: str = "retrieve_context") -> Json:
+    return {"id": identity, "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+
+def answered(identity: str) -> Json:
+    return {"role": "tool", "tool_call_id": identity, "content": "{}"}
+
+
+def assistant(*ids: str) -> Json:
+    return {"role": "assistant", "content": None, "tool_calls": [called(i) for i in ids]}
+
+
+def user(text: str = "Hello") -> Json:
+    return {"role": "user", "content": text}
 
 
 class Dialogue:

@@ -1,7 +1,5 @@
 """Single actions asked for in words: search, propose, tell the outcome."""
 
-from collections.abc import Iterator
-
 import pytest
 from openai import OpenAI
 
@@ -16,7 +14,6 @@ from tests.sandbox.dialogue import (
     found,
     item,
     label,
-    offline_client,
     refusal,
 )
 
@@ -36,12 +33,6 @@ SYSTEM = "You are Remit's orchestrator.\n" + capabilities(
     capability("send_email"),
     capability("create_jira_task", *PROJECTS, source="jira"),
 )
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def asking(client: OpenAI, text: str, *, system: str = SYSTEM) -> Dialogue:

@@ -1,21 +1,14 @@
 """What is said after a person decided: every action as it turned out."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from openai import OpenAI
 
-from tests.sandbox.dialogue import Dialogue, Json, decision, offline_client
+from tests.sandbox.dialogue import Dialogue, Json, decision
 
 TOOLS = ("retrieve_context", "execute_action")
 SYSTEM = "You are Remit's orchestrator."
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 DECISIONS: list[tuple[list[Json], str]] = [
@@ -57,7 +50,7 @@ DECISIONS: list[tuple[list[Json], str]] = [
 
 
 @pytest.mark.parametrize(("decisions", "text"), DECISIONS)
-def test_every_decision_is_told_as_it_turned_out(
+def test_every_decision_is_reported_as_it_turned_out(
     client: OpenAI, decisions: list[Json], text: str
 ) -> None:
     dialogue = Dialogue(client, system=SYSTEM, tools=TOOLS)

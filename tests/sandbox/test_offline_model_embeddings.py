@@ -3,7 +3,6 @@
 import base64
 import math
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -13,15 +12,8 @@ from hypothesis import given, strategies as st
 from openai import OpenAI
 
 from sandbox.offline_model import vectors
-from tests.sandbox.dialogue import offline_client
 
 MODEL = "offline-hash-384"
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def likeness(one: list[float], other: list[float]) -> float:

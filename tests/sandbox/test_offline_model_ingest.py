@@ -1,7 +1,6 @@
 """Summaries and entities: the first informative sentences, and the names in the text."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given, strategies as st
 from openai import OpenAI
 
 from sandbox.offline_model.rules import ingest
-from tests.sandbox.dialogue import MODEL, offline_client
+from tests.sandbox.dialogue import MODEL
 
 Json = dict[str, Any]
 MAIL = """Title: Proposal: customer portal
@@ -30,12 +29,6 @@ John Smith
 On Monday Maya Lindqvist wrote:
 > What is the plan for the quoted sentence here?
 """
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def described(client: OpenAI, text: str) -> Json:

@@ -1,7 +1,6 @@
 """The mail reader's rules: the kind of a mail decides, its words never instruct."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from tests.sandbox.dialogue import (
     capabilities,
     capability,
     label,
-    offline_client,
     refusal,
     success,
 )
@@ -24,12 +22,6 @@ CAPABILITIES = (
     capability("draft"),
 )
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def item(**fields: Any) -> Json:

@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -13,7 +12,15 @@ import pytest
 from openai import OpenAI
 
 from sandbox.offline_model.tokens import count
-from tests.sandbox.dialogue import MODEL, calls_of, function, offline_client
+from tests.sandbox.dialogue import (
+    MODEL,
+    answered,
+    assistant,
+    calls_of,
+    create,
+    function,
+    user,
+)
 
 ORCHESTRATOR = "You are Remit's orchestrator.\nAnswer in JSON or text."
 
@@ -31,32 +38,6 @@ HELP = [
 
 
 SEARCH = [function("retrieve_context")]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
-
-
-def create(client: OpenAI, messages: list[Any], **options: Any) -> Any:
-    return client.chat.completions.create(model=MODEL, messages=messages, **options)
-
-
-def called(identity: str, name: str = "retrieve_context") -> dict[str, Any]:
-    return {"id": identity, "type": "function", "function": {"name": name, "arguments": "{}"}}
-
-
-def answered(identity: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": identity, "content": "{}"}
-
-
-def assistant(*ids: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": None, "tool_calls": [called(i) for i in ids]}
-
-
-def user(text: str = "Hello") -> dict[str, Any]:
-    return {"role": "user", "content": text}
 
 
 def streamed(client: OpenAI, messages: list[Any], **options: Any) -> dict[str, Any]:
@@ -174,7 +155,7 @@ def test_json_is_answered_where_json_is_asked_for(client: OpenAI) -> None:
     assert list(json.loads(choice.message.content)) == ["answer"]
 
 
-def test_an_unknown_prompt_is_told_what_this_is(client: OpenAI) -> None:
+def test_an_unknown_prompt_learns_what_this_is(client: OpenAI) -> None:
     said = create(client, [user("Write a poem")]).choices[0].message.content
     assert "not a language model" in said
 

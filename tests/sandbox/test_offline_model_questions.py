@@ -1,7 +1,5 @@
 """Questions: searched where their words point, answered with citations."""
 
-from collections.abc import Iterator
-
 import pytest
 from openai import OpenAI
 
@@ -11,7 +9,6 @@ from tests.sandbox.dialogue import (
     Json,
     found,
     item,
-    offline_client,
     refusal,
 )
 
@@ -20,12 +17,6 @@ MAIL = ["gmail", "outlook", "mailbox"]
 ISSUES = ["jira", "github"]
 
 TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action", "escalate")
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def asking(client: OpenAI, text: str, *, system: str = SYSTEM) -> Dialogue:

@@ -1,6 +1,5 @@
 """What the offline model refuses, as strictly as the real API and in its shape."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -8,35 +7,9 @@ import openai
 import pytest
 from openai import OpenAI
 
-from tests.sandbox.dialogue import MODEL, function, offline_client
+from tests.sandbox.dialogue import answered, assistant, called, create, function, user
 
 SEARCH = [function("retrieve_context")]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
-
-
-def create(client: OpenAI, messages: list[Any], **options: Any) -> Any:
-    return client.chat.completions.create(model=MODEL, messages=messages, **options)
-
-
-def called(identity: str, name: str = "retrieve_context") -> dict[str, Any]:
-    return {"id": identity, "type": "function", "function": {"name": name, "arguments": "{}"}}
-
-
-def answered(identity: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": identity, "content": "{}"}
-
-
-def assistant(*ids: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": None, "tool_calls": [called(i) for i in ids]}
-
-
-def user(text: str = "Hello") -> dict[str, Any]:
-    return {"role": "user", "content": text}
 
 
 ONE_CALL_ONE_RESULT = "must be followed by tool messages"

@@ -1,7 +1,5 @@
 """“Create Jira tasks from John's proposal email”, word for word, and its neighbours."""
 
-from collections.abc import Iterator
-
 import pytest
 from openai import OpenAI
 
@@ -11,7 +9,6 @@ from tests.sandbox.dialogue import (
     capabilities,
     capability,
     decision,
-    offline_client,
     refusal,
     success,
 )
@@ -28,12 +25,6 @@ SYSTEM = "You are Remit's orchestrator.\nProse.\n" + capabilities(
 
 
 REQUEST = "Create Jira tasks from John's proposal email"
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def mail(number: int, name: str, address: str, title: str) -> Json:

@@ -2,7 +2,6 @@
 
 import html
 import json
-from collections.abc import Iterator
 
 import pytest
 from openai import OpenAI
@@ -11,7 +10,6 @@ from tests.sandbox.dialogue import (
     MODEL,
     Dialogue,
     Json,
-    offline_client,
     refusal,
     success,
 )
@@ -26,12 +24,6 @@ PROPOSAL = (
     "3. Payment Integration - Connect the card provider.\n\n"
     "Could you put these into the PROJ project?\n\nThanks,\nJohn\n"
 )
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[OpenAI]:
-    with offline_client() as client:
-        yield client
 
 
 def test_the_specialists_part_of_the_story(client: OpenAI) -> None:
@@ -78,7 +70,7 @@ def extracted(client: OpenAI, text: str) -> list[Json]:
     return tasks
 
 
-def test_the_prepared_tasks_are_told_with_refusals(client: OpenAI) -> None:
+def test_the_prepared_tasks_are_reported_with_refusals(client: OpenAI) -> None:
     specialist = Dialogue(client, system="You are Remit's task specialist.", tools=SPECIALIST_TOOLS)
     specialist.user('Task: x\n\nAvailable context:\n<untrusted id="1">\n1. A - b\n</untrusted>')
     specialist.answers()

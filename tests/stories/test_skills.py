@@ -91,7 +91,7 @@ def test_what_a_mail_wants_remembered_waits_for_a_person(office: Office) -> None
     assert office.calls() == []
 
 
-def test_every_agent_of_a_chat_is_told_of_skills_and_reads_them_on_demand(office: Office) -> None:
+def test_every_agent_of_a_chat_learns_of_skills_and_reads_them_on_demand(office: Office) -> None:
     skills.publish(
         organisation_id=office.organisation.pk,
         account_id=office.account("maya", "jira").id,

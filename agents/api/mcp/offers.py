@@ -102,12 +102,12 @@ def _offer(capability: Capability) -> Offer:
         f"{visible(one.id, limit=200)} ({one.kind}: {visible(one.name, limit=100)})"
         for one in capability.targets[:TARGETS_SHOWN]
     ]
-    asks = "A person confirms each call." if capability.mode == "ask" else ""
+    confirmation = "A person confirms each call." if capability.mode == "ask" else ""
     where = f"Listed targets: {'; '.join(listed)}." if listed else ""
     return Offer(
         name=capability.action_type,
         title=BY_NAME[capability.action_type].title,
-        description=" ".join(filter(None, [capability.description, asks, where])),
+        description=" ".join(filter(None, [capability.description, confirmation, where])),
         schema=capability.schema,
     )
 
@@ -119,7 +119,7 @@ def call(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str)
     elif name == STATUS.name:
         found = _status(visitor, _parsed(ApprovalStatus, arguments))
     else:
-        found = told(_act(visitor, name, arguments, key=key))
+        found = render_result(_act(visitor, name, arguments, key=key))
     return results.bound_result(found, max_bytes=settings.RESULT_MAX_BYTES)
 
 
@@ -182,7 +182,7 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
     return UUID(int=stamped & ~(0xF000 << 64) & ~(0xC000 << 48) | 0x7000 << 64 | 0x8000 << 48)
 
 
-def told(result: ActionResult) -> dict[str, Any]:
+def render_result(result: ActionResult) -> dict[str, Any]:
     """One action as the caller hears of it."""
     action = describe_result(result)
     found: dict[str, Any] = {

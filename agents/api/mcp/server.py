@@ -1,7 +1,7 @@
 """Remit as an MCP server, by the official SDK. Importing it loads the SDK (the extra `mcp`).
 
-Every request stands by itself: there are no sessions, so any process answers it, and whoever
-calls is looked up each time.
+Every request stands by itself: there are no sessions, so any process answers it, and the caller
+is looked up each time.
 """
 
 import json
@@ -96,8 +96,8 @@ def _named(visitor: Visitor, meta: dict[str, Any]) -> Visitor:
     info = meta.get(types.CLIENT_INFO_META_KEY)
     if not isinstance(info, dict):
         return visitor
-    told = f"The caller calls itself {info.get('name', '')} {info.get('version', '')}."
-    return Visitor(principal=visitor.principal, person=visitor.person, client=told)
+    client = f"The caller calls itself {info.get('name', '')} {info.get('version', '')}."
+    return Visitor(principal=visitor.principal, person=visitor.person, client=client)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

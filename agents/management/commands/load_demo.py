@@ -28,7 +28,7 @@ class Command(BaseCommand):
             raise CommandError("Set OPERATOR_PASSWORD: the operator logs in with it.")
         try:
             with transaction.atomic():
-                made = demo.load()
+                loaded = demo.load()
                 set_operator_password(password)
         except demo.NotTheDemo as error:
             raise CommandError(
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             self.furnish()
         except ProviderError as error:
             raise CommandError(f"The sandbox data service does not answer: {error}.") from error
-        self.stdout.write("The demo office is loaded." if made else "The demo office is there.")
+        self.stdout.write("The demo office is loaded." if loaded else "The demo office is there.")
 
     def furnish(self) -> None:
         """Residents that the sandbox's own office lacks, such as the one for replayed mail."""
@@ -57,10 +57,10 @@ class Command(BaseCommand):
 def set_operator_password(password: str) -> None:
     """Make the operator, or follow a new OPERATOR_PASSWORD. A password that the operator
     chose in the admin stays until OPERATOR_PASSWORD changes."""
-    operator, made = User.objects.get_or_create(
+    operator, created = User.objects.get_or_create(
         username=OPERATOR, defaults={"is_staff": True, "is_superuser": True}
     )
-    if made or not was_applied(password):
+    if created or not was_applied(password):
         operator.set_password(password)
         operator.save(update_fields=["password"])
 

@@ -112,13 +112,13 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Remit does not answer at {url}. Start it with `make run`, or give --url."
             ) from error
-        account, made = Account.objects.select_related("organisation").get_or_create(
+        account, created = Account.objects.select_related("organisation").get_or_create(
             organisation=organisation,
             external_user_id=user_id,
             source="gmail",
             defaults={"address": f"{user_id}@example.org", "display_name": user_id},
         )
-        if made:
+        if created:
             self.say(f"Made an account for “{user_id}”. It allows no action yet.")
         try:
             sandbox.add_user(
@@ -164,5 +164,5 @@ def rows(name: str, counts: Mapping[str, int], sentences: Mapping[Any, str]) -> 
 
 
 def row(name: str, value: object) -> str:
-    shown = f"{value:,}" if isinstance(value, int) else str(value)
-    return f"{name:<36}{shown:>10}"
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{name:<36}{text:>10}"

@@ -33,7 +33,7 @@ def call(
     """What the tool answered, cut to size: `text`, `structured`, and `left_out`.
 
     Sent once, unless it is `repeatable`; then as often as MCP_RETRIES allows. The tool is looked
-    at in the same conversation: one with another fingerprint is not called. `key` is told to the
+    at in the same conversation: one with another fingerprint is not called. `key` goes to the
     server, which may know by it what it did already. Raises ProviderError; Failed where the tool
     says that it failed.
     """
@@ -65,22 +65,22 @@ def call(
             raise Failed("the tool asks for more, which nobody here may answer")
         if answer.is_error:
             raise Failed("the tool says that it failed", said=short(_texts(answer)))
-        return _kept(answer)
+        return _read_answer(answer)
 
     return converse(address, work)
 
 
-def _kept(answer: "CallToolResult") -> dict[str, Any]:
+def _read_answer(answer: "CallToolResult") -> dict[str, Any]:
     text = _texts(answer)
-    kept: dict[str, Any] = {"text": text[:MAX_TEXT] + CUT * (len(text) > MAX_TEXT)}
+    content: dict[str, Any] = {"text": text[:MAX_TEXT] + CUT * (len(text) > MAX_TEXT)}
     left_out: list[str] = sorted({block.type for block in answer.content if block.type != "text"})
     if answer.structured_content is not None:
         structured = _storable(answer.structured_content)
         if len(json.dumps(structured, ensure_ascii=False)) <= MAX_TEXT:
-            kept["structured"] = structured
+            content["structured"] = structured
         else:
             left_out.append("structured content, which was too long")
-    return kept | ({"left_out": left_out} if left_out else {})
+    return content | ({"left_out": left_out} if left_out else {})
 
 
 def _texts(answer: "CallToolResult") -> str:

@@ -34,7 +34,7 @@ def offered_by(server: McpServer, *, now: datetime) -> tuple[OfferedTool, ...]:
     try:
         return offered(address(server))
     except ProviderError as error:
-        McpServer.objects.filter(pk=server.pk).update(problem=_told(error), looked_at=now)
+        McpServer.objects.filter(pk=server.pk).update(problem=_describe(error), looked_at=now)
         raise
 
 
@@ -165,5 +165,5 @@ def _said(one: OfferedTool, url: str) -> dict[str, Any]:
     }
 
 
-def _told(error: ProviderError) -> str:
+def _describe(error: ProviderError) -> str:
     return f"{error.code}: {error}"[:300]

@@ -90,19 +90,19 @@ def _may_pass(error: BaseException) -> bool:
 
 def _once(address: Address, work: Work[T]) -> T:
     sent = Sent()
-    kept: list[T] = []
+    results: list[T] = []
     release_connections()
     try:
         pinned = outgoing.public_address(address.url)
         from integrations.providers.mcp import wire as network  # noqa: PLC0415  # loads the SDK
 
-        anyio.run(network.converse, address, pinned, sent, work, kept)
+        anyio.run(network.converse, address, pinned, sent, work, results)
     except exceptions.ProviderError as error:
         failure = error
     except Exception as error:  # noqa: BLE001  # the SDK's, the network's, or a group of both
         failure = sent.failure or _meaning(error)
-    if kept:
-        return kept[0]  # what goes wrong in taking leave changes nothing
+    if results:
+        return results[0]  # what goes wrong in taking leave changes nothing
     failure.outcome_unknown = sent.arrived and not _is_refusal(failure)
     raise failure
 
@@ -134,10 +134,10 @@ def _meaning(error: BaseException) -> exceptions.ProviderError:
     answered = next((one for one in leaves if isinstance(one, MCPError)), None)
     if answered is not None:
         said = short(str(answered))
-        told = f"{answered.code}: {said}"
+        message = f"{answered.code}: {said}"
         if answered.code in SILENT:
-            return exceptions.Unavailable(told)
-        return (Undone if answered.code in UNDONE else exceptions.Malformed)(told, said=said)
+            return exceptions.Unavailable(message)
+        return (Undone if answered.code in UNDONE else exceptions.Malformed)(message, said=said)
     log.warning("mcp.conversation_broke", exc_info=error)
     return exceptions.Malformed(type(leaves[0]).__name__)
 

@@ -32,7 +32,7 @@ async def converse(
     pinned: str,
     sent: Sent,
     work: Callable[[ClientSession, Sent], Awaitable[T]],
-    kept: list[T],
+    results: list[T],
 ) -> None:
     """Do `work` in a session with this server and keep what it gives. MCP_TIMEOUT_SECONDS for all
     of it. Raises whatever broke; `sent.failure` is what the network said first."""
@@ -56,7 +56,7 @@ async def converse(
                 cache=None,
             ) as client,
         ):
-            kept.append(await work(client.session, sent))
+            results.append(await work(client.session, sent))
 
 
 def _header(user_id: str) -> str:
@@ -73,7 +73,7 @@ class Guarded(httpx2.AsyncBaseTransport):
         self._network = httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        # Beside what is asked, the SDK listens and takes leave: nobody is told how that went.
+        # Beside what is asked, the SDK listens and takes leave: nobody asks how that went.
         sent = self._sent if request.method == "POST" else Sent()
         if request.url != self._url:
             raise sent.fail(outgoing.Forbidden("The server sent us elsewhere."))

@@ -89,7 +89,7 @@ class Command(BaseCommand):
         return organisation_id, requested.run_id
 
     def _watch(self, runs: list[Run]) -> None:
-        shown: dict[UUID, str] = {}
+        printed: dict[UUID, str] = {}
         seen: list[SyncProgress] = []
         moved_at = time.monotonic()
         while True:
@@ -103,8 +103,8 @@ class Command(BaseCommand):
             for progress in seen:
                 for source in progress.sources:
                     line = _line(progress.external_user_id, source)
-                    if shown.get(source.account_id) != line:
-                        shown[source.account_id] = line
+                    if printed.get(source.account_id) != line:
+                        printed[source.account_id] = line
                         moved_at = time.monotonic()
                         self.stdout.write(line)
             if all(progress.state in ENDED for progress in seen):

@@ -10,7 +10,7 @@ async function refresh() {
       const answer = await fetch(window.location.href, { credentials: "same-origin" });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.querySelector("[data-live]");
-      // Whoever is on a link of it with the keyboard is not thrown off.
+      // Somebody on a link of it with the keyboard is not thrown off.
       if (fresh && !part.contains(document.activeElement)) part.replaceWith(fresh);
     } catch {
       // The server is away for a moment: asked again.

@@ -78,7 +78,7 @@ def test_each_kind_of_action_has_its_words(text: str, type: str) -> None:
     assert not claims.has_unsupported(text, {type})
 
 
-def test_what_a_tool_of_an_mcp_server_did_may_be_told_in_any_word() -> None:
+def test_what_a_tool_of_an_mcp_server_did_may_be_said_in_any_word() -> None:
     assert not claims.has_unsupported("I created the ticket and sent it.", {"call_mcp_tool"})
     assert claims.has_unsupported("I created the ticket.", {"archive"})
 
@@ -89,7 +89,7 @@ def test_every_action_type_supports_some_claim() -> None:
     assert set(BY_NAME) <= {type for kind in claims.KINDS for type in kind.types}
 
 
-def test_refusals_and_failures_must_be_told_in_the_words_of_the_record() -> None:
+def test_refusals_and_failures_must_be_said_in_the_words_of_the_record() -> None:
     done, refused = action("archive", "succeeded"), action("draft", "refused", "No such receiver.")
 
     assert claims.omits_refusals("All is well.", [done, refused])
@@ -99,7 +99,7 @@ def test_refusals_and_failures_must_be_told_in_the_words_of_the_record() -> None
     assert not claims.omits_refusals("All is well.", [done, action("draft", "pending", "Waits.")])
 
 
-def test_the_records_are_told_item_by_item() -> None:
+def test_the_records_are_listed_item_by_item() -> None:
     actions = [
         action("archive", "succeeded", description="Archive “A”"),
         action("draft", "refused", "No such\nreceiver.", "Draft a reply"),

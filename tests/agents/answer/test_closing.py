@@ -153,7 +153,7 @@ def test_a_claim_that_the_ledger_lacks_is_corrected_for_user_and_model(
 
 
 @pytest.mark.parametrize("said", ["All done!", "Alles erledigt.", "完了しました。", ""])
-def test_a_refusal_is_told_whatever_the_model_says_in_whatever_language(
+def test_a_refusal_is_reported_whatever_the_model_says_in_whatever_language(
     token: str, settings: Any, said: str
 ) -> None:
     with scripted_model(settings, {ORCHESTRATOR: [refused(), said]}):
@@ -165,9 +165,7 @@ def test_a_refusal_is_told_whatever_the_model_says_in_whatever_language(
     assert answer["record"] == "Actions: 1 refused."
 
 
-def test_a_refusal_that_is_told_in_the_words_of_the_record_is_told_once(
-    token: str, settings: Any
-) -> None:
+def test_a_refusal_in_the_words_of_the_record_is_reported_once(token: str, settings: Any) -> None:
     def orchestrator(body: dict[str, Any]) -> Reply:
         results = [m for m in body["messages"] if m["role"] == "tool"]
         if not results:

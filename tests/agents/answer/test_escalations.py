@@ -1,4 +1,4 @@
-"""A conversation handed to a person: by whom, once, who is told, and what the user gets back."""
+"""A conversation handed to a person: by whom, once, who learns of it, what the user gets."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from agents.models import Escalation, Message, ToolCall, Turn
 from agents.turns import opening, turns
 from agents.turns.responses import build_response
 from integrations.models import Organisation
-from tests.agents.pages import HIDDEN, SCRIPT, mailbox, superuser
+from tests.agents.pages import HIDDEN, SCRIPT, mailbox
 from tests.knowledge.sync.test_callbacks import SECRET, Frontend, serving
 from tests.model_server import ScriptedModel, calls, scripted_model
 
@@ -37,11 +37,6 @@ HAND_OVER = {"reason": "She asks for a refund.", "tried": "Looked for the invoic
 def model(settings: Any, request: pytest.FixtureRequest) -> Iterator[ScriptedModel]:
     with scripted_model(settings, {ORCHESTRATOR: request.param}) as running:
         yield running
-
-
-@pytest.fixture
-def operator() -> Client:
-    return superuser()
 
 
 def say(message: str, *, session: Any = None) -> Turn:
@@ -108,7 +103,7 @@ def test_a_turn_that_is_handed_over_ends_with_a_sentence_and_waits_for_a_person(
     [[calls(("escalate", {"tried": "x"})), calls(("escalate", HAND_OVER), ("nonsense", {}))]],
     indirect=True,
 )
-def test_a_call_without_a_reason_hands_nothing_over_and_is_told_so(model: ScriptedModel) -> None:
+def test_a_call_without_a_reason_hands_nothing_over_and_gets_an_error(model: ScriptedModel) -> None:
     turn = say("I want my money back")
 
     codes = [
@@ -185,7 +180,7 @@ def test_it_is_finished_once() -> None:
     assert not Message.objects.filter(role="person").exists()
 
 
-def test_people_are_told_by_mail_once_without_what_was_said(settings: Any) -> None:
+def test_people_get_one_mail_without_what_was_said(settings: Any) -> None:
     settings.ESCALATION_MAIL = {"default": "desk@company.com"}
     row = waiting()
 
@@ -200,7 +195,7 @@ def test_people_are_told_by_mail_once_without_what_was_said(settings: Any) -> No
     assert "alert" not in sent.body
 
 
-def test_the_frontend_is_told_when_it_waits_and_when_it_is_answered(settings: Any) -> None:
+def test_the_frontend_hears_when_it_waits_and_when_it_is_answered(settings: Any) -> None:
     frontend = Frontend()
     with serving(frontend):
         settings.SYNC_CALLBACKS = {"default": frontend.url}

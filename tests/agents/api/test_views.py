@@ -30,11 +30,6 @@ def organisation() -> Organisation:
     return found
 
 
-@pytest.fixture
-def token(organisation: Organisation) -> str:
-    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
-
-
 def post(token: str, body: Any, path: str = "/api/v1/chat") -> Any:
     return Client().post(
         path,

@@ -9,7 +9,7 @@ from django.urls import reverse
 from agents.models import CustomAgent, CustomAgentRun, Step
 from audit.ledger.selectors import actions_of_run
 from guardrails.policies import history
-from integrations.models import Account, Organisation, ServiceToken
+from integrations.models import Account, Organisation
 from tests.agents.api.test_views import ORCHESTRATOR, say
 from tests.agents.pages import superuser
 from tests.model_server import Failure, Reply, Script, calls, scripted_model
@@ -24,11 +24,6 @@ def organisation() -> Organisation:
     for source in ("gmail", "jira"):
         Account.objects.create(organisation=found, external_user_id="maya", source=source)
     return found
-
-
-@pytest.fixture
-def token(organisation: Organisation) -> str:
-    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
 
 
 def define(organisation: Organisation, **fields: Any) -> CustomAgent:

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.django_db
 ARCHIVE = BY_NAME["archive"]
 
 
-@pytest.fixture
-def organisation() -> Organisation:
-    return Organisation.objects.create(slug="default", name="Default")
-
-
 def connect(organisation: Organisation, *sources: str) -> Person:
     for source in sources:
         Account.objects.create(organisation=organisation, external_user_id="maya", source=source)

@@ -22,11 +22,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 PAST = timezone.now() - timedelta(hours=1)
 
 
-@pytest.fixture
-def organisation() -> Organisation:
-    return Organisation.objects.create(slug="default", name="Default")
-
-
 def lease_of(turn_id: UUID) -> leases.Lease:
     lease = leases.claim(turn_id)
     assert lease is not None

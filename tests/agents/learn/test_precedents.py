@@ -71,7 +71,7 @@ def test_mail_that_was_treated_so_in_the_mailbox_supports() -> None:
         ),
     ],
 )
-def test_what_the_agent_did_is_told_apart(
+def test_what_the_agent_did_is_set_apart(
     changes: dict[str, str], by_person: bool, told: str
 ) -> None:
     side, person, words = weighed(MAIL, recorded(**changes))

@@ -15,16 +15,11 @@ from django.utils import timezone
 
 from agents.office import dashboard, sidebar
 from integrations.models import Delivery, Organisation
-from tests.agents.pages import SCRIPT, delivery, mailbox, superuser, turn
+from tests.agents.pages import SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import append_action
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
 NOON = datetime(2026, 3, 10, 12, 20, tzinfo=UTC)
-
-
-@pytest.fixture
-def operator() -> Client:
-    return superuser()
 
 
 def shown(client: Client, **query: str) -> Any:

@@ -1,6 +1,5 @@
 """`manage.py load_demo` through the real command, database and sandbox."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern
 from guardrails.policies.capabilities import find_capabilities
 from guardrails.policies.presets import THREAD_STATUS
 from integrations.models import Account, Organisation
-from tests.sandbox_server import RunningSandbox, running_sandbox
+from tests.sandbox_server import RunningSandbox
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -28,15 +27,6 @@ def state_folder(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     settings.STATE_DIR = tmp_path
     settings.DATA_SERVICES = {}
     monkeypatch.setenv("OPERATOR_PASSWORD", "first-password")
-
-
-@pytest.fixture
-def sandbox(settings: Any) -> Iterator[RunningSandbox]:
-    with running_sandbox() as running:
-        settings.SANDBOX_PORT = int(running.origin.rpartition(":")[2])
-        settings.DATA_SERVICES = {"default": running.url}
-        settings.DATA_SERVICE_KEYS = {"default": running.key}
-        yield running
 
 
 def everything() -> dict[str, list[Any]]:

@@ -40,11 +40,6 @@ def organisation() -> Organisation:
     return found
 
 
-@pytest.fixture
-def token(organisation: Organisation) -> str:
-    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
-
-
 def results(body: dict[str, Any]) -> list[dict[str, Any]]:
     return [json.loads(m["content"]) for m in body["messages"] if m["role"] == "tool"]
 

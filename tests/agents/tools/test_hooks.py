@@ -22,7 +22,7 @@ def bench() -> Bench:
 
 
 class Counted:
-    """A tool that counts its runs and answers what it is told to."""
+    """A tool that counts its runs and answers what it is set to."""
 
     def __init__(self, *results: ToolResult, **marks: Any) -> None:
         self.runs, self.results = 0, list(results)

@@ -98,7 +98,7 @@ def test_a_model_that_goes_on_in_circles_is_stopped_with_an_answer(
 @pytest.mark.parametrize(
     "model", [[looks("a"), looks("b"), looks("c"), "I could not search."]], indirect=True
 )
-def test_a_tool_that_fails_again_and_again_is_taken_away_and_the_model_is_told(
+def test_a_tool_that_fails_again_and_again_is_taken_away_and_the_model_learns_it(
     turn: Turn, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers(monkeypatch, *[failure("NETWORK_ERROR", "Away.", recoverable=True)] * 3)

@@ -25,14 +25,9 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 MANY, POOL = 40, 4
 
 
-@pytest.fixture
-def organisation() -> Organisation:
-    return Organisation.objects.create(slug="default", name="Default")
-
-
 @contextmanager
 def running() -> Iterator[threading.Event]:
-    """A runner in this process; it is told to stop at the end, or by the event."""
+    """A runner in this process; it is stopped at the end, or by the event."""
     stop = threading.Event()
 
     def run() -> None:

@@ -19,7 +19,7 @@ def test_only_the_last_words_are_repeated() -> None:
     assert (len(lines), lines[1], lines[-1]) == (13, "  line 8", "  line 19")
 
 
-def test_a_platform_without_binaries_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_platform_without_binaries_learns_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = SimpleNamespace(util=SimpleNamespace(find_spec=lambda name: None))
     monkeypatch.setattr("config.local.place.importlib", nothing)
 

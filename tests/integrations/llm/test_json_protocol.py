@@ -74,7 +74,7 @@ def test_an_object_quoted_from_a_mail_calls_nothing() -> None:
         assert read(text) == ("", [(UNREADABLE, text)])
 
 
-def test_a_request_has_no_tools_and_its_roles_take_turns() -> None:
+def test_a_request_has_no_tools_and_its_roles_alternate() -> None:
     native = {
         "model": "m",
         "stream": True,

@@ -68,7 +68,7 @@ def written() -> list[tuple[Any, ...]]:
 
 
 class Heard:
-    """What a listener of a stream was told."""
+    """What a listener of a stream got."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -121,7 +121,7 @@ def test_a_stream_that_breaks_off_is_asked_for_again_and_the_listener_told(
     assert heard.told == ["Half", "RESTART", "Whole."]
 
 
-def test_a_model_without_parallel_tools_is_told_to_call_one_at_a_time(
+def test_a_model_without_parallel_tools_is_asked_to_call_one_at_a_time(
     payer: Payer, settings: Any
 ) -> None:
     tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}

@@ -60,7 +60,7 @@ def test_a_burst_goes_through_and_then_requests_are_spaced(
     assert [round(wait) for wait in waits] == [2, 4]
 
 
-def test_who_would_wait_too_long_is_told_when_to_come_back_and_nothing_is_sent(
+def test_who_would_wait_too_long_learns_when_to_come_back_and_nothing_is_sent(
     settings: Any, waits: list[float]
 ) -> None:
     settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 0.01, 1

@@ -136,7 +136,7 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
     ],
 )
 @pytest.mark.parametrize("status", [200, 404])
-def test_what_the_other_side_calls_a_request_is_told(
+def test_what_the_other_side_calls_a_request_is_given(
     header: str, told: list[str], status: int
 ) -> None:
     def answer(request: httpx.Request) -> httpx.Response:

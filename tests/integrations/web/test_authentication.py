@@ -35,7 +35,7 @@ def test_a_token_opens_its_scope(organisation: Organisation) -> None:
     assert token not in str(vars(row))
 
 
-def test_a_token_without_the_scope_is_told_which_it_lacks(organisation: Organisation) -> None:
+def test_a_token_without_the_scope_learns_which_it_lacks(organisation: Organisation) -> None:
     _, token = ServiceToken.issue(organisation=organisation, name="web", scopes=["sync"])
 
     response = conversations(token)
@@ -108,7 +108,7 @@ def test_a_session_needs_the_csrf_token_to_write(organisation: Organisation) -> 
     assert "CSRF" in response.json()["error"]["message"]
 
 
-def test_requests_over_the_rate_are_told_when_to_come_back(
+def test_requests_over_the_rate_learn_when_to_come_back(
     organisation: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from integrations.web.authentication import TokenThrottle

@@ -215,7 +215,7 @@ def test_a_passage_that_goes_while_the_model_answers_gets_no_vector(
     assert models("b") == {"old", "new"}
 
 
-def test_progress_is_told_in_percent(owner: AccountRef) -> None:
+def test_progress_is_in_percent(owner: AccountRef) -> None:
     assert embedding_models.claim(now=NOW)
     row = EmbeddingModel.objects.get(name="new")
     assert embedding_models.count_percent(row) == 0

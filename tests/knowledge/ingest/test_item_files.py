@@ -182,7 +182,7 @@ def test_the_same_files_again_cost_nothing_whatever_changes_beside_them(
     ]
     take(owner, email(attachments=files))
     assert (len(model.chats()), len(model.embedded())) == (1, 3)
-    faults(provider, error_rate=1.0)  # whoever asks for a file now gets none
+    faults(provider, error_rate=1.0)  # to ask for a file now gives none
 
     same = take(owner, email(attachments=files, version=2))
     assert (same.state, len(model.chats()), len(model.embedded())) == ("unchanged", 1, 3)

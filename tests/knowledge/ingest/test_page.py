@@ -67,7 +67,7 @@ def test_the_passages_of_a_page_are_embedded_in_one_call_and_none_of_them_again(
     )
 
 
-def test_what_is_stored_or_was_deleted_is_not_embedded_beforehand(model: ScriptedModel) -> None:
+def test_what_is_stored_or_was_deleted_is_not_embedded_in_advance(model: ScriptedModel) -> None:
     owner = account()
     take(owner, email(id="kept"))
     take(owner, email(id="gone"))

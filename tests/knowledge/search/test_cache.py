@@ -72,7 +72,7 @@ def test_a_removed_item_is_never_found_again(owner: AccountRef) -> None:
     assert (ids(result), looked) == (["b"], True)
 
 
-def test_a_removed_item_is_not_found_even_where_the_stamp_is_lost(owner: AccountRef) -> None:
+def test_a_removed_item_is_not_found_even_where_the_write_count_is_lost(owner: AccountRef) -> None:
     find(owner)
     before = write_counts.load_write_counts([owner.id])
     forget(account=owner, source_id="a", at=NOW)

@@ -293,7 +293,7 @@ def test_the_number_of_queries_is_fixed(
     for number in range(size):
         take(owner, email(id=f"m{number}", to=[f"p{number}@company.com"]))
 
-    # The embedding model, the stamp, two for the transaction, its settings, items, entities.
+    # The embedding model, the write counts, two for the transaction, its settings, items, entities.
     with django_assert_num_queries(7):
         assert len(find(owner, query="proposal john", entity="John", limit=50).items) == size
 

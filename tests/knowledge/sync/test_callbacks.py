@@ -78,7 +78,7 @@ def finished(settings: Any, frontend: Frontend, *, only_changes: bool = False) -
     return run
 
 
-def test_it_is_told_once_with_counts_and_a_signature(settings: Any, frontend: Frontend) -> None:
+def test_it_is_reported_once_with_counts_and_a_signature(settings: Any, frontend: Frontend) -> None:
     run = finished(settings, frontend)
 
     assert callbacks.send_due(now=datetime.now(UTC)) == 1  # what is old is refused
@@ -110,7 +110,7 @@ def test_it_is_told_once_with_counts_and_a_signature(settings: Any, frontend: Fr
 
 
 @pytest.mark.parametrize("status", [500, 429, 404, 401])
-def test_a_frontend_that_does_not_take_it_is_told_again_later_under_the_same_id(
+def test_a_frontend_that_does_not_take_it_gets_it_again_later_under_the_same_id(
     settings: Any, frontend: Frontend, status: int
 ) -> None:
     frontend.status = status
@@ -155,7 +155,7 @@ def test_a_message_whose_sender_died_is_sent_again_when_its_lease_ran_out(
     assert callbacks.send_due(now=NOW + callbacks.LEASE) == 1
 
 
-def test_nobody_is_told_of_a_scheduled_sync_or_without_an_address(
+def test_nobody_hears_of_a_scheduled_sync_or_without_an_address(
     settings: Any, frontend: Frontend
 ) -> None:
     assert finished(settings, frontend, only_changes=True).callback == "none"

@@ -227,7 +227,7 @@ def test_a_run_is_finished_with_its_last_source() -> None:
     sync_runs.settle(requested.run_id, now=now)
 
     run = SyncRun.objects.get()
-    assert (run.finished_at, run.callback) == (now, "none")  # nobody wants to be told
+    assert (run.finished_at, run.callback) == (now, "none")  # nobody wants to know
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_run_is_finished_with_its_last_source() -> None:
         ({"state": "done", "received": 0, "remaining": 0}, 100, None),
     ],
 )
-def test_percent_and_eta_are_told_where_they_can_be_known(
+def test_percent_and_eta_are_given_where_they_can_be_known(
     fields: dict[str, Any], percent: int | None, eta: int | None
 ) -> None:
     now = timezone.now()

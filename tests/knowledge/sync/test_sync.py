@@ -221,7 +221,7 @@ def test_a_data_service_that_is_away_is_waited_for(mailbox: Mailbox, model: Scri
     assert mailbox.asked == [None, "2", "2", "4"]
 
 
-def test_it_waits_longer_each_time_and_as_long_as_it_is_told(
+def test_it_waits_longer_each_time_and_as_long_as_it_must(
     mailbox: Mailbox, model: ScriptedModel
 ) -> None:
     row = started(account())

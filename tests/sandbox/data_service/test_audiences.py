@@ -3,7 +3,7 @@
 from tests.sandbox.data_service.client import Client
 
 
-def test_an_audience_is_told_with_the_mailbox_and_the_folder(office: Client) -> None:
+def test_an_audience_is_given_with_the_mailbox_and_the_folder(office: Client) -> None:
     assert office.get("/maya/mailbox").json() == {"address": "maya@company.com", "shared_with": []}
     given = {"mailbox": ["omar@company.com"], "folders": {"drive_product": ["a@b.example"]}}
 

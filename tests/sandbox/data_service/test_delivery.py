@@ -19,7 +19,7 @@ def test_loading_the_office_sends_nothing(sending: Client, receiver: Receiver) -
     assert receiver.deliveries == []
 
 
-def test_a_new_mail_is_told_with_all_its_data(sending: Client, receiver: Receiver) -> None:
+def test_a_new_mail_is_announced_with_all_its_data(sending: Client, receiver: Receiver) -> None:
     email = sending.control("POST", "/users/maya/deliver/question")
     (delivered,) = receiver.wait_for(1)
     assert delivered.event == "item-created"
@@ -33,7 +33,7 @@ def test_a_new_mail_is_told_with_all_its_data(sending: Client, receiver: Receive
     }
 
 
-def test_a_change_is_told_with_what_changed_and_the_whole(
+def test_a_change_is_announced_with_what_changed_and_the_whole(
     sending: Client, receiver: Receiver
 ) -> None:
     email = sending.items("/maya/emails")[0]
@@ -50,7 +50,9 @@ def test_a_change_is_told_with_what_changed_and_the_whole(
     }
 
 
-def test_a_removal_is_told_later_than_every_change(sending: Client, receiver: Receiver) -> None:
+def test_a_removal_is_announced_later_than_every_change(
+    sending: Client, receiver: Receiver
+) -> None:
     event = sending.items("/maya/events")[-1]
     sending.write("PATCH", f"/maya/calendar/events/{event['id']}", {"title": "Other"})
     sending.write("DELETE", f"/maya/calendar/events/{event['id']}")
@@ -65,7 +67,7 @@ def test_a_removal_is_told_later_than_every_change(sending: Client, receiver: Re
     assert deleted.body["timestamp"] > updated.body["timestamp"]
 
 
-def test_every_kind_of_write_is_told_and_drafts_are_not(
+def test_every_kind_of_write_is_announced_and_drafts_are_not(
     sending: Client, receiver: Receiver
 ) -> None:
     sending.post("/maya/drafts", {"to": ["a@b.example"]})

@@ -1,7 +1,7 @@
 /* The page: takes the files, shows what is found. */
 "use strict";
 
-/* Checks one bundle. `say(kind, text)` is told each finding, open attempt and note as it is
+/* Checks one bundle. `say(kind, text)` gets each finding, open attempt and note as it is
    found, and `pause(checked, rows)` is awaited at every row; the answer is whether the bundle is
    sound, and the verdict in words. */
 async function verify({ bundle, key, older }, say, pause = async () => {}) {

@@ -246,7 +246,7 @@ Doorstep = Callable[[Outside], httpx.Response]
     ],
     ids=str,
 )
-def test_who_may_not_come_in_is_told_why(
+def test_who_may_not_come_in_learns_why(
     outside: Outside, headers: dict[str, str], status: int, code: str
 ) -> None:
     answer = outside.post(**headers)
@@ -280,7 +280,7 @@ def test_only_posts_of_a_bounded_size_are_taken(outside: Outside, settings: Any)
     assert outside.post(big).status_code == 413
 
 
-def test_without_the_package_everybody_is_told_what_to_install(
+def test_without_the_package_everybody_learns_what_to_install(
     outside: Outside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(door, "is_installed", lambda: False)
