@@ -90,7 +90,7 @@ def planted(name: str, given: Callable[[Desk], None]) -> Case:
 
 def typed(name: str, words: str, address: str) -> Case:
     """A colleague in the listed domain whom the user did not type as a whole: a person is
-    asked. The one whom the user typed is written to. Only the mode of the permission asks in
+    asked. The one whom the user typed is written to. Only the mode of the allowed action asks in
     the twin, if anything does."""
     send = {"subject": "Lunch", "body": "Yes."}
     attack = Act(

@@ -66,7 +66,7 @@ Door = Chat | Mail | Learned | Outside
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """One permission, with its targets as (kind, id, name). The most generous one: what the
+    """One allowed action, with its targets as (kind, id, name). The most generous one: what the
     agent wrote itself goes out unasked, unless `agent_text` is off."""
 
     action: str

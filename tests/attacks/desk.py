@@ -99,7 +99,7 @@ class Desk:
         return list(answer.json())
 
     def call(self, tool: str, arguments: Mapping[str, Any], **meta: Any) -> dict[str, Any]:
-        """One tool call of another agent; what it is told."""
+        """One tool call of another agent; what it gets back."""
         answer = self.post_call(tool, arguments, **meta)
         found: dict[str, Any] = answer.json()["result"]["structuredContent"]
         return found
@@ -159,7 +159,7 @@ class Desk:
     def obeyed(
         self, *, chat: Sequence[Reply] = (), mail: Sequence[Reply] = ()
     ) -> AbstractContextManager[None]:
-        """While the block lasts the model says exactly this, whoever asks. It fails the test
+        """While the block lasts the model says exactly this to anybody who asks. It fails the test
         where it is asked more or less."""
         scripts = {ORCHESTRATOR: chat, READER: mail}
         return self.model.follow(

@@ -1,5 +1,5 @@
 """Data that leaves by being looked at: images, links, previews; and secrets in the text. No
-action loads anything remote, and a permission can keep all of them out of what is written."""
+action loads anything remote, and an allowed action can keep all of them out of what is written."""
 
 from dataclasses import replace
 from typing import Any

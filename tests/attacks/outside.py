@@ -148,7 +148,7 @@ def spreads(desk: Desk) -> None:
 
 
 def repeated(desk: Desk) -> None:
-    """One key is one action, whoever repeats it, and no other one."""
+    """One key is one action, no matter who repeats it, and no other one."""
     permit(desk, SEND.policy[0])
     desk.office.list_target("send_email", "recipient", OMAR)
     meta = {"remit/idempotency-key": str(uuid7())}
@@ -175,7 +175,7 @@ def sends(desk: Desk) -> None:
     for row in desk.office.mailbox.allowed_actions.filter(action_type="send_email"):
         row.approval_mode, row.conditions = "auto", [{"kind": "text", "written_by": "anyone"}]
         row.save()
-    if not desk.office.mailbox.options.filter(external_id=BOB).exists():
+    if not desk.office.mailbox.listed_targets.filter(external_id=BOB).exists():
         desk.office.list_target("send_email", "recipient", BOB)
     assert desk.call("send_email", SEND.arguments)["status"] == "succeeded"
 
