@@ -15,7 +15,7 @@ from agents.inbound import reactions
 from agents.learn import precedents
 from guardrails.approve import deadlines
 from guardrails.comply.reconciliation import run as reconciliation
-from guardrails.comply.tasks import queue_checkpoints, queue_stamps
+from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import held_sends, recovery, releases, switches
 from guardrails.gather import usage
 from integrations.llm import metering
@@ -69,7 +69,7 @@ def reconcile_organisation(organisation_id: str) -> None:
     row, now = Organisation.objects.filter(id=UUID(organisation_id)).first(), timezone.now()
     if row is None or not reconciliation.is_due(row.id, now=now):
         return
-    found = reconciliation.step(row, reconciliation.begun(row.id, now=now), now=now)
+    found = reconciliation.step(row, reconciliation.start(row.id, now=now), now=now)
     if found.after:
         async_task(reconcile_organisation, organisation_id)
 
@@ -93,7 +93,7 @@ def sweep() -> None:
         lambda: metering.prune(now=now),
         lambda: escalations.notify_again(now=now),
         lambda: queue_checkpoints(now=now),
-        lambda: queue_stamps(now=now),
+        lambda: queue_time_stamps(now=now),
     )
     for part in parts:
         try:

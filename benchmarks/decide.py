@@ -182,7 +182,7 @@ def timed(acts: dict[str, Act]) -> dict[str, float]:
 
 
 def dictionary(policy: Any) -> Act:
-    listed = {(one.action_type, one.kind, one.external_id): one.id for one in policy.options}
+    listed = {(one.action_type, one.kind, one.external_id): one.id for one in policy.listed_targets}
     wanted = "classify", "label", "target_19"
 
     def look_up() -> None:
@@ -198,7 +198,7 @@ def cedar(policy: Any) -> Act:
     rules = "\n".join(
         f'permit(principal == Account::"1", action == Action::"{one.action_type}", '
         f'resource == Target::"{one.kind} {one.external_id}");'
-        for one in policy.options
+        for one in policy.listed_targets
     )
     parsed = cedarpy.PolicySet.from_str(rules)
     nobody = cedarpy.Entities.from_json_str("[]")

@@ -74,7 +74,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/actions/<uuid:action_id>/undo", guardrails.UndoView.as_view(), name="action-undo"),
     path("api/v1/held-sends", guardrails.HeldSendsView.as_view(), name="held-sends"),
     path(
-        "api/v1/held-sends/<uuid:hold_id>/recall",
+        "api/v1/held-sends/<uuid:held_send_id>/recall",
         guardrails.RecallView.as_view(),
         name="held-send-recall",
     ),

@@ -117,7 +117,7 @@ class ActionResult:
     """What became of an action request. Expected outcomes are values, not exceptions.
 
     pending: waits for a person (`approval_id`). held: permitted, carried out at `held_until`
-    unless somebody recalls it before (`hold_id`). refused: the guardrails said no. failed:
+    unless somebody recalls it before (`held_send_id`). refused: the guardrails said no. failed:
     the provider said no, or could not be reached before anything happened. unknown: the
     provider may have acted; recovery asks it. `result` is what may be shown to the model.
     `proposed` is what the agent had proposed, where a person changed it before confirming;
@@ -132,7 +132,7 @@ class ActionResult:
     reason: str = ""
     sentence: str = ""
     approval_id: UUID | None = None
-    hold_id: UUID | None = None
+    held_send_id: UUID | None = None
     held_until: datetime | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
@@ -271,7 +271,7 @@ class Precedent:
     occurred_at: datetime
     side: Literal["supporting", "contradicting", "undecided"]
     by_person: bool
-    told: str  # for people
+    sentence: str  # for people
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,6 +110,10 @@ EXCEPTIONS = (
     ("integrations/ports/provider.py", "starts_turns", "turns of an agent, not slots"),
     ("integrations/llm/json_protocol.py", "_in_turns", "turns of a chat, not slots"),
     ("guardrails/admin/schema_form.py", "options", "those of an HTML select"),
+    ("tests/guardrails/admin/*", "option", "one of an HTML select"),
+    ("guardrails/contracts.py", "rule_id", "a key of decisions in the ledger's rows"),
+    ("guardrails/contracts.py", "option_ids", "a key of decisions in the ledger's rows"),
+    ("guardrails/facts/effects.py", "rule", "what a mailbox's notice is about"),
     ("audit/*", "stamps", "a file of a bundle, which is a format"),
     ("*/management/commands/*.py", "options", "Django's own name for a command's arguments"),
 )

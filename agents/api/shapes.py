@@ -144,7 +144,7 @@ class CompletedAction(serializers.Serializer[Any]):
 
 
 class HeldAction(CompletedAction):
-    hold_id = serializers.UUIDField(help_text="To recall it.")
+    held_send_id = serializers.UUIDField(help_text="To recall it.")
     held_until = serializers.DateTimeField(help_text="Until then it can be recalled.")
 
 

@@ -88,7 +88,7 @@ def _weighed(pattern: Pattern, mail: StoredMail, done: Sequence[Recorded]) -> Pr
         occurred_at=mail.occurred_at,
         side=side,
         by_person=side != "undecided" and not by_agent,
-        told="; ".join(findings) + ".",
+        sentence="; ".join(findings) + ".",
     )
 
 

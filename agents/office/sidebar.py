@@ -37,7 +37,7 @@ SIDEBAR = (
         (
             Page("guardrails", "approval", "Approvals", "how_to_reg"),
             Page("agents", "escalation", "Handed to a person", "support_agent"),
-            Page("guardrails", "hold", "Held sends", "hourglass_top"),
+            Page("guardrails", "heldsend", "Held sends", "hourglass_top"),
             Page("guardrails", "undo", "Undone", "undo"),
             Page("integrations", "delivery", "Deliveries", "inbox"),
         ),
@@ -54,7 +54,7 @@ SIDEBAR = (
         "Limits",
         (
             Page("guardrails", "killswitch", "Switches", "power_settings_new"),
-            Page("guardrails", "ceilingrule", "Ceiling", "vertical_align_top"),
+            Page("guardrails", "ceilinglimit", "Ceiling", "vertical_align_top"),
             _page("What may it do?", "help", "admin:guardrails_policy_explain"),
             _page("Try an action", "science", "admin:guardrails_policy_simulate"),
             Page("guardrails", "allowedaction", "Allowed actions", "rule"),

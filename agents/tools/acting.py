@@ -115,7 +115,7 @@ def describe_result(result: ActionResult) -> dict[str, Any]:
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,
-        "hold_id": str(result.hold_id or ""),
+        "held_send_id": str(result.held_send_id or ""),
         "held_until": result.held_until.isoformat() if result.held_until else None,
         "result": dict(result.result),
         "artifacts": [

@@ -55,7 +55,7 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
         ],
         "pending_actions": [describe_pending(card) for card in pending],
         "held_actions": [
-            _completed(action) | {key: action[key] for key in ("hold_id", "held_until")}
+            _completed(action) | {key: action[key] for key in ("held_send_id", "held_until")}
             for action in actions
             if action["status"] == "held"
         ],

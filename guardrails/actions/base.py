@@ -73,7 +73,7 @@ class Inverse:
 
 
 class Action(ABC, Generic[A, W]):
-    """One type of action, on accounts of one kind, whoever keeps them.
+    """One type of action, on accounts of one kind, no matter who keeps them.
 
     `operation` is the method of its kind's writer that `perform` calls.
     `object_field` names the argument that holds the object acted on or answered, and
@@ -95,7 +95,7 @@ class Action(ABC, Generic[A, W]):
     description: ClassVar[str]
     needs: ClassVar[frozenset[Need]]
     takes: ClassVar[tuple[TargetKind, ...]] = ()
-    needs_option: ClassVar[bool] = False
+    needs_targets: ClassVar[bool] = False
     object_kind: ClassVar[ObjectKind | None] = None
     object_field: ClassVar[str | None] = None
     from_mail: ClassVar[bool] = False

@@ -1,23 +1,23 @@
 """Admin of what agents may do, and the inbox of approvals: one file for each kind of row."""
 
-from guardrails.admin.approvals import approvals, holds, undo
+from guardrails.admin.approvals import approvals, held_sends, undo
 from guardrails.admin.comply import recipients
 from guardrails.admin.learn import patterns, skills
 from guardrails.admin.policies import (
+    allowed_actions,
     ceiling,
     mcp_servers,
-    permissions,
     policy,
     switches,
 )
 
 __all__ = [
+    "allowed_actions",
     "approvals",
     "ceiling",
-    "holds",
+    "held_sends",
     "mcp_servers",
     "patterns",
-    "permissions",
     "policy",
     "recipients",
     "skills",

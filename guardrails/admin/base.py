@@ -46,8 +46,8 @@ class PolicyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     @display(description="Only if")  # type: ignore[untyped-decorator]
     def in_words(self, row: Any) -> str:
         """One line for each condition."""
-        told = [visible(one.sentence) for one in conditions.read_all(row.conditions)]
-        lines = ((f"{one[0].upper()}{one[1:]}.",) for one in told)
+        sentences = [visible(one.sentence) for one in conditions.read_all(row.conditions)]
+        lines = ((f"{one[0].upper()}{one[1:]}.",) for one in sentences)
         return format_html_join(mark_safe("<br>"), "{}", lines) or "always"
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:

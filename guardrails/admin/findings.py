@@ -1,4 +1,4 @@
-"""What is wrong with a policy, told to whoever has just saved a part of it."""
+"""What is wrong with a policy, for the person who has just saved a part of it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from guardrails.gather.policy_rows import policy_snapshot, policy_snapshots
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
-    CeilingRule,
+    CeilingLimit,
     TargetGroup,
 )
 from guardrails.policies.findings import Finding, findings
@@ -22,7 +22,7 @@ LEVELS = {"error": messages.ERROR, "warning": messages.WARNING}
 
 def tell(request: HttpRequest, row: Model) -> None:
     """Add a message for everything that is found around this row, as it is saved now."""
-    found = list(dict.fromkeys(around(row)))
+    found = list(dict.fromkeys(find_near(row)))
     for one in found[:MOST]:
         messages.add_message(request, LEVELS[one.severity], str(one))
     if len(found) > MOST:
@@ -32,13 +32,13 @@ def tell(request: HttpRequest, row: Model) -> None:
         )
 
 
-def around(row: Model) -> Iterator[Finding]:
+def find_near(row: Model) -> Iterator[Finding]:
     """What is found about the actions that this row is about."""
     if isinstance(row, AllowedAction | AllowedActionOption):
         yield from _of(row.account, {row.action_type})
     elif isinstance(row, TargetGroup):
-        yield from _of(row.account, {option.action_type for option in row.options.all()})
-    elif isinstance(row, CeilingRule):
+        yield from _of(row.account, {target.action_type for target in row.listed_targets.all()})
+    elif isinstance(row, CeilingLimit):
         accounts = Account.objects.filter(organisation=row.organisation)
         every = [one.ref() for one in accounts.select_related("organisation")]
         policies = policy_snapshots(every)

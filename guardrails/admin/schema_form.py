@@ -24,7 +24,7 @@ def fields(
     model: type[BaseModel], *, prefix: str = "", without: Collection[str] = ()
 ) -> dict[str, forms.Field]:
     """A form field for each field of the model, filled with its default. Lists are one line
-    an item. The model itself is checked by whoever takes the values, not here."""
+    an item. The model itself is checked by the code that takes the values, not here."""
     return {
         prefix + name: _field(name, described, required=required)
         for name, described, required in _described(model, without)
@@ -50,7 +50,7 @@ def values(
 def initial(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, Any]:
     """Stored values as their form fields show them."""
     return {
-        name: _shown(described, raw[name])
+        name: _to_text(described, raw[name])
         for name, described, _ in _described(model)
         if name in raw
     }
@@ -87,7 +87,7 @@ def _field(name: str, described: Schema, *, required: bool) -> forms.Field:
     given: dict[str, Any] = {
         "label": name.replace("_", " ").capitalize(),
         "required": required or default not in (None, "", [], {}),
-        "initial": None if default is None else _shown(described, default),
+        "initial": None if default is None else _to_text(described, default),
         "help_text": described.get("description", ""),
     }
     if described.get("type") == "array":
@@ -132,7 +132,7 @@ def _choices(described: Schema) -> list[tuple[str, str]]:
     return [(str(one), str(one).replace("_", " ").capitalize()) for one in known]
 
 
-def _shown(described: Schema, value: Any) -> Any:
+def _to_text(described: Schema, value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):

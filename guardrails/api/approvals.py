@@ -209,8 +209,8 @@ def _outcome(answer: batch.Answer) -> dict[str, Any]:
     result = answer.result
     if result is None:
         status = "conflict" if answer.error == "conflict" else "error"
-        told = {"status": status, "reason": answer.error, "handled": "", "result": {}}
-        return {"id": str(answer.approval_id), "sentence": answer.sentence, **told}
+        body = {"status": status, "reason": answer.error, "handled": "", "result": {}}
+        return {"id": str(answer.approval_id), "sentence": answer.sentence, **body}
     return {
         "id": str(answer.approval_id),
         "status": result.status,
@@ -224,13 +224,13 @@ def _outcome(answer: batch.Answer) -> dict[str, Any]:
 def _card(card: ApprovalCard) -> dict[str, Any]:
     by_code = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
     provenance = by_code | {value.path: value.provenance for value in card.values}
-    shown = {
+    fields = {
         "user_id": card.external_user_id,
         "type": card.action_type,
         "params": card.arguments,
         "provenance": provenance,
     }
-    return Card({**vars(card), **shown}).data
+    return Card({**vars(card), **fields}).data
 
 
 def _decided(card: ApprovalCard, result: ActionResult) -> dict[str, Any]:

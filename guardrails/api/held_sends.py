@@ -14,7 +14,7 @@ from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
 from guardrails.contracts import HeldSendCard
 from guardrails.execute import held_sends
-from guardrails.models import Hold
+from guardrails.models import HeldSend
 from integrations.web.authentication import HasScope
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
@@ -26,7 +26,7 @@ class HeldRow(serializers.Serializer[Any]):
     type = serializers.CharField()
     description = serializers.CharField(help_text="The action in one line.")
     params = serializers.DictField(help_text="The arguments: exactly these are executed.")
-    state = serializers.ChoiceField(choices=Hold.State.choices)
+    state = serializers.ChoiceField(choices=HeldSend.State.choices)
     held_at = serializers.DateTimeField()
     until = serializers.DateTimeField(help_text="Until then it can be recalled.")
     decided_at = serializers.DateTimeField(allow_null=True)
@@ -44,7 +44,7 @@ class HeldSendsView(APIView):
     @extend_schema(
         parameters=[
             OpenApiParameter("user_id", str, required=True),
-            OpenApiParameter("state", str, enum=Hold.State.values),
+            OpenApiParameter("state", str, enum=HeldSend.State.values),
         ],
         responses=HeldRow(many=True),
         operation_id="held_sends",
@@ -54,7 +54,7 @@ class HeldSendsView(APIView):
         user_id = request.query_params.get("user_id", "")
         auth = caller_for(request, user_id)
         state = request.query_params.get("state")
-        if state is not None and state not in Hold.State.values:
+        if state is not None and state not in HeldSend.State.values:
             raise exceptions.ValidationError({"state": ["There is no such state."]})
         cards = held_sends.cards(
             organisation_id=auth.organisation_id, external_user_id=user_id, state=state
@@ -66,7 +66,7 @@ class RecallView(APIView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Recall, responses=HeldRow, operation_id="held_send_recall")
-    def post(self, request: Request, hold_id: UUID) -> Response:
+    def post(self, request: Request, held_send_id: UUID) -> Response:
         """Take a held action back: when this answers 200, it will not be carried out. Again
         gives the same answer; 409 when it was released before."""
         body = Recall(data=request.data)
@@ -76,12 +76,12 @@ class RecallView(APIView):
         try:
             card = held_sends.recall(
                 organisation_id=auth.organisation_id,
-                hold_id=hold_id,
+                held_send_id=held_send_id,
                 by=auth.principal,
                 external_user_id=user_id,
             )
         except held_sends.HeldSendNotFound as error:
-            raise exceptions.NotFound(str(error), code="unknown_hold") from error
+            raise exceptions.NotFound(str(error), code="unknown_held_send") from error
         except held_sends.TooLate as error:
             raise Conflict(str(error)) from error
         return Response(_row(card))

@@ -143,11 +143,11 @@ class EffectiveView(APIView):
             policy = policies[account.id]
             for one in explain.effective(policy, account.source):
                 targets = [
-                    {"id": option.external_id, "name": option.name, "kind": option.kind}
-                    for option in one.targets
+                    {"id": target.external_id, "name": target.name, "kind": target.kind}
+                    for target in one.targets
                 ]
-                told = {"account_id": account.id, "source": account.source, "targets": targets}
-                actions.append({**vars(one), "sentence": one.sentence, **told})
+                body = {"account_id": account.id, "source": account.source, "targets": targets}
+                actions.append({**vars(one), "sentence": one.sentence, **body})
             if target:
                 reach += [
                     {"account_id": account.id, **vars(one)}
@@ -183,8 +183,8 @@ class SimulateView(APIView):
         )
         decision = found.decision
         provenance = {path: IN_WORDS.get(code, code) for path, code in decision.provenance.items()}
-        told = {"description": found.description, "provenance": provenance}
-        return Response(Simulated({**decision._asdict(), **told}).data)
+        reply = {"description": found.description, "provenance": provenance}
+        return Response(Simulated({**decision._asdict(), **reply}).data)
 
 
 def _may_do(capability: Capability) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from integrations.web.serializers import StrictCharField, StrictSerializer
 MOST = 1000
 
 
-class DraftPermission(StrictSerializer):
+class DraftAllowedAction(StrictSerializer):
     action = StrictCharField(max_length=64)
     resource = StrictCharField(max_length=32, required=False, allow_blank=True, default="")
     mode = serializers.ChoiceField(choices=["auto", "ask", "draft_only", "never"])
@@ -68,7 +68,7 @@ class ReplayWish(StrictSerializer):
         default="decisions",
         help_text="The last n decisions, or those that the last n mails set off.",
     )
-    permissions = DraftPermission(many=True, required=False)
+    allowed_actions = DraftAllowedAction(many=True, required=False)
     groups = DraftGroup(many=True, required=False)
     targets = DraftTarget(many=True, required=False)
 
@@ -122,10 +122,10 @@ class ReplayView(APIView):
             last=last,
             of=of,
         )
-        return Response(Replayed(_told(found)).data)
+        return Response(Replayed(_describe(found)).data)
 
 
-def _told(replay: Replay) -> dict[str, Any]:
+def _describe(replay: Replay) -> dict[str, Any]:
     return {
         "looked_at": replay.looked_at,
         "mails": replay.mails,

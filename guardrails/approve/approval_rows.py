@@ -100,12 +100,12 @@ def expire(approval_id: UUID) -> bool:
 def no_longer_waiting(row: Approval) -> ApprovalConflict:
     if row.state == State.PENDING:
         return ApprovalConflict("This changed hands meanwhile. Look at it again.")
-    told = handled(row)
-    return ApprovalConflict(f"This is no longer waiting: {told[:1].lower()}{told[1:]}.")
+    handling = handled(row)
+    return ApprovalConflict(f"This is no longer waiting: {handling[:1].lower()}{handling[1:]}.")
 
 
 def record(row: Approval) -> None:
-    """What was decided, as a row of the ledger: once, whoever finishes it."""
+    """What was decided, as a row of the ledger: once, no matter who finishes it."""
     with transaction.atomic():
         # Two processes may finish one decision; the second waits here for the first's row.
         noted = Approval.objects.select_for_update().values_list("in_ledger", flat=True)

@@ -35,7 +35,7 @@ from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard
 from guardrails.execute.executor import Confirmation, execute, one_at_a_time
 from guardrails.execute.switches import UNDER_WAY
 from guardrails.facts.reasons import sentence
-from guardrails.models import Approval, Hold
+from guardrails.models import Approval, HeldSend
 
 __all__ = ["ApprovalConflict", "ApprovalNotFound", "confirm", "decide", "edit", "reject"]
 
@@ -182,7 +182,7 @@ def has_ended(result: ActionResult) -> bool:
 
 def is_held(row: Approval) -> bool:
     """Whether what was confirmed waits for its release: nothing is under way then."""
-    return Hold.objects.filter(action_id=row.action_id, state=Hold.State.HELD).exists()
+    return HeldSend.objects.filter(action_id=row.action_id, state=HeldSend.State.HELD).exists()
 
 
 def _is_left_behind(row: Approval) -> bool:

@@ -133,12 +133,12 @@ def _values(row: Approval) -> Iterator[CardValue]:
     # The database keeps the keys in an order of its own; unknown ones come last.
     for name in sorted(row.arguments, key=[*order, *row.arguments].index):
         given = row.arguments[name]
-        shown = [(name, given)]
+        rows = [(name, given)]
         if isinstance(given, list):
-            shown = values({name: given})
+            rows = values({name: given})
         elif isinstance(given, dict):  # its names say something too
-            shown = [*values({name: given}), *_empty(given, name)]
-        for path, value in shown:
+            rows = [*values({name: given}), *_empty(given, name)]
+        for path, value in rows:
             if value is None or value == "":
                 continue
             code = row.provenance.get(path, "X")

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 from guardrails.approve.approval_rows import CLOCK, State, expire, record, with_account
 from guardrails.approve.approvals import finish, has_ended
 from guardrails.approve.delegation import escalate_row
-from guardrails.models import Approval, Hold
+from guardrails.models import Approval, HeldSend
 
 LIMIT = 200
 
@@ -44,7 +44,7 @@ def finish_confirmed(*, older_than_seconds: float, now: datetime) -> int:
     """Go on with decided approvals whose process died on the way; how many have an end now.
     Each is decided again, and what the provider did already is not done twice."""
     before = now - timedelta(seconds=older_than_seconds)
-    held = Hold.objects.filter(action_id=OuterRef("action_id"), state=Hold.State.HELD)
+    held = HeldSend.objects.filter(action_id=OuterRef("action_id"), state=HeldSend.State.HELD)
     unfinished = with_account().filter(~Exists(held), state=State.APPROVED, decided_at__lte=before)
     results = [finish(row, claimed=True) for row in unfinished.order_by("decided_at")[:LIMIT]]
     unrecorded = with_account().filter(

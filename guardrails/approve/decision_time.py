@@ -1,4 +1,4 @@
-"""How long people take over their decisions: whoever confirms in a second has not read."""
+"""How long people take over their decisions: who confirms in a second has not read."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -20,7 +20,7 @@ from guardrails.approve.approval_rows import (
 from guardrails.models import Approval
 from integrations.models import Account
 
-PERMISSION = "guardrails.change_approval"
+CODENAME = "guardrails.change_approval"
 KINDS = ("user", "operator", "group")
 
 
@@ -53,7 +53,7 @@ def delegate(
         delegated_by="" if home else by,
         delegated_as="" if home else external_user_id or "",
         delegated_at=None if home else now,
-        shown_at=None,  # whoever holds it now has not seen it
+        shown_at=None,  # who has it now has not seen it
     )
     row.refresh_from_db()
     if not moved:
@@ -115,7 +115,7 @@ def _check_delegate(organisation_id: UUID, to: str) -> None:
         ).exists()
     elif kind == "operator":
         found = User.objects.filter(username=name, is_active=True, is_staff=True).first()
-        known = found is not None and found.has_perm(PERMISSION)
+        known = found is not None and found.has_perm(CODENAME)
     else:
         known = kind == "group" and Group.objects.filter(name=name).exists()
     if not known:

@@ -1,5 +1,5 @@
 """Gives the ledger's checkpoints away: every day the newest one of an organisation goes to
-each address that its compliance officer named, so that a ledger rewritten by whoever has
+each address that its compliance officer named, so that a ledger rewritten by somebody who has
 database and signing key no longer fits what others hold.
 
 An address counts once the code that was sent to it was typed in. What is due is claimed by a
@@ -42,14 +42,14 @@ def add(row: CheckpointRecipient, *, by: str) -> None:
     """Store a new recipient, unconfirmed. Recorded first; raises audit.contracts.LedgerError,
     and ValidationError."""
     row.full_clean()
-    _told(row, "added", by=by)
+    _record_change(row, "added", by=by)
     row.added_by = by
     row.save(force_insert=True)
 
 
 def remove(row: CheckpointRecipient, *, by: str) -> None:
     """It receives nothing from now on. Raises audit.contracts.LedgerError."""
-    _told(row, "removed", by=by, after_end=True)
+    _record_change(row, "removed", by=by, after_end=True)
     row.delete()
 
 
@@ -93,7 +93,7 @@ def confirm(recipient_id: UUID, *, code: str, by: str, now: datetime) -> bool:
     given = _digest(row, "".join(code.split()).upper())
     if not row.code_digest or not constant_time_compare(given, row.code_digest):
         return False
-    _told(row, "confirmed", by=by)
+    _record_change(row, "confirmed", by=by)
     confirmed = {"confirmed_at": now, "next_at": now, "code_digest": "", "error_code": ""}
     return bool(_rows(recipient_id).filter(confirmed_at=None).update(**confirmed))
 
@@ -227,7 +227,9 @@ def _record(row: CheckpointRecipient, checkpoint: Checkpoint, *, error_code: str
     )
 
 
-def _told(row: CheckpointRecipient, what: str, *, by: str, after_end: bool = False) -> None:
+def _record_change(
+    row: CheckpointRecipient, what: str, *, by: str, after_end: bool = False
+) -> None:
     events.record(
         CHANGE,
         tenant_id=row.organisation_id,

@@ -22,16 +22,16 @@ def queue_checkpoints(*, now: datetime) -> int:
     return len(found)
 
 
-def queue_stamps(*, now: datetime) -> int:
+def queue_time_stamps(*, now: datetime) -> int:
     """Queue each time stamp that is due; how many. Run it every minute."""
     found = time_stamps.due(now=now)
     for anchor_id, number in found:
-        async_task(stamp, anchor_id, number)
+        async_task(request_time_stamp, anchor_id, number)
     return len(found)
 
 
-def stamp(anchor_id: int, number: int) -> None:
-    time_stamps.stamp(anchor_id, number=number)
+def request_time_stamp(anchor_id: int, number: int) -> None:
+    time_stamps.request_time_stamp(anchor_id, number=number)
 
 
 def send_code(recipient_id: str) -> None:

@@ -50,12 +50,14 @@ def due(*, now: datetime) -> list[tuple[int, int]]:
         return []
     done = AnchorToken.objects.filter(anchor_id=anchor.id).values_list("authority", flat=True)
     urls = settings.LEDGER_TSA_URL
-    return [(anchor.id, index) for index, url in enumerate(urls) if shown(url) not in set(done)]
+    return [
+        (anchor.id, index) for index, url in enumerate(urls) if name_authority(url) not in set(done)
+    ]
 
 
-def stamp(anchor_id: int, *, number: int) -> bool:
-    """Ask one authority to stamp an anchor. Whether it did; if not, that is recorded. Raises
-    audit.contracts.LedgerError when it can't be."""
+def request_time_stamp(anchor_id: int, *, number: int) -> bool:
+    """Ask one authority for a time stamp of an anchor. Whether it gave one; if not, that is
+    recorded. Raises audit.contracts.LedgerError when it can't be."""
     anchor: Anchor = Anchor.objects.get(id=anchor_id)
     url = settings.LEDGER_TSA_URL[number]
     nonce = bytes([secrets.randbelow(127) + 1]) + secrets.token_bytes(NONCE_BYTES - 1)
@@ -69,16 +71,18 @@ def stamp(anchor_id: int, *, number: int) -> bool:
         )
         at = read(response, root=root, nonce=nonce)
     except exceptions.ProviderError as error:
-        log.warning("anchor.not_stamped", extra={"code": error.code, "authority": shown(url)})
+        log.warning(
+            "anchor.not_stamped", extra={"code": error.code, "authority": name_authority(url)}
+        )
         events.record(
             ACTION_TYPE,
             tenant_id=LEDGER_TENANT,
             status="failed",
             error_code=error.code,
-            payload={"authority": shown(url), "root": root.hex()},
+            payload={"authority": name_authority(url), "root": root.hex()},
         )
         return False
-    anchors.store_token(anchor_id, authority=shown(url), response=response, stamped_at=at)
+    anchors.store_token(anchor_id, authority=name_authority(url), response=response, stamped_at=at)
     return True
 
 
@@ -89,7 +93,7 @@ def request(digest: bytes, nonce: bytes) -> bytes:
 
 
 def read(response: bytes, *, root: bytes, nonce: bytes) -> datetime:
-    """When the root was stamped. Raises Rejected unless the answer is a stamp of it for this
+    """When the root got its time. Raises Rejected unless the answer is a time stamp of it for this
     very request, signed under LEDGER_TSA_CERTIFICATES where they are set."""
     try:
         digest, at, fields = read_time_stamp(response)
@@ -106,7 +110,7 @@ def read(response: bytes, *, root: bytes, nonce: bytes) -> datetime:
     return at
 
 
-def shown(url: str) -> str:
+def name_authority(url: str) -> str:
     """An authority's name: its address without what could be a secret in it."""
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
@@ -118,7 +122,7 @@ def problems(*, now: datetime) -> list[str]:
     first = Anchor.objects.order_by("id").first() if settings.LEDGER_TSA_URL else None
     found = []
     for url in settings.LEDGER_TSA_URL if first else []:
-        token = AnchorToken.objects.filter(authority=shown(url)).order_by("-id").first()
+        token = AnchorToken.objects.filter(authority=name_authority(url)).order_by("-id").first()
         last = token.kept_at if token else None
         if first and now - (last or first.made_at) > LATE:
             since = f"since {progress.format_age(last, now=now)}" if last else "yet"
@@ -127,5 +131,5 @@ def problems(*, now: datetime) -> list[str]:
             )
             code = failed.order_by("-id").values_list("error_code", flat=True).first()
             why = f" The last failure: {code}." if code else ""
-            found.append(f"No time stamp of {shown(url)} {since}.{why}")
+            found.append(f"No time stamp of {name_authority(url)} {since}.{why}")
     return found

@@ -18,7 +18,7 @@ from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.decide import policy
 from guardrails.decide.conditions import vocabulary
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot, Switch
 from guardrails.facts.facts import Facts
 from integrations.contracts import AccountRef
 from integrations.registry import BY_SOURCE, PROVIDER_OF
@@ -63,7 +63,7 @@ class Past:
     unsealed: str = ""
 
 
-def kept(
+def collect(
     *,
     request: ActionRequest,
     policy: PolicySnapshot,
@@ -182,7 +182,7 @@ def _looked_up(facts: Facts) -> frozenset[str]:
 
 def _kept_facts(facts: Facts, request: ActionRequest, under: PolicySnapshot) -> dict[str, Any]:
     found: dict[str, Any] = FACTS.dump_python(facts, mode="json", exclude=UNREAD)
-    named = {option.external_id for option in under.options}
+    named = {listed_target.external_id for listed_target in under.listed_targets}
     named |= {value for value in request.arguments.values() if isinstance(value, str)}
     for name in LISTS:
         if found[name] is not None:
@@ -217,8 +217,8 @@ def policy_of(content: Mapping[str, Any]) -> PolicySnapshot:
     return PolicySnapshot(
         account_id=UUID(content["account"]),
         paused=content["paused"],
-        rules=tuple(Rule(**row) for row in rows("rules")),
-        options=tuple(Option(**row) for row in rows("options")),
+        allowed_actions=tuple(AllowedAction(**row) for row in rows("rules")),
+        listed_targets=tuple(ListedTarget(**row) for row in rows("options")),
         ceiling=tuple(Limit(**row) for row in rows("ceiling")),
         switches=tuple(Switch(**row) for row in rows("switches")),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from guardrails.actions.base import AnyAction, Arguments, InvalidArguments
 from guardrails.contracts import ActionRequest, Decision, bare
+from guardrails.decide.checks.action_type import check_action_type
 from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
 from guardrails.decide.checks.listing import look_up, targets
@@ -18,11 +19,10 @@ from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
-from guardrails.decide.checks.standing import standing
 from guardrails.decide.checks.undoing import COMMANDED, undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.provenance import own_words
-from guardrails.decide.snapshot import PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import sentence
 
@@ -38,8 +38,8 @@ GUARD_FAILED = Decision(
 
 def needs(action: AnyAction, policy: PolicySnapshot) -> frozenset[Any]:
     """Which facts the decision needs: those of the action and of its conditions."""
-    rule = policy.rule(action.name, action.resource_type)
-    conditions = rule.conditions if rule else ()
+    allowed_action = policy.allowed_action(action.name, action.resource_type)
+    conditions = allowed_action.conditions if allowed_action else ()
     for limit in policy.limits(action.name):
         conditions += limit.conditions
     return action.needs.union(*(one.needs_for(action) for one in conditions))
@@ -85,7 +85,7 @@ def decide(
 def _examine(case: Case) -> None:
     """Every check in order. Raises Refused at the first that fails."""
     request, facts = case.request, case.facts
-    action, rule = standing(case)
+    action, allowed_action = check_action_type(case)
     try:
         arguments = case.parsed = action.parse(request.arguments)
     except InvalidArguments as error:
@@ -94,7 +94,7 @@ def _examine(case: Case) -> None:
     case.arguments = arguments.canonical()
     if facts is None:
         case.refuse("facts_unavailable", "facts")
-    case.mode = rule.mode
+    case.mode = allowed_action.mode
     _object(case, action, arguments, facts)
     implied = action.implied(arguments, facts)
     case.require("audience_unknown", bare("audience", implied is not None))
@@ -105,28 +105,28 @@ def _examine(case: Case) -> None:
     case.trace(sources(case, action, arguments, facts))
     case.relations = relations(case, facts)
     targets(case, action, facts)
-    _conditions(case, rule, facts)
+    _conditions(case, allowed_action, facts)
 
 
 def _object(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) -> None:
     """The object is there, and it is the account's own."""
     object_id = action.object_id(arguments)
     if object_id is not None:
-        found = action.object_kind is not None and facts.holds(action.object_kind, object_id)
+        found = action.object_kind is not None and facts.was_read(action.object_kind, object_id)
         case.require("object_unknown", bare("object", found))
     if unfit := action.unfit(arguments, facts):
         case.refuse(unfit[0], "fit", unfit[1])
 
 
-def _conditions(case: Case, rule: Rule, facts: Facts) -> None:
-    if not (case.limits or rule.conditions):
+def _conditions(case: Case, allowed_action: AllowedAction, facts: Facts) -> None:
+    if not (case.limits or allowed_action.conditions):
         return
     context = case.context(facts)
     for limit in case.limits:
         for condition in limit.conditions:
             if not isinstance(condition, RateCondition):
                 case.require("above_ceiling", condition.evaluate(context))
-    for condition in rule.conditions:
+    for condition in allowed_action.conditions:
         if isinstance(condition, RateCondition):
             continue
         unknown = isinstance(condition, Unreadable)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.decide.snapshot import Mode, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget, Mode, PolicySnapshot
 from integrations.contracts import Source
 
 
@@ -14,7 +14,7 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Permission(Part):
+class AllowedActionEntry(Part):
     action: str
     resource: str = ""
     mode: Mode
@@ -42,25 +42,29 @@ class PolicyFile(Part):
     """One account's policy. Conditions and targets are as docs/guardrails.md describes them."""
 
     version: Literal[1]
-    permissions: list[Permission] | None = None
+    allowed_actions: list[AllowedActionEntry] | None = None
     groups: list[Group] | None = None
     targets: list[Listed] | None = None
 
 
 def with_file(policy: PolicySnapshot, whole: PolicyFile, source: Source) -> PolicySnapshot:
-    """The policy with the permissions and targets of a whole file (`policy_files.whole`)
+    """The policy with the allowed actions and targets of a whole file (`policy_files.whole`)
     instead of its own. Ceiling, switches and pauses stay."""
-    rules = {(one.action_type, one.resource_type): one.id for one in policy.rules}
-    options = {
+    allowed_actions = {
+        (one.action_type, one.resource_type): one.id for one in policy.allowed_actions
+    }
+    listed_targets = {
         (one.action_type, one.resource_type, one.kind, one.external_id): one.id
-        for one in policy.options
+        for one in policy.listed_targets
     }
     single = {one.name: one.cardinality == "single" for one in whole.groups or ()}
     return replace(
         policy,
-        rules=tuple(
-            Rule(
-                id=rules.get((one.action, one.resource), f"draft:{one.action}:{one.resource}"),
+        allowed_actions=tuple(
+            AllowedAction(
+                id=allowed_actions.get(
+                    (one.action, one.resource), f"draft:{one.action}:{one.resource}"
+                ),
                 action_type=one.action,
                 resource_type=one.resource,
                 enabled=one.enabled,
@@ -68,11 +72,11 @@ def with_file(policy: PolicySnapshot, whole: PolicyFile, source: Source) -> Poli
                 conditions=conditions.read_all(one.conditions),
                 hold_seconds=one.hold_seconds,
             )
-            for one in whole.permissions or ()
+            for one in whole.allowed_actions or ()
         ),
-        options=tuple(
-            Option(
-                id=options.get(
+        listed_targets=tuple(
+            ListedTarget(
+                id=listed_targets.get(
                     (one.action, one.resource, one.kind, one.id),
                     f"draft:{one.action}:{one.resource}:{one.kind}:{one.id}",
                 ),

@@ -2,14 +2,14 @@
 
 U  the user typed it in this request, as a whole token; what they quoted is not theirs
 A  an operator listed it
-C  a colleague: the account of this address is connected here, and the permission lets in such
+C  a colleague: the account of this address is connected here, and the allowed action lets in such
 D  the user has sent mail to it before; being known, or having written to the user, is nothing
 T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
 O  a field of something the user owns and named exactly
 R  created in this run
 X  everything else: bodies, names in text, tool results, stored text, the model's own words
 
-Several can hold for one value; the first of them in this order is the one that is told.
+Several can hold for one value; the first of them in this order is the one that is recorded.
 """
 
 import re
@@ -64,7 +64,7 @@ CLOSING = frozenset(">)]}\"'”\u2019,;:!?")
 def own_words(text: str) -> str:
     """What the user typed themselves, without what they quoted or pasted of a mail: quoted
     lines, and everything from a mail's headers or a line that announces it on."""
-    kept: list[str] = []
+    matching: list[str] = []
     lines = text.splitlines()
     for at, line in enumerate(lines):
         if (
@@ -75,8 +75,8 @@ def own_words(text: str) -> str:
         ):
             break
         if not line.lstrip().startswith(QUOTING):
-            kept.append(line)
-    return "\n".join(kept)
+            matching.append(line)
+    return "\n".join(matching)
 
 
 def _begins_a_mail(lines: Sequence[str]) -> bool:
@@ -99,7 +99,7 @@ def typed(value: str, words: str) -> bool:
 
 def named(title: str, words: str) -> bool:
     """Whether the user typed exactly this title. A title of one or two words counts only in
-    quotation marks: whoever gives something the title “the report” would be named by chance."""
+    quotation marks: somebody who calls something “the report” would be named by chance."""
     whole = len(title.split()) >= 3 or any(f"{pair[0]}{title}{pair[1]}" in words for pair in QUOTES)
     return whole and typed(title, words)
 
@@ -144,7 +144,7 @@ def trace(
 
 
 def strongest(sources: Set[Provenance]) -> Provenance:
-    """The source that is told of several."""
+    """The source that is recorded of several."""
     for one in STRENGTH:
         if one in sources:
             return one

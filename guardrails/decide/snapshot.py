@@ -26,8 +26,8 @@ LATER: dict[str, Any] = {"hold_seconds": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One permission. An empty `resource_type` means every type."""
+class AllowedAction:
+    """One allowed action. An empty `resource_type` means every type."""
 
     id: str
     action_type: str
@@ -47,7 +47,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """One rule of the organisation's ceiling: at most `mode`, and only if all conditions hold.
+    """One limit of the organisation's ceiling: at most `mode`, and only if all conditions hold.
     An empty `action_type` means every action. Limits only narrow; none grants anything."""
 
     id: str
@@ -71,7 +71,7 @@ class Switch:
 
 
 # An account may have hundreds: a named tuple is made many times quicker than a dataclass.
-class Option(NamedTuple):
+class ListedTarget(NamedTuple):
     """One listed target. An empty `resource_type` means every type; `group_id` is empty
     without a group, and `single` says that the group holds one of its labels at a time."""
 
@@ -92,8 +92,8 @@ class PolicySnapshot:
 
     account_id: UUID
     paused: bool
-    rules: tuple[Rule, ...]
-    options: tuple[Option, ...]
+    allowed_actions: tuple[AllowedAction, ...]
+    listed_targets: tuple[ListedTarget, ...]
     ceiling: tuple[Limit, ...] = ()
     switches: tuple[Switch, ...] = ()
 
@@ -105,88 +105,94 @@ class PolicySnapshot:
         return min(found, key=lambda one: one.id, default=None)
 
     def limits(self, action_type: str) -> tuple[Limit, ...]:
-        """Every rule of the ceiling that this action is under: each of them counts."""
+        """Every ceiling limit that this action is under: each of them counts."""
         if not self.ceiling:
             return ()
         found = (one for one in self.ceiling if one.action_type in ("", action_type))
         return tuple(sorted(found, key=lambda one: one.id))
 
-    def rule(self, action_type: str, resource_type: str) -> Rule | None:
-        """The permission that counts: one for this resource type beats a general one."""
-        general = self._rules.get((action_type, ""))
-        return self._rules.get((action_type, resource_type), general)
+    def allowed_action(self, action_type: str, resource_type: str) -> AllowedAction | None:
+        """The allowed action that counts: one for this resource type beats a general one."""
+        general = self._allowed_actions.get((action_type, ""))
+        return self._allowed_actions.get((action_type, resource_type), general)
 
-    def options_for(self, action_type: str, resource_type: str, source: str) -> tuple[Option, ...]:
-        """What may be targeted, options for this resource type first."""
+    def listed_targets_for(
+        self, action_type: str, resource_type: str, source: str
+    ) -> tuple[ListedTarget, ...]:
+        """What may be targeted, targets for this resource type first."""
         wanted = action_type, resource_type, source
-        if wanted not in self._options:
+        if wanted not in self._listed_targets:
             found = (
-                option
-                for option in self.options
-                if option.action_type == action_type
-                and option.resource_type in (resource_type, "")
-                and option.source == source
+                one
+                for one in self.listed_targets
+                if one.action_type == action_type
+                and one.resource_type in (resource_type, "")
+                and one.source == source
             )
-            self._options[wanted] = tuple(
-                sorted(found, key=lambda option: (not option.resource_type, option.id))
+            self._listed_targets[wanted] = tuple(
+                sorted(found, key=lambda one: (not one.resource_type, one.id))
             )
-        return self._options[wanted]
+        return self._listed_targets[wanted]
 
     def granting(
         self, action_type: str, resource_type: str, source: str, target: Target
-    ) -> Option | None:
-        """The option that lists this target, by exact identity; for to and cc an option may
-        list the receiver's whole domain. Never by name."""
+    ) -> ListedTarget | None:
+        """The row that lists this target, by exact identity; for to and cc a row may list
+        the receiver's whole domain. Never by name."""
         wanted = action_type, resource_type, source
         if wanted not in self._listed:
-            options = self.options_for(*wanted)
+            listed_targets = self.listed_targets_for(*wanted)
             # Of several that list the same, the first counts.
-            self._listed[wanted] = {(one.kind, one.external_id): one for one in reversed(options)}
+            self._listed[wanted] = {
+                (one.kind, one.external_id): one for one in reversed(listed_targets)
+            }
         listed = self._listed[wanted]
-        option = listed.get((target.kind, target.value))
-        if option is None and target.role in ("to", "cc", "audience"):
-            option = listed.get(("recipient_domain", domain_of(target.value)))
-        return option
+        listed_target = listed.get((target.kind, target.value))
+        if listed_target is None and target.role in ("to", "cc", "audience"):
+            listed_target = listed.get(("recipient_domain", domain_of(target.value)))
+        return listed_target
 
     @cached_property
-    def _listed(self) -> dict[tuple[str, str, str], dict[tuple[str, str], Option]]:
+    def _listed(self) -> dict[tuple[str, str, str], dict[tuple[str, str], ListedTarget]]:
         return {}
 
     @cached_property
-    def _rules(self) -> Mapping[tuple[str, str], Rule]:
-        return {(rule.action_type, rule.resource_type): rule for rule in reversed(self.rules)}
+    def _allowed_actions(self) -> Mapping[tuple[str, str], AllowedAction]:
+        return {(one.action_type, one.resource_type): one for one in reversed(self.allowed_actions)}
 
     @cached_property
-    def _options(self) -> dict[tuple[str, str, str], tuple[Option, ...]]:
+    def _listed_targets(self) -> dict[tuple[str, str, str], tuple[ListedTarget, ...]]:
         # Filled as it is asked for: a policy is read for one action, which is decided twice.
         return {}
 
     @cached_property
-    def standings(self) -> dict[Any, Any]:
-        """What guardrails.decide.checks.standing found, by what was asked."""
+    def type_decisions(self) -> dict[Any, Any]:
+        """What guardrails.decide.checks.action_type found, by what was asked."""
         return {}
 
     @cached_property
     def has_rates(self) -> bool:
         """Whether what this account's agent does must be counted."""
-        conditions = [one for rule in self.rules for one in rule.conditions]
+        conditions = [one for row in self.allowed_actions for one in row.conditions]
         conditions += [one for limit in self.ceiling for one in limit.conditions]
         return any(isinstance(one, RateCondition) for one in conditions)
 
     def basis(
-        self, action_type: str, resource_type: str, option_ids: Collection[str]
+        self, action_type: str, resource_type: str, target_ids: Collection[str]
     ) -> dict[str, Any]:
-        """The part of the policy that one action is under: its permission, the ceiling's rules
-        about it, and the options that list its targets. A switch leaves no trace here: while
+        """The part of the policy that one action is under: its allowed action, the ceiling's
+        limits about it, and the rows that list its targets. A switch leaves no trace here: while
         it is thrown it refuses."""
-        rule = self.rule(action_type, resource_type)
+        allowed = self.allowed_action(action_type, resource_type)
         return {
-            "rule": vars(rule) | {"conditions": _raw(rule.conditions)} if rule else None,
+            "rule": allowed and vars(allowed) | {"conditions": _raw(allowed.conditions)},
             "limits": [
                 vars(limit) | {"conditions": _raw(limit.conditions)}
                 for limit in self.limits(action_type)
             ],
-            "options": _sorted(one._asdict() for one in self.options if one.id in option_ids),
+            "options": _sorted(
+                one._asdict() for one in self.listed_targets if one.id in target_ids
+            ),
         }
 
     def content(self) -> dict[str, Any]:
@@ -195,9 +201,9 @@ class PolicySnapshot:
             "account": str(self.account_id),
             "paused": self.paused,
             "rules": _sorted(
-                _row(rule) | {"conditions": _raw(rule.conditions)} for rule in self.rules
+                _row(one) | {"conditions": _raw(one.conditions)} for one in self.allowed_actions
             ),
-            "options": [one._asdict() for one in sorted(self.options)],
+            "options": [one._asdict() for one in sorted(self.listed_targets)],
             "ceiling": _sorted(
                 _row(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
             ),
@@ -207,9 +213,9 @@ class PolicySnapshot:
     @cached_property
     def canonical(self) -> str:
         """`content` as canonical JSON."""
-        content = replace(self, options=()).content()
+        content = replace(self, listed_targets=()).content()
         texts = {name: canonical(part) for name, part in content.items()}
-        texts["options"] = f"[{','.join(map(_canonical, sorted(self.options)))}]"
+        texts["options"] = f"[{','.join(map(_canonical, sorted(self.listed_targets)))}]"
         members = [f'"{name}":{texts[name]}' for name in sorted(texts)]
         return f"{{{','.join(members)}}}"
 
@@ -227,7 +233,7 @@ TARGET = (
 )
 
 
-def _canonical(one: Option) -> str:
+def _canonical(one: ListedTarget) -> str:
     text = encode_basestring
     return TARGET % (
         text(one.action_type),
@@ -242,7 +248,7 @@ def _canonical(one: Option) -> str:
     )
 
 
-def _row(value: Rule | Limit) -> dict[str, Any]:
+def _row(value: AllowedAction | Limit) -> dict[str, Any]:
     return {
         name: field
         for name, field in vars(value).items()
@@ -259,23 +265,27 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
     return sorted(values, key=canonical_bytes)
 
 
-def lacks_targets(rule: Rule, takes: Iterable[str], options: Collection[Option]) -> bool:
+def lacks_targets(
+    allowed_action: AllowedAction, takes: Iterable[str], listed_targets: Collection[ListedTarget]
+) -> bool:
     """Whether an action that needs listed targets has none: neither listed ones, nor, where
-    it takes receivers alone, such as the permission lets in."""
-    return not options and not (rule.openings and set(takes) <= RECEIVERS)
+    it takes receivers alone, such as the allowed action lets in."""
+    return not listed_targets and not (allowed_action.openings and set(takes) <= RECEIVERS)
 
 
-def rivals(options: Iterable[Option], chosen: Option) -> tuple[Option, ...]:
-    """The other options of a single-choice group."""
+def rivals(
+    listed_targets: Iterable[ListedTarget], chosen: ListedTarget
+) -> tuple[ListedTarget, ...]:
+    """The other targets of a single-choice group."""
     if not (chosen.group_id and chosen.single):
         return ()
     return tuple(
         sorted(
             (
-                option
-                for option in options
-                if option.group_id == chosen.group_id and option.external_id != chosen.external_id
+                one
+                for one in listed_targets
+                if one.group_id == chosen.group_id and one.external_id != chosen.external_id
             ),
-            key=lambda option: option.external_id,
+            key=lambda one: one.external_id,
         )
     )

@@ -101,7 +101,7 @@ def held(
     judgement: Judgement,
     *,
     until: datetime,
-    told: str,
+    notice: str,
     approval_id: str,
     approved_by: str,
     now: datetime,
@@ -115,7 +115,7 @@ def held(
         decision="approved" if approval_id else "allowed",
         approval_id=approval_id,
         approved_by=approved_by,
-        payload=_evidence(judgement) | {"sentence": told, "held_until": until.isoformat()},
+        payload=_evidence(judgement) | {"sentence": notice, "held_until": until.isoformat()},
         **(_grounds(judgement.decision) | {"decision_reason": "held"}),
     )
 

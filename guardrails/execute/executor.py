@@ -34,7 +34,7 @@ from guardrails.execute import approval_requests, entries, held_sends, outcomes,
 from guardrails.facts.counts import Use
 from guardrails.gather import own_mail, shadow, stops, usage
 from guardrails.gather.judgement import Judgement, canonical, judge
-from guardrails.models import Hold
+from guardrails.models import HeldSend
 from integrations import writes
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
@@ -79,7 +79,7 @@ class Try:
     request: ActionRequest
     confirmation: Confirmation | None
     rows: tuple[Recorded, ...]
-    held: Hold | None
+    held: HeldSend | None
 
     @property
     def attempt_no(self) -> int:
@@ -178,7 +178,7 @@ def _try(this: Try) -> ActionResult:
         case "hold":
             word = this.confirmation.as_word() if this.confirmation else {}
             is_recorded = steps.was_held(this.rows)
-            result = held_sends.hold(request, judgement, word=word, is_recorded=is_recorded)
+            result = held_sends.create(request, judgement, word=word, is_recorded=is_recorded)
         case "perform":
             result = _perform(this, judgement, this.attempt_no)
     return result
@@ -259,7 +259,7 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
     present = stops.read_stops(
         account_id=request.account.id,
         action_type=request.action_type,
-        rule_id=decision.rule_id,
+        allowed_action_id=decision.rule_id,
     )
     if stopped := why_stopped(present, undoes=bool(request.origin.undoes)):
         return settling.close(attempt, status="failed", reason=stopped, stopped=True)

@@ -1,6 +1,6 @@
-"""Permitted actions that are held for a while, and recalled by whoever is first.
+"""Permitted actions that are held for a while, and recalled by the first who asks for it.
 
-A hold leaves its state `held` by one conditional update: a release or a recall, never both.
+A held send leaves its state `held` by one conditional update: a release or a recall, never both.
 So after a recall is acknowledged no provider call begins.
 """
 
@@ -23,23 +23,23 @@ from guardrails.execute import entries, outcomes
 from guardrails.facts.reasons import sentence
 from guardrails.gather import stops, usage
 from guardrails.gather.judgement import Judgement
-from guardrails.models import Hold
+from guardrails.models import HeldSend
 
 log = logging.getLogger(__name__)
-State = Hold.State
+State = HeldSend.State
 MAX_CARDS = 200
 SWITCH = "switch"
 
 
 class HeldSendNotFound(Exception):
-    """There is no such hold for this organisation and user."""
+    """There is no such held send for this organisation and user."""
 
 
 class TooLate(Exception):
-    """The hold was released before. The message says when."""
+    """The held send was released before. The message says when."""
 
 
-def hold(
+def create(
     request: ActionRequest,
     judgement: Judgement,
     *,
@@ -48,7 +48,7 @@ def hold(
 ) -> ActionResult:
     """Keeps a permitted action until its time has come, and says so in the ledger unless that
     `is_recorded`. `word` is what a person said to it, if they were asked. A switch that is
-    thrown in this moment either finds the hold, or is found here."""
+    thrown in this moment either finds the held send, or is found here."""
     now = timezone.now()
     until = now + timedelta(seconds=judgement.decision.hold_seconds)
     if not is_recorded:
@@ -56,7 +56,7 @@ def hold(
             request,
             judgement,
             until=until,
-            told=until_when(until, now=now),
+            notice=until_when(until, now=now),
             approval_id=word.get("approval_id", ""),
             approved_by=word.get("decided_by", ""),
             now=now,
@@ -66,7 +66,7 @@ def hold(
     present = stops.read_stops(
         account_id=request.account.id,
         action_type=request.action_type,
-        rule_id=judgement.decision.rule_id,
+        allowed_action_id=judgement.decision.rule_id,
     )
     if why_stopped(present, undoes=False):
         recall_all(Q(id=row.id))
@@ -74,24 +74,26 @@ def hold(
     return result(row) or outcomes.result(recorded(request.action_id)[-1])
 
 
-def find(action_id: UUID) -> Hold | None:
-    return Hold.objects.select_related("account__organisation").filter(action_id=action_id).first()
+def find(action_id: UUID) -> HeldSend | None:
+    return (
+        HeldSend.objects.select_related("account__organisation").filter(action_id=action_id).first()
+    )
 
 
 def recall(
     *,
     organisation_id: UUID,
-    hold_id: UUID,
+    held_send_id: UUID,
     by: str,
     external_user_id: str | None = None,
 ) -> HeldSendCard:
     """A person takes a held action back: it will not be carried out. Again is fine. With
-    `external_user_id` only that user's holds are found.
+    `external_user_id` only that user's held sends are found.
 
     Raises HeldSendNotFound; TooLate when it was released; audit.contracts.LedgerError, after which
     it is recalled all the same, and the sweep writes the row.
     """
-    row = _rows(organisation_id, external_user_id).filter(id=hold_id).first()
+    row = _rows(organisation_id, external_user_id).filter(id=held_send_id).first()
     if row is None:
         raise HeldSendNotFound("There is no such held action.")
     _recall(row, by)
@@ -102,13 +104,13 @@ def recall(
 
 def recall_all(rows: Q) -> int:
     """Recall every held action that matches, because of a switch; how many those were."""
-    held = Hold.objects.select_related("account__organisation").filter(rows, state=State.HELD)
+    held = HeldSend.objects.select_related("account__organisation").filter(rows, state=State.HELD)
     return sum(_recall(row, SWITCH) for row in held)
 
 
 def finish_recalled(*, older_than: datetime, limit: int = 100) -> int:
     """Write the ledger rows of recalls whose process died before; how many those were."""
-    rows = Hold.objects.select_related("account__organisation").filter(
+    rows = HeldSend.objects.select_related("account__organisation").filter(
         state=State.RECALLED, finished_at=None, decided_at__lte=older_than
     )
     found = list(rows.order_by("decided_at")[:limit])
@@ -117,7 +119,7 @@ def finish_recalled(*, older_than: datetime, limit: int = 100) -> int:
     return len(found)
 
 
-def result(row: Hold) -> ActionResult | None:
+def result(row: HeldSend) -> ActionResult | None:
     """What is to be said of an action as long as its hold decides it. None when it was
     released: then its ledger rows tell."""
     if row.state == State.HELD:
@@ -131,12 +133,12 @@ def result(row: Hold) -> ActionResult | None:
 def postponed(request: ActionRequest, decision: Decision) -> ActionResult:
     """The answer for an action whose time has come while its provider could not be asked or the
     ledger is not sealed: it goes on being held."""
-    row = Hold.objects.get(action_id=request.action_id)
+    row = HeldSend.objects.get(action_id=request.action_id)
     return _result(row, status="held", reason=decision.reason, sentence=decision.sentence)
 
 
 def _result(
-    row: Hold, *, status: Literal["held", "refused"], reason: str, sentence: str
+    row: HeldSend, *, status: Literal["held", "refused"], reason: str, sentence: str
 ) -> ActionResult:
     return ActionResult(
         status=status,
@@ -146,7 +148,7 @@ def _result(
         arguments=row.arguments,
         reason=reason,
         sentence=sentence,
-        hold_id=row.id,
+        held_send_id=row.id,
         held_until=row.until if status == "held" else None,
     )
 
@@ -174,11 +176,11 @@ def cards(
     return tuple(card(row) for row in rows.order_by("-held_at", "-id")[:limit])
 
 
-def card(row: Hold) -> HeldSendCard:
+def card(row: HeldSend) -> HeldSendCard:
     return HeldSendCard(**{name: getattr(row, name) for name in HeldSendCard.__dataclass_fields__})
 
 
-def request_of(row: Hold) -> ActionRequest:
+def request_of(row: HeldSend) -> ActionRequest:
     return ActionRequest(
         action_id=row.action_id,
         account=row.account.ref(),
@@ -194,10 +196,10 @@ def keep(
     description: str,
     until: datetime,
     word: Mapping[str, str],
-) -> Hold:
+) -> HeldSend:
     """The action's hold, made if it is not there."""
     account, origin = request.account, request.origin
-    hold, _ = Hold.objects.get_or_create(
+    held_send, _ = HeldSend.objects.get_or_create(
         action_id=request.action_id,
         defaults={
             "organisation_id": account.organisation_id,
@@ -212,19 +214,19 @@ def keep(
             "until": until,
         },
     )
-    return hold
+    return held_send
 
 
-def _rows(organisation_id: UUID, external_user_id: str | None) -> QuerySet[Hold]:
-    rows = Hold.objects.select_related("account__organisation").filter(
+def _rows(organisation_id: UUID, external_user_id: str | None) -> QuerySet[HeldSend]:
+    rows = HeldSend.objects.select_related("account__organisation").filter(
         organisation_id=organisation_id
     )
     return rows if external_user_id is None else rows.filter(external_user_id=external_user_id)
 
 
-def _recall(row: Hold, by: str) -> bool:
-    """Takes the hold out of waiting, if it still waits; afterwards `row` is as stored."""
-    claimed = Hold.objects.filter(id=row.id, state=State.HELD).update(
+def _recall(row: HeldSend, by: str) -> bool:
+    """Takes the held send out of waiting, if it still waits; afterwards `row` is as stored."""
+    claimed = HeldSend.objects.filter(id=row.id, state=State.HELD).update(
         state=State.RECALLED, decided_at=timezone.now(), decided_by=by
     )
     row.refresh_from_db(fields=["state", "decided_at", "decided_by", "finished_at"])
@@ -233,8 +235,8 @@ def _recall(row: Hold, by: str) -> bool:
     return claimed == 1
 
 
-def _record(row: Hold) -> None:
-    """The recall's row in the ledger, once, and the end of the hold."""
+def _record(row: HeldSend) -> None:
+    """The recall's row in the ledger, once, and the end of the held send."""
     if not any(phase.decision_reason == "recalled" for phase in recorded(row.action_id)):
         ledger.append(
             entries.decided(
@@ -249,7 +251,9 @@ def _record(row: Hold) -> None:
             )
         )
     usage.give_back(row.action_id)
-    Hold.objects.filter(id=row.id).update(finished_at=timezone.now(), outcome=sentence("recalled"))
+    HeldSend.objects.filter(id=row.id).update(
+        finished_at=timezone.now(), outcome=sentence("recalled")
+    )
     row.refresh_from_db(fields=["finished_at", "outcome"])
 
 

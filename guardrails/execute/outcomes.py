@@ -17,7 +17,7 @@ from integrations.exceptions import Changed, ProviderError
 from integrations.registry import BY_SOURCE
 
 # What an outcome repeats of its attempt.
-KEPT = ("request", "arguments", "description", "inverse", "proposed_by_agent")
+COPIED = ("request", "arguments", "description", "inverse", "proposed_by_agent")
 RESULT_OF: Mapping[Status, ResultStatus] = {
     "succeeded": "succeeded",
     "noop": "noop",
@@ -39,7 +39,7 @@ def closed(
     stopped: bool = False,
 ) -> Entry:
     """The outcome of this attempt. `stopped` says that our own switch ended it."""
-    kept = {name: attempt.payload[name] for name in KEPT if name in attempt.payload}
+    copied = {name: attempt.payload[name] for name in COPIED if name in attempt.payload}
     return replace(
         attempt,
         phase="outcome",
@@ -50,7 +50,7 @@ def closed(
         error_code=error_code,
         latency_ms=latency_ms,
         artifacts=artifacts,
-        payload={**kept, "sentence": sentence(reason), **(payload or {})},
+        payload={**copied, "sentence": sentence(reason), **(payload or {})},
     )
 
 

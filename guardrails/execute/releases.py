@@ -10,10 +10,10 @@ from guardrails.contracts import ActionResult
 from guardrails.execute import held_sends
 from guardrails.execute.executor import Confirmation, execute
 from guardrails.gather import usage
-from guardrails.models import Hold
+from guardrails.models import HeldSend
 
 log = logging.getLogger(__name__)
-State = Hold.State
+State = HeldSend.State
 CLOCK = "clock"
 END = {"refused": State.REFUSED, "failed": State.FAILED, "unknown": State.FAILED}
 
@@ -21,19 +21,21 @@ END = {"refused": State.REFUSED, "failed": State.FAILED, "unknown": State.FAILED
 def release_due(*, now: datetime, limit: int = 100) -> int:
     """Carry out every held action whose time has come; how many those were. One that breaks
     does not keep the others waiting."""
-    due = Hold.objects.filter(state=State.HELD, until__lte=now).order_by("until")
-    return sum(_survived(hold_id) for hold_id in due.values_list("id", flat=True)[:limit])
+    due = HeldSend.objects.filter(state=State.HELD, until__lte=now).order_by("until")
+    return sum(_survived(held_send_id) for held_send_id in due.values_list("id", flat=True)[:limit])
 
 
 def finish_released(*, older_than: datetime, limit: int = 100) -> int:
     """Go on with released actions whose process died on the way; how many were tried."""
-    rows = Hold.objects.filter(
+    rows = HeldSend.objects.filter(
         state=State.RELEASED, finished_at=None, decided_at__lte=older_than
     ).order_by("decided_at")
-    return sum(_survived(hold_id) for hold_id in rows.values_list("id", flat=True)[:limit])
+    return sum(
+        _survived(held_send_id) for held_send_id in rows.values_list("id", flat=True)[:limit]
+    )
 
 
-def release(hold_id: UUID) -> ActionResult | None:
+def release(held_send_id: UUID) -> ActionResult | None:
     """Carry out one held action, as far as the policy still permits it. None when it was
     recalled, has an end, or its time has not come. Running it twice changes nothing.
 
@@ -41,8 +43,10 @@ def release(hold_id: UUID) -> ActionResult | None:
     again until a day after its time.
     """
     now = timezone.now()
-    mine = Hold.objects.filter(id=hold_id, state=State.RELEASED, finished_at=None, decided_at=now)
-    if not _claim(hold_id, now):
+    mine = HeldSend.objects.filter(
+        id=held_send_id, state=State.RELEASED, finished_at=None, decided_at=now
+    )
+    if not _claim(held_send_id, now):
         return None
     row = mine.select_related("account__organisation").first()
     if row is None:
@@ -60,7 +64,7 @@ def release(hold_id: UUID) -> ActionResult | None:
         return result
     if result.status == "refused":
         usage.give_back(row.action_id)
-    Hold.objects.filter(id=hold_id, finished_at=None).update(
+    HeldSend.objects.filter(id=held_send_id, finished_at=None).update(
         state=END.get(result.status, State.RELEASED),
         finished_at=timezone.now(),
         outcome=result.sentence,
@@ -68,9 +72,9 @@ def release(hold_id: UUID) -> ActionResult | None:
     return result
 
 
-def _claim(hold_id: UUID, now: datetime) -> bool:
-    """Marks the hold as released by this very call, also one that a dead process left."""
-    rows = Hold.objects.filter(id=hold_id)
+def _claim(held_send_id: UUID, now: datetime) -> bool:
+    """Marks the held send as released by this very call, also one that a dead process left."""
+    rows = HeldSend.objects.filter(id=held_send_id)
     claimed = {"state": State.RELEASED, "decided_at": now, "decided_by": CLOCK}
     return bool(
         rows.filter(state=State.HELD, until__lte=now).update(**claimed)
@@ -78,10 +82,10 @@ def _claim(hold_id: UUID, now: datetime) -> bool:
     )
 
 
-def _survived(hold_id: UUID) -> bool:
+def _survived(held_send_id: UUID) -> bool:
     try:
-        release(hold_id)
+        release(held_send_id)
     except Exception:
-        log.exception("guardrails.release_failed hold=%s", hold_id)
+        log.exception("guardrails.release_failed held_send=%s", held_send_id)
         return False
     return True

@@ -94,14 +94,14 @@ def _find(
 def _request(done: Recorded, row: Undo, account: AccountRef) -> ActionRequest:
     inverse: dict[str, Any] = done.payload["inverse"]
     result = done.payload.get("result", {})
-    made = {name: result.get(key) for name, key in inverse["from_result"].items()}
+    values = {name: result.get(key) for name, key in inverse["from_result"].items()}
     # Rows from before revisions were text have a version.
     version = done.payload.get("version", inverse.get("version"))
     return ActionRequest(
         action_id=row.action_id,
         account=account,
         action_type=inverse["action_type"],
-        arguments={**inverse["arguments"], **made},
+        arguments={**inverse["arguments"], **values},
         origin=Origin(
             trigger="operator",
             actor=row.commanded_by,

@@ -37,7 +37,7 @@ def of(
 ) -> Content:
     """What texts that go out together contain."""
     every = [*texts, html or ""]
-    # Joined too: what is split over two fields is read as one by whoever gets it.
+    # Joined too: what is split over two fields is read as one by the receiver.
     whole = "\n".join(every)
     return Content(
         hosts=tuple(sorted(links.hosts(whole))),

@@ -75,9 +75,9 @@ def is_alert(sender: str, subject: str) -> bool:
     words = mailbox.replace("-", ".").replace("_", ".").replace("+", ".").split(".")
     if mailbox in ALERTING or domain in ALERTING_DOMAINS or not SECURITY.isdisjoint(words):
         return True
-    shown = subject
+    plain = subject
     if not is_plain(subject):
         seen = "".join(character for character in subject if not is_hidden(character))
-        shown = unicodedata.normalize("NFKC", seen)
-    folded = shown.casefold()
+        plain = unicodedata.normalize("NFKC", seen)
+    folded = plain.casefold()
     return ALERT.search(" ".join(folded.split())) is not None

@@ -42,7 +42,7 @@ SENT = "SENT"  # the data service's label of mail the user sent; a stranger cann
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """Read for one decision. None or empty means that it was not read or does not exist:
-    whoever needs it must refuse."""
+    what needs it must refuse."""
 
     email: Email | None = None
     thread: tuple[Email, ...] | None = None
@@ -60,12 +60,12 @@ class Facts:
     directory: tuple[str, ...] | None = None  # receivers whose accounts are connected here
     content: Content | None = None  # what the object's own text contains
     reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
-    created: tuple[str, ...] | None = None  # ids of what this run has brought forth
+    created: tuple[str, ...] | None = None  # ids of what this run has created
     namesakes: int | None = None  # objects of its kind that have the object's whole title
     own_address: str = ""
     counts: Counts | None = None  # not the provider's: how often the agent did such things
 
-    def holds(self, kind: ObjectKind, object_id: str) -> bool:
+    def was_read(self, kind: ObjectKind, object_id: str) -> bool:
         """Whether exactly this object was read."""
         if kind == "issue":
             return self.issue is not None and self.issue.key == object_id

@@ -51,19 +51,19 @@ ENDINGS = (
 def hosts(text: str) -> frozenset[str]:
     """The host of every link and remote image in the text; `UNKNOWN` stands for each whose
     host is not plain. Empty: there are none."""
-    shown = unveiled(text)
-    found = {_plain(authority) for authority in WEB.findall(shown) + SLASHES.findall(shown)}
+    plain = unveiled(text)
+    found = {_plain(authority) for authority in WEB.findall(plain) + SLASHES.findall(plain)}
     found |= {
         _plain(host)
-        for host, ending, path in BARE.findall(shown)
+        for host, ending, path in BARE.findall(plain)
         if path or ending.casefold() in ENDINGS.split()
     }
     leads_on = any(
         not (destination.startswith("#") or WITH_HOST.match(destination))
         for pattern in POINTING
-        for destination in pattern.findall(shown)
+        for destination in pattern.findall(plain)
     )
-    if leads_on or OTHER.search(shown) or NUMBERED.search(shown):
+    if leads_on or OTHER.search(plain) or NUMBERED.search(plain):
         found.add(UNKNOWN)
     return frozenset(found)
 

@@ -38,8 +38,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("target_not_listed", "A target is not among those an operator listed."),
     Reason("receiver_novel", "Nobody typed or listed a receiver, and the user never wrote to it."),
     Reason("target_changed", "A listed target is gone or renamed at the provider."),
-    Reason("condition_failed", "A condition of the permission does not hold."),
-    Reason("condition_unknown", "A condition of the permission cannot be read."),
+    Reason("condition_failed", "A condition of the policy does not hold."),
+    Reason("condition_unknown", "A condition of the policy cannot be read."),
     Reason("rate_exceeded", "This was done as often as it may be for now."),
     Reason("counts_unavailable", "It is not known how often this was done."),
     Reason(

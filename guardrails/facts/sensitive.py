@@ -79,12 +79,12 @@ ASSIGNED = re.compile(
 
 def found(text: str) -> frozenset[Sensitive]:
     """The kinds of sensitive things in the text; never the things themselves."""
-    shown = _plain_digits(unveiled(text))
+    plain = _plain_digits(unveiled(text))
     kinds: dict[Sensitive, bool] = {
-        "one_time_code": has_code(shown),
-        "iban": has_iban(shown),
-        "card": has_card(shown),
-        "token": bool(TOKEN.search(shown) or ASSIGNED.search(shown)),
+        "one_time_code": has_code(plain),
+        "iban": has_iban(plain),
+        "card": has_card(plain),
+        "token": bool(TOKEN.search(plain) or ASSIGNED.search(plain)),
     }
     return frozenset(kind for kind, there in kinds.items() if there)
 

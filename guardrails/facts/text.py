@@ -100,8 +100,8 @@ def unmentioning(text: str) -> str:
     """Refuses what issue trackers read as a mention: it notifies somebody whom nobody decided
     on. Hidden characters and other forms of letters are looked through."""
     storable(text)
-    shown = "".join(character for character in text if not is_hidden(character))
-    if MENTION.search(unicodedata.normalize("NFKC", shown)):
+    plain = "".join(character for character in text if not is_hidden(character))
+    if MENTION.search(unicodedata.normalize("NFKC", plain)):
         raise ValueError("mentions somebody; write the name without @")
     return text
 

@@ -40,7 +40,7 @@ class Judgement:
     would be shown is empty when it is a refusal."""
 
     decision: Decision
-    grounds: Mapping[str, Any] = field(default_factory=dict)  # guardrails.decide.evidence.kept
+    grounds: Mapping[str, Any] = field(default_factory=dict)  # guardrails.decide.evidence.collect
     policy: PolicySnapshot | None = None
     facts: Facts | None = None
     action: AnyAction | None = None
@@ -124,7 +124,7 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
             "unsealed": unsealed,
         }
         decision = policy.decide(action=action, **given)
-        grounds = evidence.kept(decision=decision, **given)
+        grounds = evidence.collect(decision=decision, **given)
         return Judgement(decision=decision, grounds=grounds, policy=snapshot, facts=facts)
 
     found = decide(None, timezone.now())
@@ -221,7 +221,7 @@ def _facts(
 
 
 def _created(request: ActionRequest) -> tuple[str, ...]:
-    """What this run has brought forth in this account. One query; none outside of runs."""
+    """What this run has created in this account. One query; none outside of runs."""
     account, run_id = request.account, request.origin.turn_id
     if not run_id or "R" not in SOURCES[request.origin.trigger]:
         return ()

@@ -19,7 +19,7 @@ from integrations.ports.tools import ToolsReader
 
 T = TypeVar("T")
 MAIL_NEEDS: frozenset[Need] = frozenset({"email", "thread", "correspondence"})
-MAX_CORRESPONDENTS = 20  # look-ups of one decision; whoever is beyond counts as a stranger
+MAX_CORRESPONDENTS = 20  # look-ups of one decision; one beyond them counts as a stranger
 PAGE, MAX_PAGES = 100, 5
 
 
@@ -51,8 +51,8 @@ def gather(
             facts = replace(facts, projects=projects)
     if isinstance(reader, ToolsReader) and object_kind == "tool":
         facts = replace(facts, tool=_found(reader.tool, object_id))
-    shown = facts.email or facts.document or facts.event
-    return replace(facts, content=content_of(shown)) if "content" in needs else facts
+    item = facts.email or facts.document or facts.event
+    return replace(facts, content=content_of(item)) if "content" in needs else facts
 
 
 def _of_mail(

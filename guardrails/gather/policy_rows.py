@@ -1,4 +1,4 @@
-"""The policies of accounts as they are in the database, read in one statement: rules, targets,
+"""The policies of accounts as they are in the database, read in one statement: actions, targets,
 ceiling and switches of one and the same moment."""
 
 import json
@@ -9,12 +9,12 @@ from uuid import UUID
 from django.db import connection
 
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule, Switch
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot, Switch
 from integrations.contracts import AccountRef
 
 # An account may have hundreds of targets. As one JSON text they are read many times quicker
-# than row by row. The columns are the fields of Rule, Option, Limit and Switch, in their order;
-# of each kind the order of rows means nothing.
+# than row by row. The columns are the fields of AllowedAction, ListedTarget, Limit and Switch, in
+# their order; of each kind the order of rows means nothing.
 READ = """
 SELECT a.id, a.paused OR o.paused,
     (SELECT json_agg(json_build_array(r.id, r.action_type, r.resource_type, r.enabled,
@@ -27,7 +27,7 @@ SELECT a.id, a.paused OR o.paused,
      WHERE t.account_id = a.id)::text,
     (SELECT json_agg(json_build_array(c.id, c.action_type, c.at_most, c.conditions,
                                       c.hold_seconds))
-     FROM guardrails_ceilingrule c WHERE c.organisation_id = a.organisation_id)::text,
+     FROM guardrails_ceilinglimit c WHERE c.organisation_id = a.organisation_id)::text,
     (SELECT json_agg(json_build_array(s.id, s.action_type, s.source, s.why))
      FROM guardrails_killswitch s
      WHERE s.lifted_at IS NULL
@@ -57,36 +57,38 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
 def _snapshot(
     account: AccountRef,
     paused: bool,
-    rules: str | None,
-    options: str | None,
+    allowed_actions: str | None,
+    listed_targets: str | None,
     ceiling: str | None,
     switches: str | None,
 ) -> PolicySnapshot:
     return PolicySnapshot(
         account_id=account.id,
         paused=account.paused or paused,
-        rules=tuple(
-            Rule(
+        allowed_actions=tuple(
+            AllowedAction(
                 id=id,
                 action_type=action_type,
                 resource_type=resource_type,
                 enabled=enabled,
                 mode=mode,
                 conditions=conditions.read_all(raw),
-                hold_seconds=hold,
+                hold_seconds=hold_seconds,
             )
-            for id, action_type, resource_type, enabled, mode, raw, hold in _rows(rules)
+            for id, action_type, resource_type, enabled, mode, raw, hold_seconds in _rows(
+                allowed_actions
+            )
         ),
-        options=tuple(map(Option._make, _rows(options))),
+        listed_targets=tuple(map(ListedTarget._make, _rows(listed_targets))),
         ceiling=tuple(
             Limit(
                 id=id,
                 action_type=action_type,
                 mode=mode,
                 conditions=conditions.read_all(raw),
-                hold_seconds=hold,
+                hold_seconds=hold_seconds,
             )
-            for id, action_type, mode, raw, hold in _rows(ceiling)
+            for id, action_type, mode, raw, hold_seconds in _rows(ceiling)
         ),
         switches=tuple(
             Switch(id=id, action_type=action_type, source=source, why=why)

@@ -6,11 +6,11 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, Subquery
 
 from guardrails.decide.checks.stopping import Stops
-from guardrails.models import AllowedAction, CeilingRule, KillSwitch
+from guardrails.models import AllowedAction, CeilingLimit, KillSwitch
 from integrations.models import Account
 
 
-def read_stops(*, account_id: UUID, action_type: str, rule_id: str) -> Stops:
+def read_stops(*, account_id: UUID, action_type: str, allowed_action_id: str) -> Stops:
     """Switches, pauses, the ceiling and the allowed action (`rule_id`; empty: none is needed).
     One query, asked between the committed attempt and the provider write. An account that is
     gone is paused."""
@@ -21,11 +21,11 @@ def read_stops(*, account_id: UUID, action_type: str, rule_id: str) -> Stops:
         action_type__in=("", action_type),
         lifted_at=None,
     )
-    limits = CeilingRule.objects.filter(
+    limits = CeilingLimit.objects.filter(
         organisation=OuterRef("organisation"), action_type__in=("", action_type)
     )
     allowed = AllowedAction.objects.filter(
-        id__in=[rule_id] if rule_id else [],
+        id__in=[allowed_action_id] if allowed_action_id else [],
         account=OuterRef("id"),
         action_type=action_type,
         enabled=True,

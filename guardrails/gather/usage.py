@@ -1,7 +1,7 @@
 """Counting what agents do, in the transaction that decides.
 
-Decisions of one account that count take turns under a lock: each sees every earlier one, and
-what it permits is written before the next one looks. The provider is not asked meanwhile.
+Decisions of one account that count wait for each other under a lock: each sees every earlier one,
+and what it permits is written before the next one looks. The provider is not asked meanwhile.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -109,8 +109,8 @@ def _answer(question: Question, use: Use, request: ActionRequest, now: datetime)
         action_id=request.action_id
     )
     if question.what == "asks":
-        asks = others.filter(run=use.run, asked_at__isnull=False).count()
-        return Tally(question=question, own=1, count=asks + 1)
+        asked_before = others.filter(run=use.run, asked_at__isnull=False).count()
+        return Tally(question=question, own=1, count=asked_before + 1)
     done = others.filter(counted_at__isnull=False)
     if question.what == "receivers":
         reached = set().union(*done.filter(run=use.run).values_list("receivers", flat=True))

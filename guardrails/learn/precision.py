@@ -72,7 +72,7 @@ def open_hits(account_id: UUID, *, since: datetime, limit: int) -> tuple[str, ..
 
 
 def look(account: AccountRef, item_id: str, *, now: datetime) -> bool:
-    """Compare what patterns did to this item with what it is now at the provider. Whoever put
+    """Compare what patterns did to this item with what it is now at the provider. Who put
     it back has corrected the pattern, which is suspended. True when somebody did.
 
     One query when no pattern touched the item. Raises ProviderError.

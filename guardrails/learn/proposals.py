@@ -1,4 +1,4 @@
-"""Proposed patterns: rows that wait for a person. A proposal grants nothing, whoever made it."""
+"""Proposed patterns: rows that wait for a person. A proposal grants nothing."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -74,13 +74,13 @@ def keep_evidence(row: LearnedPattern, precedents: Iterable[Precedent]) -> None:
                 occurred_at=one.occurred_at,
                 side=one.side,
                 by_person=one.by_person,
-                told=one.told[:1000],
+                sentence=one.sentence[:1000],
             )
             for one in precedents
         ],
         update_conflicts=True,
         unique_fields=["pattern", "item_id"],
-        update_fields=["side", "by_person", "told"],
+        update_fields=["side", "by_person", "sentence"],
     )
 
 

@@ -94,7 +94,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("order", models.PositiveSmallIntegerField(default=0, help_text="Lower numbers come first.")),
-                ("action_type", models.CharField(choices=guardrails.actions.registry.pattern_action_choices, help_text="What is done. It needs a permission of its own.", max_length=64)),
+                ("action_type", models.CharField(choices=guardrails.actions.registry.pattern_action_choices, help_text="What is done. It needs an allowed action of its own.", max_length=64)),
                 ("arguments", models.JSONField(blank=True, default=dict, help_text='The arguments without the item, for example {"label_id": "Label_3"}; {} for archive.')),
                 ("pattern", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="actions", to="guardrails.learnedpattern")),
             ],
@@ -211,7 +211,7 @@ class Migration(migrations.Migration):
                         help_text="For people. For labels and projects it must be the present name at the provider: a renamed target is refused until somebody looks at it.", max_length=500
                     ),
                 ),
-                ("account", models.ForeignKey(help_text="Whose agent may use this target.", on_delete=django.db.models.deletion.CASCADE, related_name="options", to="integrations.account")),
+                ("account", models.ForeignKey(help_text="Whose agent may use this target.", on_delete=django.db.models.deletion.CASCADE, related_name="listed_targets", to="integrations.account")),
                 (
                     "group",
                     models.ForeignKey(
@@ -219,7 +219,7 @@ class Migration(migrations.Migration):
                         help_text="Optional. In a one-at-a-time group, setting this target takes the others off.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
-                        related_name="options",
+                        related_name="listed_targets",
                         to="guardrails.targetgroup",
                     ),
                 ),
@@ -244,7 +244,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         choices=guardrails.actions.registry.resource_type_choices,
                         default="",
-                        help_text="On what. Empty means on everything; a permission for one type of thing beats the general one.",
+                        help_text="On what. Empty means on everything; an allowed action for one type of thing beats the general one.",
                         max_length=32,
                     ),
                 ),
@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("auto", "Automatic"), ("ask", "Ask a person"), ("draft_only", "Draft only"), ("never", "Never")],
                         default="ask",
-                        help_text="Automatic: done when all conditions hold. Ask: waits for a person each time. Draft only: the agent is told to propose a draft instead. Never: always refused.",
+                        help_text="Automatic: done when all conditions hold. Ask: waits for a person each time. Draft only: the agent has to propose a draft instead. Never: always refused.",
                         max_length=16,
                     ),
                 ),
@@ -380,7 +380,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="CeilingRule",
+            name="CeilingLimit",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("action_type", models.CharField(blank=True, choices=guardrails.actions.registry.action_choices, default="", help_text="Which action. Empty means every action.", max_length=64)),
@@ -410,7 +410,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "ceiling rule",
+                "verbose_name": "ceiling limit",
                 "ordering": ["organisation", "action_type", "at_most"],
                 "constraints": [models.CheckConstraint(condition=models.Q(("at_most__in", ["never", "draft_only", "ask", "auto"])), name="ceiling_at_most")],
             },
@@ -486,7 +486,7 @@ class Migration(migrations.Migration):
                 ("occurred_at", models.DateTimeField(help_text="When the mail was sent.")),
                 ("side", models.CharField(choices=[("supporting", "Treated like that"), ("contradicting", "Treated otherwise"), ("undecided", "Not looked at yet")], max_length=16)),
                 ("by_person", models.BooleanField(default=False, help_text="A person did it, asked for it or confirmed it.")),
-                ("told", models.CharField(help_text="What was done with it, in words.", max_length=1000)),
+                ("sentence", models.CharField(help_text="What was done with it, in words.", max_length=1000)),
                 ("pattern", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="evidence", to="guardrails.learnedpattern")),
             ],
             options={"ordering": ["-occurred_at", "item_id"], "constraints": [models.UniqueConstraint(fields=("pattern", "item_id"), name="pattern_evidence_once")]},
@@ -511,7 +511,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Hold",
+            name="HeldSend",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("action_id", models.UUIDField(help_text="The action's id in the ledger.", unique=True)),
@@ -536,24 +536,24 @@ class Migration(migrations.Migration):
                 ("decided_by", models.CharField(blank=True, max_length=200)),
                 ("finished_at", models.DateTimeField(blank=True, help_text="When what became of it was in the ledger.", null=True)),
                 ("outcome", models.TextField(blank=True, help_text="What became of it, for people.")),
-                ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="holds", to="integrations.account")),
-                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="holds", to="integrations.organisation")),
+                ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="held_sends", to="integrations.account")),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="held_sends", to="integrations.organisation")),
             ],
             options={
                 "verbose_name": "held send",
                 "ordering": ["-held_at"],
                 "indexes": [
-                    models.Index(condition=models.Q(("state", "held")), fields=["until"], name="hold_due"),
-                    models.Index(condition=models.Q(("finished_at", None), ("state__in", ["released", "recalled"])), fields=["decided_at"], name="hold_unfinished"),
-                    models.Index(fields=["organisation", "external_user_id", "-held_at"], name="hold_inbox"),
+                    models.Index(condition=models.Q(("state", "held")), fields=["until"], name="held_send_due"),
+                    models.Index(condition=models.Q(("finished_at", None), ("state__in", ["released", "recalled"])), fields=["decided_at"], name="held_send_unfinished"),
+                    models.Index(fields=["organisation", "external_user_id", "-held_at"], name="held_send_inbox"),
                 ],
                 "constraints": [
-                    models.CheckConstraint(condition=models.Q(("state__in", ["held", "released", "recalled", "refused", "failed"])), name="hold_state"),
+                    models.CheckConstraint(condition=models.Q(("state__in", ["held", "released", "recalled", "refused", "failed"])), name="held_send_state"),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("decided_at__isnull", True), ("state", "held")), models.Q(models.Q(("state", "held"), _negated=True), ("decided_at__isnull", False)), _connector="OR"
                         ),
-                        name="hold_decided_once",
+                        name="held_send_decided_once",
                     ),
                 ],
             },

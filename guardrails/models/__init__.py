@@ -1,8 +1,9 @@
 """Rows of `guardrails`, split by what they are about."""
 
+from guardrails.models.allowed_actions import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.approvals import Approval
-from guardrails.models.ceiling import CeilingRule, KillSwitch
-from guardrails.models.holds import Hold
+from guardrails.models.ceiling import CeilingLimit, KillSwitch
+from guardrails.models.held_sends import HeldSend
 from guardrails.models.own_mail import AgentMail
 from guardrails.models.patterns import (
     LearnedPattern,
@@ -11,7 +12,6 @@ from guardrails.models.patterns import (
     PatternHit,
 )
 from guardrails.models.recipients import CheckpointRecipient
-from guardrails.models.rules import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.shadow import ShadowPolicy
 from guardrails.models.skills import Skill
 from guardrails.models.undos import Undo
@@ -22,9 +22,9 @@ __all__ = [
     "AllowedAction",
     "AllowedActionOption",
     "Approval",
-    "CeilingRule",
+    "CeilingLimit",
     "CheckpointRecipient",
-    "Hold",
+    "HeldSend",
     "KillSwitch",
     "LearnedPattern",
     "PatternAction",

@@ -19,8 +19,8 @@ from integrations.models import Account, Organisation
 from integrations.registry import source_choices
 
 
-class CeilingRule(ValidatedModel):
-    """One limit for all accounts of an organisation. It only narrows what permissions grant;
+class CeilingLimit(ValidatedModel):
+    """One limit for all accounts of an organisation. It only narrows what allowed actions grant;
     where several apply, all of them count."""
 
     class AtMost(models.TextChoices):
@@ -71,7 +71,7 @@ class CeilingRule(ValidatedModel):
                 name="ceiling_at_most",
             ),
         ]
-        verbose_name = "ceiling rule"
+        verbose_name = "ceiling limit"
 
     def __str__(self) -> str:
         return f"{self.get_action_type_display() or 'Every action'} · {self.get_at_most_display()}"

@@ -188,7 +188,7 @@ class PatternAction(ValidatedModel):
     action_type = models.CharField(
         max_length=64,
         choices=registry.pattern_action_choices,
-        help_text="What is done. It needs a permission of its own.",
+        help_text="What is done. It needs an allowed action of its own.",
     )
     arguments = models.JSONField(
         default=dict,
@@ -236,7 +236,7 @@ class PatternEvidence(models.Model):
     by_person = models.BooleanField(
         default=False, help_text="A person did it, asked for it or confirmed it."
     )
-    told = models.CharField(max_length=1000, help_text="What was done with it, in words.")
+    sentence = models.CharField(max_length=1000, help_text="What was done with it, in words.")
 
     class Meta:
         ordering = ["-occurred_at", "item_id"]
@@ -245,7 +245,7 @@ class PatternEvidence(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.told
+        return self.sentence
 
 
 class PatternHit(models.Model):

@@ -113,8 +113,8 @@ class Skill(ValidatedModel):
     def clean(self) -> None:
         if self.account is not None and self.account.organisation_id != self.organisation_id:
             raise ValidationError({"account": "This account belongs to another organisation."})
-        kept = Skill.objects.filter(pk=self.pk).first()
-        if kept is not None and self.is_changed_from(kept):
+        stored = Skill.objects.filter(pk=self.pk).first()
+        if stored is not None and self.is_changed_from(stored):
             raise ValidationError("A version is never changed. Save the change as a new version.")
 
     def is_changed_from(self, other: "Skill") -> bool:

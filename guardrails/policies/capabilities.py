@@ -21,17 +21,21 @@ def find_capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capabi
 
 def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capability]:
     for action in registry.ACTIONS:
-        rule = policy.rule(action.name, action.resource_type)
-        if not action.works_on(account.source) or policy.paused or rule is None:
+        allowed_action = policy.allowed_action(action.name, action.resource_type)
+        if not action.works_on(account.source) or policy.paused or allowed_action is None:
             continue
-        options = policy.options_for(action.name, action.resource_type, account.source)
-        lacking = action.needs_option and lacks_targets(rule, action.takes, options)
-        if not rule.enabled or rule.mode in ("never", "draft_only") or lacking:
+        listed_targets = policy.listed_targets_for(
+            action.name, action.resource_type, account.source
+        )
+        lacking = action.needs_targets and lacks_targets(
+            allowed_action, action.takes, listed_targets
+        )
+        if not allowed_action.enabled or allowed_action.mode in ("never", "draft_only") or lacking:
             continue
         at_most = {limit.mode for limit in policy.limits(action.name)}
         if at_most & {"never", "draft_only"} or policy.switch(action.name, account.source):
             continue
-        openings = (one.sentence for one in rule.openings)
+        openings = (one.sentence for one in allowed_action.openings)
         yield Capability(
             account_id=account.id,
             action_type=action.name,
@@ -39,10 +43,15 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
             description=" ".join(
                 [action.description, *(f"Not listed will do if {one}." for one in openings)]
             ),
-            mode="ask" if "ask" in at_most else rule.mode,
+            mode="ask" if "ask" in at_most else allowed_action.mode,
             schema=action.arguments.model_json_schema(),
             targets=tuple(
-                PermittedTarget(id=option.external_id, name=option.name, kind=option.kind)
-                for option in sorted(options, key=lambda option: (option.kind, option.name))
+                PermittedTarget(
+                    id=listed_target.external_id, name=listed_target.name, kind=listed_target.kind
+                )
+                for listed_target in sorted(
+                    listed_targets,
+                    key=lambda listed_target: (listed_target.kind, listed_target.name),
+                )
             ),
         )

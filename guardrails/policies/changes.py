@@ -77,7 +77,7 @@ def recording(model: type[models.Model], ids: Iterable[UUID], *, author: Author)
 def record_made(rows: Iterable[models.Model], *, author: Author) -> None:
     """Rows of policy that this very transaction has made. Raises audit.contracts.LedgerError."""
     for row in rows:
-        record(_made(row), author=author)
+        record(_build(row), author=author)
 
 
 def record(change: Change, *, author: Author) -> None:
@@ -124,10 +124,10 @@ def _rows(model: type[models.Model], ids: list[UUID]) -> dict[UUID, Change]:
     """The rows as they are, each as the change that would make it."""
     names = {field.name for field in model._meta.fields}
     rows = model._default_manager.filter(pk__in=ids)
-    return {row.pk: _made(row) for row in rows.select_related(*RELATED & names)}
+    return {row.pk: _build(row) for row in rows.select_related(*RELATED & names)}
 
 
-def _made(row: Any) -> Change:
+def _build(row: Any) -> Change:
     account = getattr(row, "account", None)
     return Change(
         organisation_id=account.organisation_id if account else row.organisation_id,

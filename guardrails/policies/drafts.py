@@ -5,20 +5,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+from guardrails.decide import snapshot
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.decide.snapshot import Limit, Mode, Option, PolicySnapshot, Rule, Switch
-from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
+from guardrails.decide.snapshot import Limit, ListedTarget, Mode, PolicySnapshot, Switch
+from guardrails.models import AllowedAction, AllowedActionOption, CeilingLimit
 
-T = TypeVar("T", Rule, Option, Limit)
-DraftRow = AllowedAction | AllowedActionOption | CeilingRule
+T = TypeVar("T", snapshot.AllowedAction, ListedTarget, Limit)
+DraftRow = AllowedAction | AllowedActionOption | CeilingLimit
 
 
 def with_row(policy: PolicySnapshot, row: DraftRow) -> PolicySnapshot:
     """The policy with this row, saved or not, in the place of the stored one."""
     key = str(row.pk)
     if isinstance(row, AllowedActionOption):
-        return replace(policy, options=(*_without(policy.options, key), _option(row)))
-    if isinstance(row, CeilingRule):
+        return replace(
+            policy, listed_targets=(*_without(policy.listed_targets, key), _listed_target(row))
+        )
+    if isinstance(row, CeilingLimit):
         limit = Limit(
             id=key,
             action_type=row.action_type,
@@ -27,7 +30,7 @@ def with_row(policy: PolicySnapshot, row: DraftRow) -> PolicySnapshot:
             hold_seconds=row.hold_seconds,
         )
         return replace(policy, ceiling=(*_without(policy.ceiling, key), limit))
-    rule = Rule(
+    allowed_action = snapshot.AllowedAction(
         id=key,
         action_type=row.action_type,
         resource_type=row.resource_type,
@@ -36,7 +39,7 @@ def with_row(policy: PolicySnapshot, row: DraftRow) -> PolicySnapshot:
         conditions=conditions.read_all(row.conditions),
         hold_seconds=row.hold_seconds,
     )
-    return replace(policy, rules=(*_without(policy.rules, key), rule))
+    return replace(policy, allowed_actions=(*_without(policy.allowed_actions, key), allowed_action))
 
 
 def with_switch(policy: PolicySnapshot, switch: Switch) -> PolicySnapshot:
@@ -44,8 +47,8 @@ def with_switch(policy: PolicySnapshot, switch: Switch) -> PolicySnapshot:
     return replace(policy, switches=(*policy.switches, switch))
 
 
-def _option(row: AllowedActionOption) -> Option:
-    return Option(
+def _listed_target(row: AllowedActionOption) -> ListedTarget:
+    return ListedTarget(
         id=str(row.pk),
         action_type=row.action_type,
         resource_type=row.resource_type,

@@ -10,7 +10,7 @@ from guardrails.contracts import Verdict
 from guardrails.decide import snapshot
 from guardrails.decide.conditions.base import Condition, Context, Unreadable
 from guardrails.decide.provenance import Relation
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
 from guardrails.facts import targets
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Role, Target
@@ -34,8 +34,8 @@ class Effective:
     verdict: Verdict
     strictest: str
     conditions: tuple[str, ...]  # all must hold, in words
-    targets: tuple[Option, ...]
-    rule_id: str = ""  # of the permission that counts
+    targets: tuple[ListedTarget, ...]
+    allowed_action_id: str = ""  # of the allowed action that counts
     hold_seconds: int = 0
 
     @property
@@ -77,29 +77,29 @@ def may_ever(
 
 
 def _effective(policy: PolicySnapshot, source: str, action: AnyAction) -> Effective:
-    rule = policy.rule(action.name, action.resource_type)
+    allowed_action = policy.allowed_action(action.name, action.resource_type)
     limits = policy.limits(action.name)
-    options = policy.options_for(action.name, action.resource_type, source)
-    verdict, strictest = _strictest(policy, source, action, rule, limits, options)
-    refused = verdict == "refuse" or rule is None
+    listed_targets = policy.listed_targets_for(action.name, action.resource_type, source)
+    verdict, strictest = _strictest(policy, source, action, allowed_action, limits, listed_targets)
+    refused = verdict == "refuse" or allowed_action is None
     return Effective(
         action_type=action.name,
         title=action.title,
         verdict=verdict,
         strictest=strictest,
-        conditions=() if refused else tuple(map(in_words, _conditions(rule, limits))),
-        targets=() if refused else tuple(sorted(options, key=_in_order)),
-        rule_id=rule.id if rule else "",
-        hold_seconds=0 if refused else _hold_seconds(rule, limits),
+        conditions=() if refused else tuple(map(in_words, _conditions(allowed_action, limits))),
+        targets=() if refused else tuple(sorted(listed_targets, key=_in_order)),
+        allowed_action_id=allowed_action.id if allowed_action else "",
+        hold_seconds=0 if refused else _waiting_seconds(allowed_action, limits),
     )
 
 
-def _in_order(option: Option) -> tuple[str, ...]:
-    return option.kind, option.name.casefold(), option.external_id
+def _in_order(listed_target: ListedTarget) -> tuple[str, ...]:
+    return listed_target.kind, listed_target.name.casefold(), listed_target.external_id
 
 
-def _hold_seconds(rule: Rule | None, limits: tuple[Limit, ...]) -> int:
-    own = rule.hold_seconds if rule else 0
+def _waiting_seconds(allowed_action: AllowedAction | None, limits: tuple[Limit, ...]) -> int:
+    own = allowed_action.hold_seconds if allowed_action else 0
     return max(own, *(limit.hold_seconds for limit in limits), 0)
 
 
@@ -107,9 +107,9 @@ def _strictest(
     policy: PolicySnapshot,
     source: str,
     action: AnyAction,
-    rule: Rule | None,
+    allowed_action: AllowedAction | None,
     limits: tuple[Limit, ...],
-    options: tuple[Option, ...],
+    listed_targets: tuple[ListedTarget, ...],
 ) -> tuple[Verdict, str]:
     if switch := policy.switch(action.name, source):
         return "refuse", f"A switch: “{visible(switch.why)}”."
@@ -119,34 +119,42 @@ def _strictest(
         return "refuse", "The organisation's ceiling forbids it."
     if any(limit.mode == "draft_only" for limit in limits):
         return "refuse", "The organisation's ceiling permits drafts only."
-    if missing := _ungranted(action, rule, options):
+    if missing := _ungranted(action, allowed_action, listed_targets):
         return "refuse", missing
-    if why := impossible(_conditions(rule, limits), action):
+    if why := impossible(_conditions(allowed_action, limits), action):
         return "refuse", why
     if any(limit.mode == "ask" for limit in limits):
         return "ask", "The organisation's ceiling asks."
-    if rule is not None and rule.mode == "ask":
-        return "ask", "The permission asks."
-    return "allow", "The permission is automatic."
+    if allowed_action is not None and allowed_action.mode == "ask":
+        return "ask", "A person is asked each time."
+    return "allow", "It is done without asking."
 
 
-def _ungranted(action: AnyAction, rule: Rule | None, options: tuple[Option, ...]) -> str:
+def _ungranted(
+    action: AnyAction,
+    allowed_action: AllowedAction | None,
+    listed_targets: tuple[ListedTarget, ...],
+) -> str:
     """What the account's own policy lacks for this action."""
-    if rule is None:
+    if allowed_action is None:
         return "No operator has permitted it."
-    if not rule.enabled:
-        return "The permission is switched off."
-    if rule.mode == "never":
-        return "The permission says never."
-    if rule.mode == "draft_only":
-        return "The permission is for drafts only."
-    if action.needs_option and snapshot.lacks_targets(rule, action.takes, options):
+    if not allowed_action.enabled:
+        return "The action is switched off."
+    if allowed_action.mode == "never":
+        return "The policy says never."
+    if allowed_action.mode == "draft_only":
+        return "Only drafts are allowed."
+    if action.needs_targets and snapshot.lacks_targets(
+        allowed_action, action.takes, listed_targets
+    ):
         return "No target is listed."
     return ""
 
 
-def _conditions(rule: Rule | None, limits: tuple[Limit, ...]) -> tuple[Condition | Unreadable, ...]:
-    found = rule.conditions if rule else ()
+def _conditions(
+    allowed_action: AllowedAction | None, limits: tuple[Limit, ...]
+) -> tuple[Condition | Unreadable, ...]:
+    found = allowed_action.conditions if allowed_action else ()
     for limit in limits:
         found += limit.conditions
     return found
@@ -171,23 +179,27 @@ def _reach(
     policy: PolicySnapshot, source: str, action: AnyAction, target: Target, now: datetime
 ) -> Reach:
     whole = _effective(policy, source, action)
-    option = policy.granting(action.name, action.resource_type, source, target)
-    rule = policy.rule(action.name, action.resource_type)
-    is_open = bool(rule and rule.openings) and target.is_receiver and target.role != "bcc"
+    listed_target = policy.granting(action.name, action.resource_type, source, target)
+    allowed_action = policy.allowed_action(action.name, action.resource_type)
+    is_open = (
+        bool(allowed_action and allowed_action.openings)
+        and target.is_receiver
+        and target.role != "bcc"
+    )
     verdict: Verdict = whole.verdict
     sentence = f"{whole.sentence} {whole.strictest}"
     if verdict != "refuse":
-        failing = _never_holds(policy, action, target, now, listed=option is not None)
-        must_be_listed = (action.needs_option or not target.is_receiver) and not is_open
-        if option is None and must_be_listed:
+        failing = _never_holds(policy, action, target, now, listed=listed_target is not None)
+        must_be_listed = (action.needs_targets or not target.is_receiver) and not is_open
+        if listed_target is None and must_be_listed:
             verdict, sentence = "refuse", "Refused. It is not listed."
         elif failing:
             verdict, sentence = "refuse", f"Refused. {failing}"
-        elif option is None and is_open:
+        elif listed_target is None and is_open:
             sentence = f"Not listed: it depends on how it stands to the user. {whole.sentence}"
-        elif option is None:
+        elif listed_target is None:
             sentence = f"Only inside a thread in which it takes part. {whole.sentence}"
-        elif option.kind == "recipient_domain":
+        elif listed_target.kind == "recipient_domain":
             sentence = (
                 f"{sentence} Its domain is listed, not the address: unless the user types "
                 "the address, a person is asked where it would reach others."
@@ -204,7 +216,7 @@ def _reach(
 def _never_holds(
     policy: PolicySnapshot, action: AnyAction, target: Target, now: datetime, *, listed: bool
 ) -> str:
-    """Why a condition about receivers fails for this one, whoever else is written to and
+    """Why a condition about receivers fails for this one, no matter who else is written to and
     however it stands to the user."""
     possible = frozenset(get_args(Relation)) - frozenset(() if listed else ("listed",))
     context = Context(
@@ -216,8 +228,10 @@ def _never_holds(
         facts=Facts(),
         now=now,
     )
-    rule = policy.rule(action.name, action.resource_type)
-    for one in _conditions(rule, policy.limits(action.name)) if target.is_receiver else ():
+    allowed_action = policy.allowed_action(action.name, action.resource_type)
+    for one in (
+        _conditions(allowed_action, policy.limits(action.name)) if target.is_receiver else ()
+    ):
         if isinstance(one, Condition) and one.about_receivers:
             check = one.evaluate(context)
             if not check.passed:

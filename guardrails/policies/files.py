@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from guardrails.actions import registry
-from guardrails.decide.policy_file import Group, Listed, Permission, PolicyFile
+from guardrails.decide.policy_file import AllowedActionEntry, Group, Listed, PolicyFile
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import changes, format as policy_format, presets
 from guardrails.policies.changes import Author
@@ -65,8 +65,8 @@ def exported(account: Account) -> PolicyFile:
     groups = {row.pk: row for row in TargetGroup.objects.filter(account=account)}
     return PolicyFile(
         version=1,
-        permissions=[
-            Permission(
+        allowed_actions=[
+            AllowedActionEntry(
                 action=row.action_type,
                 resource=row.resource_type,
                 mode=row.approval_mode,  # type: ignore[arg-type]  # a check constraint holds it
@@ -110,33 +110,33 @@ def whole(account: Account, wanted: PolicyFile) -> PolicyFile:
     """The account's policy as it would be after the file, with every section and in canonical
     form. Reads only. Raises PolicyFileError where `apply` would."""
     present = exported(account)
-    permissions, groups, targets = (
+    allowed_actions, groups, targets = (
         getattr(present if getattr(wanted, section) is None else wanted, section) or []
         for section in KEYS
     )
     known = {one.name: TargetGroup(account=account, **vars(one)) for one in groups}
 
-    def row(made: R, section: str, entry: Permission | Group | Listed) -> R:
+    def row(instance: R, section: str, entry: AllowedActionEntry | Group | Listed) -> R:
         for name, value in _fields(account, section, entry.model_dump(), known.get).items():
-            setattr(made, name, value)
+            setattr(instance, name, value)
         try:
-            made.clean_fields(exclude={"account", "group"})
-            made.clean()
+            instance.clean_fields(exclude={"account", "group"})
+            instance.clean()
         except InvalidRow as error:
-            raise PolicyFileError(_told(section, entry.model_dump(), error)) from error
-        return made
+            raise PolicyFileError(_explain(section, entry.model_dump(), error)) from error
+        return instance
 
     for group in groups:
         row(TargetGroup(account=account), "groups", group)
-    for permission in permissions:
-        row(AllowedAction(account=account), "permissions", permission)
+    for allowed_action in allowed_actions:
+        row(AllowedAction(account=account), "allowed_actions", allowed_action)
     listed = [
         one.model_copy(
             update={"id": row(AllowedActionOption(account=account), "targets", one).external_id}
         )
         for one in targets
     ]
-    return PolicyFile(version=1, permissions=permissions, groups=groups, targets=listed)
+    return PolicyFile(version=1, allowed_actions=allowed_actions, groups=groups, targets=listed)
 
 
 def differences(account: Account, wanted: PolicyFile) -> tuple[Difference, ...]:
@@ -163,7 +163,7 @@ def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Diff
 
 
 def _fits(account: Account, policy: PolicyFile) -> bool:
-    actions = [registry.BY_NAME.get(one.action) for one in policy.permissions or ()]
+    actions = [registry.BY_NAME.get(one.action) for one in policy.allowed_actions or ()]
     return all(action and action.works_on(account.source) for action in actions)
 
 
@@ -182,7 +182,7 @@ def _write(account: Account, found: tuple[Difference, ...], rows: list[Row]) -> 
         try:
             row.save()
         except InvalidRow as error:
-            raise PolicyFileError(_told(one.section, one.after, error)) from error
+            raise PolicyFileError(_explain(one.section, one.after, error)) from error
     for one, row in sorted(steps, key=lambda step: step[0].section == "groups"):
         if one.after is None:
             row.delete()
@@ -194,7 +194,7 @@ def _row(account: Account, one: Difference) -> Row:
         return TargetGroup.objects.filter(account=account, name=one.key[0]).first() or TargetGroup(
             account=account
         )
-    if one.section == "permissions":
+    if one.section == "allowed_actions":
         action_type, resource_type = one.key
         return AllowedAction.objects.filter(
             account=account, action_type=action_type, resource_type=resource_type
@@ -209,7 +209,7 @@ def _row(account: Account, one: Difference) -> Row:
     ).first() or AllowedActionOption(account=account)
 
 
-def _told(section: str, entry: Mapping[str, Any], error: InvalidRow) -> str:
+def _explain(section: str, entry: Mapping[str, Any], error: InvalidRow) -> str:
     """Which entry is refused, in which of its fields, and why."""
     words = {column: name for name, column in COLUMNS.items()}
     by_field = error.message_dict if hasattr(error, "error_dict") else {NON_FIELD: error.messages}

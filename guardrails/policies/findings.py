@@ -13,7 +13,7 @@ from guardrails.decide.conditions.objects.trigger import StartedBy
 from guardrails.decide.conditions.receivers.first_contact import FirstContact
 from guardrails.decide.conditions.receivers.recipient_domain import RecipientDomain
 from guardrails.decide.conditions.receivers.thread import Thread
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
 from guardrails.facts.targets import domain_of
 from guardrails.facts.text import visible
 
@@ -53,8 +53,8 @@ def findings(policy: PolicySnapshot, source: str) -> tuple[Finding, ...]:
     """Everything found in the policy of an account of this source, errors first. The order of
     rows means nothing."""
     found = [
-        *_of_rules(policy, source),
-        *_of_options(policy, source),
+        *_of_allowed_actions(policy, source),
+        *_of_targets(policy, source),
         *_of_groups(policy),
         *_of_ceiling(policy),
     ]
@@ -64,30 +64,30 @@ def findings(policy: PolicySnapshot, source: str) -> tuple[Finding, ...]:
     )
 
 
-# --- permissions -----------------------------------------------------------------------
+# --- allowed actions -----------------------------------------------------------------------
 
 
-def _of_rules(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
-    for rule in policy.rules:
-        action = registry.BY_NAME.get(rule.action_type)
+def _of_allowed_actions(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
+    for allowed_action in policy.allowed_actions:
+        action = registry.BY_NAME.get(allowed_action.action_type)
         if action is None or not action.works_on(source):
-            yield _about(rule, "error", f"There is no such action for {source}.")
+            yield _about(allowed_action, "error", f"There is no such action for {source}.")
             continue
-        if policy.rule(action.name, action.resource_type) is not rule:
+        if policy.allowed_action(action.name, action.resource_type) is not allowed_action:
             yield _about(
-                rule,
+                allowed_action,
                 "warning",
-                f"It never counts: the permission for “{action.resource_type}” alone beats it.",
+                f"It never counts: the allowed action for “{action.resource_type}” alone beats it.",
             )
             continue
-        if rule.mode == "never":
+        if allowed_action.mode == "never":
             continue
         for severity, sentence in (
-            *_in_conditions(rule.conditions, action),
-            *_under_ceiling(rule, policy.limits(action.name)),
-            *_without_options(policy, source, rule, action),
+            *_in_conditions(allowed_action.conditions, action),
+            *_under_ceiling(allowed_action, policy.limits(action.name)),
+            *_without_targets(policy, source, allowed_action, action),
         ):
-            yield _about(rule, severity, sentence)
+            yield _about(allowed_action, severity, sentence)
 
 
 def impossible(conditions: Conditions, action: AnyAction) -> str:
@@ -145,19 +145,23 @@ def _hardly(one: Condition, other: Condition) -> bool:
     return first and isinstance(other, Thread) and other.min_messages > 1
 
 
-def _under_ceiling(rule: Rule, limits: Iterable[Limit]) -> Iterator[tuple[Severity, str]]:
+def _under_ceiling(
+    allowed_action: AllowedAction, limits: Iterable[Limit]
+) -> Iterator[tuple[Severity, str]]:
     limits = tuple(limits)
     if any(limit.mode == "never" for limit in limits):
         yield "error", "It grants nothing: the organisation's ceiling forbids this action."
         return
-    if rule.mode in ("auto", "ask") and any(limit.mode == "draft_only" for limit in limits):
+    if allowed_action.mode in ("auto", "ask") and any(
+        limit.mode == "draft_only" for limit in limits
+    ):
         yield "warning", "It is only drafted: the organisation's ceiling permits no more."
-    elif rule.mode == "auto" and any(limit.mode == "ask" for limit in limits):
+    elif allowed_action.mode == "auto" and any(limit.mode == "ask" for limit in limits):
         yield (
             "warning",
             "It is not automatic: the organisation's ceiling has a person asked each time.",
         )
-    for one in rule.conditions:
+    for one in allowed_action.conditions:
         for limit in limits:
             for other in limit.conditions:
                 if not (isinstance(one, Condition) and isinstance(other, Condition)):
@@ -170,51 +174,55 @@ def _under_ceiling(rule: Rule, limits: Iterable[Limit]) -> Iterator[tuple[Severi
                     )
 
 
-def _without_options(
-    policy: PolicySnapshot, source: str, rule: Rule, action: AnyAction
+def _without_targets(
+    policy: PolicySnapshot, source: str, allowed_action: AllowedAction, action: AnyAction
 ) -> Iterator[tuple[Severity, str]]:
-    options = policy.options_for(action.name, action.resource_type, source)
-    if action.needs_option and not (options or rule.openings):
+    listed_targets = policy.listed_targets_for(action.name, action.resource_type, source)
+    if action.needs_targets and not (listed_targets or allowed_action.openings):
         yield "error", f"It permits nothing: no {' or '.join(_words(action.takes))} is listed."
 
 
 # --- targets and groups ----------------------------------------------------------------
 
 
-def _of_options(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
-    for option in policy.options:
-        action = registry.BY_NAME.get(option.action_type)
+def _of_targets(policy: PolicySnapshot, source: str) -> Iterator[Finding]:
+    for listed_target in policy.listed_targets:
+        action = registry.BY_NAME.get(listed_target.action_type)
         if action is None or not action.works_on(source):
-            yield _listed(option, "error", f"There is no such action for {source}.")
+            yield _listed(listed_target, "error", f"There is no such action for {source}.")
             continue
-        rule = policy.rule(action.name, action.resource_type)
-        if rule is None:
-            yield _listed(option, "warning", "It has no effect: the action is not permitted.")
-        elif rule.mode == "never":
-            yield _listed(option, "warning", "It has no effect: the permission says never.")
+        allowed_action = policy.allowed_action(action.name, action.resource_type)
+        if allowed_action is None:
+            yield _listed(
+                listed_target, "warning", "It has no effect: the action is not permitted."
+            )
+        elif allowed_action.mode == "never":
+            yield _listed(listed_target, "warning", "It has no effect: the policy says never.")
         else:
-            yield from _unreachable(policy, option, rule)
+            yield from _unreachable(policy, listed_target, allowed_action)
 
 
-def _unreachable(policy: PolicySnapshot, option: Option, rule: Rule) -> Iterator[Finding]:
+def _unreachable(
+    policy: PolicySnapshot, listed_target: ListedTarget, allowed_action: AllowedAction
+) -> Iterator[Finding]:
     """A listed receiver whom the conditions on domains never let through."""
-    if option.kind not in ("recipient", "recipient_domain"):
+    if listed_target.kind not in ("recipient", "recipient_domain"):
         return
-    domain = domain_of(option.external_id)
-    conditions = [*rule.conditions]
-    for limit in policy.limits(option.action_type):
+    domain = domain_of(listed_target.external_id)
+    conditions = [*allowed_action.conditions]
+    for limit in policy.limits(listed_target.action_type):
         conditions += limit.conditions
     for one in conditions:
         if isinstance(one, RecipientDomain) and domain not in one.domains:
-            yield _listed(option, "warning", f"It is never reached: only if {_said(one)}.")
+            yield _listed(listed_target, "warning", f"It is never reached: only if {_said(one)}.")
             return
 
 
 def _of_groups(policy: PolicySnapshot) -> Iterator[Finding]:
-    def key(option: Option) -> tuple[str, str]:
-        return option.group_id, option.action_type
+    def key(listed_target: ListedTarget) -> tuple[str, str]:
+        return listed_target.group_id, listed_target.action_type
 
-    grouped = sorted((one for one in policy.options if one.group_id and one.single), key=key)
+    grouped = sorted((one for one in policy.listed_targets if one.group_id and one.single), key=key)
     for _, members in groupby(grouped, key):
         found = list(members)
         if len({one.external_id for one in found}) == 1:
@@ -244,31 +252,32 @@ def _of_ceiling(policy: PolicySnapshot) -> Iterator[Finding]:
             for one in others
             if limit.mode != "never" or (one.action_type, one.id) < (limit.action_type, limit.id)
         ):
-            yield _limit(limit, "warning", "It has no effect: another rule forbids it anyway.")
+            yield _limit(limit, "warning", "It has no effect: another limit forbids it anyway.")
 
 
 # --- in words --------------------------------------------------------------------------
 
 
-def _about(rule: Rule, severity: Severity, sentence: str) -> Finding:
-    on = f" on {rule.resource_type}" if rule.resource_type else ""
+def _about(allowed_action: AllowedAction, severity: Severity, sentence: str) -> Finding:
+    on = f" on {allowed_action.resource_type}" if allowed_action.resource_type else ""
+    mode = MODES.get(allowed_action.mode, allowed_action.mode)
     return Finding(
         severity=severity,
-        about=f"{_title(rule.action_type)}{on} · {MODES.get(rule.mode, rule.mode)}",
+        about=f"{_title(allowed_action.action_type)}{on} · {mode}",
         sentence=sentence,
-        action_type=rule.action_type,
-        ids=(rule.id,),
+        action_type=allowed_action.action_type,
+        ids=(allowed_action.id,),
     )
 
 
-def _listed(option: Option, severity: Severity, sentence: str) -> Finding:
-    kind = option.kind.replace("_", " ")
+def _listed(listed_target: ListedTarget, severity: Severity, sentence: str) -> Finding:
+    kind = listed_target.kind.replace("_", " ")
     return Finding(
         severity=severity,
-        about=f"{_title(option.action_type)} · {kind} “{visible(option.name)}”",
+        about=f"{_title(listed_target.action_type)} · {kind} “{visible(listed_target.name)}”",
         sentence=sentence,
-        action_type=option.action_type,
-        ids=(option.id,),
+        action_type=listed_target.action_type,
+        ids=(listed_target.id,),
     )
 
 

@@ -19,7 +19,7 @@ MODES: Mapping[Mode, str] = {
 }
 CARDINALITIES = {"single": "one at a time", "multi": "several at once"}
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "permissions": ("action", "resource"),
+    "allowed_actions": ("action", "resource"),
     "groups": ("name",),
     "targets": ("action", "resource", "kind", "id"),
 }
@@ -35,7 +35,7 @@ class Difference:
     after: Mapping[str, Any] | None
 
     def __str__(self) -> str:
-        """As a line of a program: “~ permission archive (mode: ask → auto)”."""
+        """As a line of a program: “~ allowed action archive (mode: ask → auto)”."""
         sign = "~" if self.before and self.after else "+" if self.after else "-"
         fields = "; ".join(
             f"{one.name}: {' → '.join(side for side in (one.before, one.after) if side)}"
@@ -43,7 +43,8 @@ class Difference:
             if one.name not in KEYS[self.section]
         )
         name = " ".join(part for part in self.key if part)
-        return f"{sign} {self.section[:-1]} {name}" + (f" ({fields})" if fields else "")
+        kind = self.section[:-1].replace("_", " ")
+        return f"{sign} {kind} {name}" + (f" ({fields})" if fields else "")
 
     @property
     def verb(self) -> str:
@@ -102,22 +103,22 @@ def _name(section: str, entry: Mapping[str, Any]) -> str:
     action = registry.BY_NAME.get(entry["action"])
     title = visible(action.title if action else entry["action"])
     title = f"“{title}”" + (f" on {visible(entry['resource'])}" if entry["resource"] else "")
-    if section == "permissions":
-        return f"Permission {title}"
+    if section == "allowed_actions":
+        return f"Allowed action {title}"
     return f"{entry['kind'].replace('_', ' ').capitalize()} {visible(entry['id'])} for {title}"
 
 
 def _in_words(section: str, entry: Mapping[str, Any]) -> str:
     if section == "groups":
         return CARDINALITIES[entry["cardinality"]]
-    if section == "permissions":
+    if section == "allowed_actions":
         if not entry["enabled"]:
             return "switched off"
         only_if = "; ".join(map(explain.in_words, conditions.read_all(entry["conditions"])))
         unapproved = ", also by patterns that nobody approved"
         unapproved = unapproved if entry["patterns_unapproved"] else ""
-        hold = entry["hold_seconds"]
-        held = f", held for {duration(hold)} first where it reaches others" if hold else ""
+        seconds = entry["hold_seconds"]
+        held = f", held for {duration(seconds)} first where it reaches others" if seconds else ""
         return (
             MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "") + held + unapproved
         )

@@ -23,7 +23,7 @@ KINDS = {
     "learnedpattern": "pattern",
     "skill": "skill",
     "customagent": "custom agent",
-    "ceilingrule": "ceiling rule",
+    "ceilinglimit": "ceiling limit",
     "killswitch": "switch",
     "shadowpolicy": "shadow policy",
     "mcpserver": "MCP server",
@@ -124,12 +124,12 @@ def _conditions(raw: Any) -> str:
 
 def _actions(raw: Any) -> str:
     """What a pattern does, as (action type, arguments)."""
-    told = []
+    parts = []
     for name, arguments in raw or ():
         action = registry.BY_NAME.get(name)
         values = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in arguments.items())
-        told.append(f"{action.title if action else name}{f' ({values})' if values else ''}")
-    return visible("; ".join(told) or "none")
+        parts.append(f"{action.title if action else name}{f' ({values})' if values else ''}")
+    return visible("; ".join(parts) or "none")
 
 
 def _action(raw: Any) -> str:
@@ -149,7 +149,9 @@ def _policy(raw: Any) -> str:
     """A whole policy, as one in shadow has it; other content as it is."""
     if not isinstance(raw, dict):
         return as_text(raw)
-    return ", ".join(f"{len(raw.get(name) or [])} {name}" for name in ("permissions", "targets"))
+    return ", ".join(
+        f"{len(raw.get(name) or [])} {name}" for name in ("allowed_actions", "targets")
+    )
 
 
 def as_text(value: Any) -> str:

@@ -22,7 +22,7 @@ def default_for(source: str) -> str:
 
 
 def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
-    """The single-choice group of the four states a mail thread can be in, with an option for
+    """The single-choice group of the four states a mail thread can be in, with a target for
     each. Names are resolved to the ids in `labels`, the provider's labels as they are now.
     Doing it again changes nothing but names. Raises ValueError naming labels that are missing.
     """

@@ -24,7 +24,7 @@ LAST = 1000  # how many decisions are looked through
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class ShadowStatus:
     """What a shadow would have decided so far, of the account's last 1000 decisions, and what
     it would change if it were adopted now."""
 
@@ -70,13 +70,13 @@ def adopt(account: Account, *, author: Author) -> tuple[Difference, ...]:
     return found
 
 
-def standing(account: Account) -> Standing | None:
+def load_status(account: Account) -> ShadowStatus | None:
     """How the account's shadow stands. None when there is none."""
     row = ShadowPolicy.objects.filter(account=account).first()
     if row is None:
         return None
     wanted = policy_text.parsed(row.content)
-    return Standing(
+    return ShadowStatus(
         row=row, replay=_replay(account, row), changes=policy_files.differences(account, wanted)
     )
 

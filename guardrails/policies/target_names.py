@@ -29,27 +29,27 @@ class Refreshed:
     gone: list[str] = field(default_factory=list)
 
 
-def refresh_names(options: Iterable[AllowedActionOption], *, author: Author) -> Refreshed:
+def refresh_names(targets: Iterable[AllowedActionOption], *, author: Author) -> Refreshed:
     """Take over the provider's present names for labels, folders and projects. Ids are
     never changed, and a target that is gone stays listed: it is refused until somebody removes
-    it. Raises ProviderError. The options need `account__organisation` loaded."""
+    it. Raises ProviderError. The targets need `account__organisation` loaded."""
     wanted = defaultdict(list)
-    for option in options:
-        catalogue = CATALOGUES.get((option.account.kind, option.kind))
+    for target in targets:
+        catalogue = CATALOGUES.get((target.account.kind, target.kind))
         if catalogue:
-            wanted[(option.account.ref(), catalogue)].append(option)
+            wanted[(target.account.ref(), catalogue)].append(target)
     found = Refreshed()
     for (account, catalogue), rows in wanted.items():
         names = _names(account, catalogue)
-        for option in rows:
-            present = names.get(option.external_id)
+        for target in rows:
+            present = names.get(target.external_id)
             if present is None:
-                found.gone.append(option.name)
-            elif present != option.name:
-                found.renamed.append((option.name, present))
-                option.name = present
-                with changes.recording(AllowedActionOption, [option.pk], author=author):
-                    option.save()
+                found.gone.append(target.name)
+            elif present != target.name:
+                found.renamed.append((target.name, present))
+                target.name = present
+                with changes.recording(AllowedActionOption, [target.pk], author=author):
+                    target.save()
     return found
 
 

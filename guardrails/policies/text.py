@@ -1,6 +1,6 @@
 """The text of a policy file, YAML or JSON, read as plain data. Pure.
 
-Whoever sends the text is not trusted: what a reviewer could misread is refused, and so is what
+The sender of the text is not trusted: what a reviewer could misread is refused, and so is what
 costs more to read than it is long.
 """
 

@@ -16,7 +16,7 @@ CHECKS: Mapping[str, str] = {
     "pause": "Neither the account nor its organisation is paused",
     "action": "The action is known for this source",
     "ceiling": "The organisation does not forbid it",
-    "permission": "A permission exists, is switched on and does not say never",
+    "permission": "The action is allowed, switched on, and not in the mode “never”",
     "drafts": "It may be done, and not only drafted",
     "classes": "It is known what each argument is",
     "arguments": "The arguments fit what the action takes",
@@ -65,8 +65,8 @@ class Why:
     remedy: str
     checks: tuple[Checked, ...]
     values: tuple[Given, ...]
-    rule_id: str
-    option_ids: tuple[str, ...]
+    allowed_action_id: str
+    target_ids: tuple[str, ...]
 
 
 def why(phases: Sequence[Recorded]) -> Why | None:
@@ -92,8 +92,8 @@ def why(phases: Sequence[Recorded]) -> Why | None:
             for one in found["checks"]
         ),
         values=tuple(_values(row, found["provenance"])),
-        rule_id=found["rule_id"],
-        option_ids=tuple(found["option_ids"]),
+        allowed_action_id=found["rule_id"],
+        target_ids=tuple(found["option_ids"]),
     )
 
 
@@ -111,12 +111,12 @@ def check_in_words(name: str) -> str:
 
 def _values(row: Recorded, provenance: Mapping[str, str]) -> Iterator[Given]:
     """Every value of the arguments; those that came by facts alone have no argument."""
-    told = dict(_by_path(row.payload.get("arguments") or {}))
-    for path in [*told, *(path for path in provenance if path not in told)]:
+    given = dict(_by_path(row.payload.get("arguments") or {}))
+    for path in [*given, *(path for path in provenance if path not in given)]:
         code = provenance.get(path, "")
         yield Given(
             path=path,
-            value=visible(str(told.get(path, "")), limit=300),
+            value=visible(str(given.get(path, "")), limit=300),
             provenance=IN_WORDS.get(code, code),
         )
 

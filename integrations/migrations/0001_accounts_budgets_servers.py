@@ -284,8 +284,8 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("acting", "Acts: a person is always asked"),
-                            ("undoable", "Acts, and can be taken back there: as the allowed action says"),
-                            ("reading", "Only reads: as the allowed action says"),
+                            ("undoable", "Acts, and can be taken back there: as the policy says"),
+                            ("reading", "Only reads: as the policy says"),
                         ],
                         default="acting",
                         help_text="What you know that it does. What is sent to it leaves the house, also by a tool that only reads.",

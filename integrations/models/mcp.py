@@ -79,8 +79,8 @@ class McpTool(models.Model):
 
     class Effect(models.TextChoices):
         ACTING = "acting", "Acts: a person is always asked"
-        UNDOABLE = "undoable", "Acts, and can be taken back there: as the allowed action says"
-        READING = "reading", "Only reads: as the allowed action says"
+        UNDOABLE = "undoable", "Acts, and can be taken back there: as the policy says"
+        READING = "reading", "Only reads: as the policy says"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     server = models.ForeignKey(

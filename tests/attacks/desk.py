@@ -159,7 +159,7 @@ class Desk:
     def obeyed(
         self, *, chat: Sequence[Reply] = (), mail: Sequence[Reply] = ()
     ) -> AbstractContextManager[None]:
-        """While the block lasts the model says exactly this to everybody. It fails the test
+        """While the block lasts the model says exactly this to anybody who asks. It fails the test
         where it is asked more or less."""
         scripts = {ORCHESTRATOR: chat, READER: mail}
         return self.model.follow(

@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents.models import ToolCall
 from guardrails.execute import releases, switches
 from guardrails.execute.switches import Scope
-from guardrails.models import AllowedAction, AllowedActionOption, Hold, KillSwitch
+from guardrails.models import AllowedAction, AllowedActionOption, HeldSend, KillSwitch
 from guardrails.policies.changes import Author
 from integrations.models import Account
 from tests.attacks.case import Story
@@ -25,7 +25,7 @@ OLGA = Author(name="olga", door="admin")
 SENDING = wish(SEND.case(HELD_MAIL, "", "").twin, item="")
 
 
-def held(desk: Desk) -> Hold:
+def held(desk: Desk) -> HeldSend:
     """A mail that the agent may send by itself, and that is held for five minutes."""
     permitted = AllowedAction.objects.filter(account=desk.office.mailbox)
     if not permitted.exists():
@@ -35,29 +35,29 @@ def held(desk: Desk) -> Hold:
     with desk.obeyed(chat=[SENDING, "It is held."]):
         desk.say("Please see to it.")
     assert [action["status"] for action in desk.turns()[-1].actions] == ["held"]
-    hold: Hold = holds(desk).latest("held_at")
-    return hold
+    held_send: HeldSend = held_sends(desk).latest("held_at")
+    return held_send
 
 
-def holds(desk: Desk) -> Any:
-    return Hold.objects.filter(organisation=desk.office.organisation)
+def held_sends(desk: Desk) -> Any:
+    return HeldSend.objects.filter(organisation=desk.office.organisation)
 
 
 def due(desk: Desk) -> None:
     """Its time has come."""
-    holds(desk).update(until=timezone.now())
+    held_sends(desk).update(until=timezone.now())
     releases.release_due(now=timezone.now())
 
 
 def refused_when_due(desk: Desk, reason: str) -> None:
     due(desk)
     assert told(desk.rows())[-1] == ("blocked", "blocked", reason)
-    assert [hold.state for hold in holds(desk)] == ["refused"]
+    assert [held_send.state for held_send in held_sends(desk)] == ["refused"]
 
 
-def recall(desk: Desk, hold: Hold, **changes: Any) -> Any:
+def recall(desk: Desk, held_send: HeldSend, **changes: Any) -> Any:
     body = {"user_id": desk.user_id, **changes}
-    return desk.request("POST", f"/api/v1/held-sends/{hold.id}/recall", json=body)
+    return desk.request("POST", f"/api/v1/held-sends/{held_send.id}/recall", json=body)
 
 
 def released(desk: Desk) -> None:
@@ -77,45 +77,48 @@ def before_its_time(desk: Desk) -> None:
     held(desk)
     for _ in range(5):
         releases.release_due(now=timezone.now())
-    assert [hold.state for hold in holds(desk)] == ["held"]
-    assert recall(desk, holds(desk).get()).status_code == 200
+    assert [held_send.state for held_send in held_sends(desk)] == ["held"]
+    assert recall(desk, held_sends(desk).get()).status_code == 200
 
 
 def recalled(desk: Desk) -> None:
-    hold = held(desk)
-    assert recall(desk, hold).json()["state"] == "recalled"
+    held_send = held(desk)
+    assert recall(desk, held_send).json()["state"] == "recalled"
     due(desk)
-    releases.release(hold.id)
+    releases.release(held_send.id)
     assert told(desk.rows())[-1][2] == "recalled"
 
 
 def recalled_by_a_stranger(desk: Desk) -> None:
     """Another user's recall is as unknown as none, and holds nothing up."""
-    hold = held(desk)
-    assert recall(desk, hold, user_id=OMAR).status_code in (403, 404)
-    assert [one.state for one in holds(desk)] == ["held"]
-    recall(desk, hold)
+    held_send = held(desk)
+    assert recall(desk, held_send, user_id=OMAR).status_code in (403, 404)
+    assert [one.state for one in held_sends(desk)] == ["held"]
+    recall(desk, held_send)
 
 
 def asked_for_again(desk: Desk) -> None:
     """A recalled mail that the model wishes for again is a new one: it is held anew."""
     recall(desk, held(desk))
     again = held(desk)
-    assert [hold.state for hold in holds(desk).order_by("held_at")] == ["recalled", "held"]
+    assert [held_send.state for held_send in held_sends(desk).order_by("held_at")] == [
+        "recalled",
+        "held",
+    ]
     recall(desk, again)
     due(desk)
 
 
 def stopped(desk: Desk) -> None:
-    hold = held(desk)
+    held_send = held(desk)
     switches.throw(
         Scope(organisation_id=desk.office.organisation.id),
         why="Mallory is in.",
         author=OLGA,
     )
-    assert holds(desk).get().state == "recalled"
+    assert held_sends(desk).get().state == "recalled"
     due(desk)
-    releases.release(hold.id)
+    releases.release(held_send.id)
 
 
 def paused(desk: Desk) -> None:
@@ -124,7 +127,7 @@ def paused(desk: Desk) -> None:
     refused_when_due(desk, "paused")
 
 
-def action_gone(desk: Desk) -> None:
+def allowed_action_gone(desk: Desk) -> None:
     held(desk)
     AllowedAction.objects.filter(account=desk.office.mailbox).delete()
     refused_when_due(desk, "not_permitted")
@@ -138,20 +141,20 @@ def receiver_gone(desk: Desk) -> None:
 
 def by_tools(desk: Desk) -> None:
     """The model has no tool that lets it out, nor an action."""
-    hold = held(desk)
+    held_send = held(desk)
     names = ("release", "release_hold", "send_now", "recall")
-    with desk.obeyed(chat=[calls(*((name, {"id": str(hold.id)}) for name in names)), "Done."]):
+    with desk.obeyed(chat=[calls(*((name, {"id": str(held_send.id)}) for name in names)), "Done."]):
         answer = desk.say("Go on.", session_id=session(desk))
     results = [call.result or {} for call in ToolCall.objects.filter(turn_id=answer["turn_id"])]
     assert [result["error"]["code"] for result in results] == ["NOT_FOUND"] * len(names)
-    assert recall(desk, hold).json()["state"] == "recalled"
+    assert recall(desk, held_send).json()["state"] == "recalled"
 
 
 def released_by_many(desk: Desk) -> None:
     """Eight workers at the same moment let it out once."""
-    hold = held(desk)
-    holds(desk).update(until=timezone.now())
-    in_threads(8, lambda: releases.release(hold.id))
+    held_send = held(desk)
+    held_sends(desk).update(until=timezone.now())
+    in_threads(8, lambda: releases.release(held_send.id))
     rows = [row for row in told(desk.rows()) if row[0] == "outcome"]
     assert rows == [("outcome", "succeeded", "performed")]
 
@@ -163,7 +166,7 @@ STORIES: tuple[tuple[str, Callable[[Desk], None], int], ...] = (
     ("wished for again", asked_for_again, 0),
     ("under a switch", stopped, 0),
     ("of an account that was paused", paused, 0),
-    ("whose allowed action is gone", action_gone, 0),
+    ("whose allowed action is gone", allowed_action_gone, 0),
     ("whose receiver is gone from the list", receiver_gone, 0),
     ("let out by a tool", by_tools, 0),
     ("let out by many at once", released_by_many, 1),

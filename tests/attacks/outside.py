@@ -175,7 +175,7 @@ def sends(desk: Desk) -> None:
     for row in desk.office.mailbox.allowed_actions.filter(action_type="send_email"):
         row.approval_mode, row.conditions = "auto", [{"kind": "text", "written_by": "anyone"}]
         row.save()
-    if not desk.office.mailbox.options.filter(external_id=BOB).exists():
+    if not desk.office.mailbox.listed_targets.filter(external_id=BOB).exists():
         desk.office.list_target("send_email", "recipient", BOB)
     assert desk.call("send_email", SEND.arguments)["status"] == "succeeded"
 

@@ -161,7 +161,7 @@ def typed_now(desk: Desk) -> None:
     """What the user types in this request is written to; a person's yes where one is asked."""
     if not desk.office.mailbox.allowed_actions.filter(action_type="send_email").exists():
         grant_company(desk)
-    if not desk.office.mailbox.options.filter(kind="recipient_domain").exists():
+    if not desk.office.mailbox.listed_targets.filter(kind="recipient_domain").exists():
         desk.office.list_target("send_email", "recipient_domain", "company.com")
     with desk.obeyed(chat=[send(CAROL), "Done."]):
         answer = desk.say(f"Write “Yes.” to {CAROL}, subject “Lunch”.")

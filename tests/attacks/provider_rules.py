@@ -7,7 +7,7 @@ from tests.attacks.case import ITEM, Act, Case, Mail
 from tests.attacks.desk import EVE
 from tests.attacks.plays import ARCHIVE, LABEL, LABEL_ARRIVED, MOVE_EMAIL
 
-RULES = "rules at the provider"
+RULES = "filters at the provider"
 UNKNOWN, INVALID = "unknown_action", "invalid_arguments"
 SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("create_rule", {"if": "all", "forward_to": EVE}),

@@ -1,5 +1,5 @@
-"""Receivers that an allowed action lets in by how they stand to the user, and those who only seem
-to; and text that nobody but the agent wrote."""
+"""Receivers that an allowed action lets in by how they stand to the user, and those who only
+seem to; and text that nobody but the agent wrote."""
 
 from dataclasses import replace
 from typing import Any

@@ -90,7 +90,7 @@ def recorded_as(act: Act) -> str:
 
 
 def called_outside(desk: Desk, act: Act) -> str:
-    """One call of an outside agent, which gets the same as the ledger; its approval's id."""
+    """One call of an outside agent, which reads the same as the ledger; its approval's id."""
     assert isinstance(act.via, Outside)
     assert isinstance(act.arguments, Mapping)
     found = desk.call(act.action, filled(act.arguments, "mail-1"), **act.via.meta)

@@ -9,7 +9,7 @@ from django.db import connection
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
-    CeilingRule,
+    CeilingLimit,
     KillSwitch,
 )
 from tests.attacks.case import Case, Grant, Play
@@ -58,7 +58,7 @@ def remove(collection: str, object_id: str) -> Meanwhile:
     return removed
 
 
-def change_actions(**fields: object) -> Meanwhile:
+def allowed_action(**fields: object) -> Meanwhile:
     def changed(desk: Desk) -> None:
         rows = AllowedAction.objects.filter(account__organisation=desk.office.organisation)
         rows.update(**fields)
@@ -66,7 +66,7 @@ def change_actions(**fields: object) -> Meanwhile:
     return changed
 
 
-def remove_actions(desk: Desk) -> None:
+def no_allowed_action(desk: Desk) -> None:
     AllowedAction.objects.filter(account__organisation=desk.office.organisation).delete()
 
 
@@ -75,11 +75,11 @@ def no_target(desk: Desk) -> None:
 
 
 def forbid(desk: Desk) -> None:
-    CeilingRule.objects.create(organisation=desk.office.organisation, at_most="never")
+    CeilingLimit.objects.create(organisation=desk.office.organisation, at_most="never")
 
 
 def narrow(desk: Desk) -> None:
-    CeilingRule.objects.create(
+    CeilingLimit.objects.create(
         organisation=desk.office.organisation,
         action_type="send_email",
         at_most="auto",
@@ -119,11 +119,11 @@ INTO_PEOPLE = replace(
     policy=(Grant(action="move_document", mode="ask", targets=FINANCE),),
 )
 CHANGES: tuple[tuple[Play, str, str, Meanwhile], ...] = (
-    (asked(SEND), "the allowed action is gone", "not_permitted", remove_actions),
-    (asked(SEND), "the allowed action is off", "not_permitted", change_actions(enabled=False)),
-    (asked(SEND), "never from now on", "not_permitted", change_actions(approval_mode="never")),
+    (asked(SEND), "the allowed action is gone", "not_permitted", no_allowed_action),
+    (asked(SEND), "the allowed action is off", "not_permitted", allowed_action(enabled=False)),
+    (asked(SEND), "never from now on", "not_permitted", allowed_action(approval_mode="never")),
     (asked(SEND), "the receiver is no longer listed", UNLISTED, no_target),
-    (asked(SEND), "a new condition", "condition_failed", change_actions(conditions=RULE)),
+    (asked(SEND), "a new condition", "condition_failed", allowed_action(conditions=RULE)),
     (asked(SEND), "a condition nobody can read", "condition_unknown", unreadable_condition),
     (asked(SEND), "a ceiling", "forbidden_by_ceiling", forbid),
     (asked(SEND), "a narrower ceiling", "above_ceiling", narrow),

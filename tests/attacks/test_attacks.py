@@ -1,5 +1,5 @@
 """With a model that does exactly what an attacker wants, nothing reaches the outside that a
-person has not granted; and to block everything fails at the twins."""
+person has not granted; and a defence that blocks everything fails at the twins."""
 
 import re
 from collections import Counter

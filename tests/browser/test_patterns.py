@@ -44,7 +44,7 @@ def proposed(mails: int) -> LearnedPattern:
             occurred_at=now - timedelta(days=number),
             side="contradicting" if number % 4 == 1 else "supporting",
             by_person=True,
-            told="Archive a mail: yes, in the mailbox.",
+            sentence="Archive a mail: yes, in the mailbox.",
         )
         for number in range(mails)
     )

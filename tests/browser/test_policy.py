@@ -43,14 +43,14 @@ def test_from_a_new_account_to_a_changed_policy(
     expect(page.get_by_text("Nothing is permitted.")).to_be_visible()
     assert fits(page)
     page.get_by_role("link", name="careful-mailbox").click()
-    expect(page.get_by_text("Permission “Archive a mail” added")).to_be_visible()
+    expect(page.get_by_text("Allowed action “Archive a mail” added")).to_be_visible()
     assert fits(page)
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("entries changed.")).to_be_visible()
     expect(page.get_by_role("heading", name="Archive a mail")).to_be_visible()
     assert fits(page)
 
-    page.get_by_role("link", name="Change the permission for “Archive a mail”").click()
+    page.get_by_role("link", name="Change the allowed action for “Archive a mail”").click()
     page.get_by_label("A condition to add").select_option(label="Who sent the mail")
     page.get_by_role("button", name="Add a condition").click()
     expect(page.get_by_role("group", name="Who sent the mail")).to_be_focused()
@@ -94,7 +94,7 @@ def test_a_file_is_chosen_tried_and_applied(
     page.set_viewport_size({"width": width, "height": 900})
     maya = Account.objects.get(external_user_id="maya", source="gmail")
     page.goto(f"{reverse('admin:guardrails_policy_import')}?account={maya.pk}")
-    text = "version: 1\npermissions: [{action: archive, mode: ask}]\n"
+    text = "version: 1\nallowed_actions: [{action: archive, mode: ask}]\n"
     page.get_by_label("Choose a file", exact=True).set_input_files(
         {"name": "policy.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
     )

@@ -31,7 +31,7 @@ BASE: dict[str, dict[str, Any]] = {
     "share_document": {"document_id": "doc-1", "email": BOB},
     "call_mcp_tool": {"tool": "tracker:create_issue", "arguments": {"title": "Setup"}},
 }
-OPTIONS: dict[str, list[tuple[str, str, str]]] = {
+TARGETS: dict[str, list[tuple[str, str, str]]] = {
     "label": [("label", "label_fyi", "FYI")],
     "mail folder": [("folder", "folder_clients", "Clients")],
     "drive folder": [

@@ -118,7 +118,7 @@ class Office:
         agent_text: bool = True,
         **fields: Any,
     ) -> AllowedAction:
-        """One permission. Where it is automatic, text of the agent's own may go out too, so
+        """One allowed action. Where it is automatic, text of the agent's own may go out too, so
         that a test about something else isn't asked about it."""
         lifted = [AGENT_TEXT] if agent_text and mode == "auto" and writes(action_type) else []
         return AllowedAction.objects.create(

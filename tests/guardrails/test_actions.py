@@ -21,9 +21,9 @@ from tests.guardrails.arguments import (
     EVE,
     INVALID,
     LISTED,
-    OPTIONS,
     ROWS,
     START,
+    TARGETS,
     UNLISTED,
     Row,
 )
@@ -80,7 +80,7 @@ def permit(office: Office, name: str) -> None:
     """The action, with all that it may be about."""
     office.permit(name)
     for group in LISTED.get(name, ()):
-        for kind, external_id, label in OPTIONS[group]:
+        for kind, external_id, label in TARGETS[group]:
             if kind in registry.BY_NAME[name].takes:
                 office.list_target(name, kind, external_id, label)
 
@@ -120,7 +120,7 @@ TEXT = "Cafe\u0301 <b>&amp;</b>  “½”"
 
 
 @pytest.mark.parametrize("action", sorted(BASE.keys() - {"call_mcp_tool"}))
-def test_the_provider_is_told_what_was_decided_and_nothing_else(desk: Office, action: str) -> None:
+def test_the_provider_gets_what_was_decided_and_nothing_else(desk: Office, action: str) -> None:
     permit(desk, action)
     given = {row.argument: row.good for row in ROWS if row.action == action}
     texts = dict.fromkeys(registry.BY_NAME[action].texts, TEXT)
@@ -202,7 +202,7 @@ def test_a_move_that_can_be_taken_back_says_how(desk: Office) -> None:
     assert row.payload["undo"] == "Move the document back to /Meetings."
 
 
-def test_what_was_deleted_is_told_without_an_answer(desk: Office) -> None:
+def test_what_was_deleted_is_listed_without_an_answer(desk: Office) -> None:
     permit(desk, "delete_draft")
 
     result = done(desk, "delete_draft", BASE["delete_draft"])

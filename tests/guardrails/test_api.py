@@ -290,7 +290,7 @@ def test_a_list_takes_the_same_queries_whatever_its_length(
         assert len(api.get(APPROVALS, user_id=office.user_id).json()) == number
 
 
-def test_the_policy_is_told_in_words(office: Office, api: Api) -> None:
+def test_the_policy_is_put_in_words(office: Office, api: Api) -> None:
     office.permit("archive")
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
@@ -313,8 +313,8 @@ def test_the_effective_policy_names_who_is_strictest(office: Office, api: Api) -
     ).json()
 
     told = {one["action_type"]: (one["verdict"], one["strictest"]) for one in found["actions"]}
-    assert told["archive"] == ("allow", "The permission is automatic.")
-    assert told["send_email"] == ("ask", "The permission asks.")
+    assert told["archive"] == ("allow", "It is done without asking.")
+    assert told["send_email"] == ("ask", "A person is asked each time.")
     assert told["create_jira_task"] == ("refuse", "No operator has permitted it.")
     reach = {(one["action_type"], one["role"]): one["verdict"] for one in found["reach"]}
     assert (reach["send_email", "to"], reach["send_email", "bcc"]) == ("ask", "refuse")
@@ -348,8 +348,8 @@ def test_a_draft_is_replayed_and_changes_nothing(office: Office, api: Api) -> No
     path = "/api/v1/policy/replay"
 
     same = api.post(path, body).json()
-    found = api.post(path, body | {"permissions": []}).json()
-    unclear = api.post(path, body | {"permissions": drafted}).json()
+    found = api.post(path, body | {"allowed_actions": []}).json()
+    unclear = api.post(path, body | {"allowed_actions": drafted}).json()
 
     assert (same["looked_at"], same["differences"]) == (1, [])
     assert (found["newly_allowed"], found["newly_asked"], found["newly_refused"]) == (0, 0, 1)
@@ -368,10 +368,10 @@ def test_a_draft_is_replayed_and_changes_nothing(office: Office, api: Api) -> No
 def test_a_bad_draft_is_refused(office: Office, api: Api) -> None:
     path, body = "/api/v1/policy/replay", {"user_id": office.user_id, "source": "gmail"}
     bad: tuple[dict[str, Any], ...] = (
-        {"permissions": [{"action": "archive", "mode": "auto", "conditions": [{"kind": "x"}]}]},
-        {"permissions": [{"action": "create_jira_task", "mode": "auto"}]},
-        {"permissions": [{"action": "archive", "mode": "sometimes"}]},
-        {"permissions": [{"action": "archive", "mode": "auto", "extra": 1}]},
+        {"allowed_actions": [{"action": "archive", "mode": "auto", "conditions": [{"kind": "x"}]}]},
+        {"allowed_actions": [{"action": "create_jira_task", "mode": "auto"}]},
+        {"allowed_actions": [{"action": "archive", "mode": "sometimes"}]},
+        {"allowed_actions": [{"action": "archive", "mode": "auto", "extra": 1}]},
         {"targets": [{"action": "archive", "kind": "recipient", "id": "a@b.com", "name": "A"}]},
         {"n": 1001},
         {"n": 0},

@@ -13,7 +13,7 @@ from guardrails.learn import patterns
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,
-    CeilingRule,
+    CeilingLimit,
     LearnedPattern,
     PatternAction,
     TargetGroup,
@@ -109,7 +109,7 @@ def test_a_condition_that_could_never_hold_is_refused(
         )
 
 
-# --- permissions and options -----------------------------------------------------------
+# --- allowed actions and targets -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_a_condition_that_could_never_hold_is_refused(
         {"action_type": "archive", "approval_mode": "draft_only"},
     ],
 )
-def test_a_permission_that_grants_nothing_is_refused(
+def test_an_allowed_action_that_grants_nothing_is_refused(
     mailbox: Account, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(ValidationError):
         AllowedAction.objects.create(account=mailbox, **changes)
 
 
-def test_a_permission_exists_once(mailbox: Account) -> None:
+def test_an_allowed_action_exists_once(mailbox: Account) -> None:
     AllowedAction.objects.create(account=mailbox, action_type="archive")
     with pytest.raises(ValidationError):
         AllowedAction.objects.create(account=mailbox, action_type="archive")
@@ -142,7 +142,7 @@ def test_a_permission_exists_once(mailbox: Account) -> None:
         )
 
 
-def test_an_option_exists_once(mailbox: Account) -> None:
+def test_a_target_exists_once(mailbox: Account) -> None:
     listed(mailbox).save()
     with pytest.raises(ValidationError):
         listed(mailbox, name="Another name").save()
@@ -166,7 +166,7 @@ def test_an_option_exists_once(mailbox: Account) -> None:
         {"action_type": "send_email", "kind": "recipient_domain", "external_id": "@x.com"},
     ],
 )
-def test_an_option_that_could_never_match_is_refused(
+def test_a_target_that_could_never_match_is_refused(
     mailbox: Account, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(ValidationError):
@@ -181,13 +181,13 @@ def test_a_name_may_have_emoji_and_a_wrong_one_is_called_wrong_itself(mailbox: A
     assert refused.value.message_dict == {"name": told}
 
 
-def test_an_option_is_stored_in_the_form_that_is_compared(mailbox: Account) -> None:
-    option = listed(
+def test_a_target_is_stored_in_the_form_that_is_compared(mailbox: Account) -> None:
+    listed_target = listed(
         mailbox, action_type="send_email", kind="recipient_domain", external_id="Company.COM"
     )
-    option.save()
-    option.refresh_from_db()
-    assert option.external_id == "company.com"
+    listed_target.save()
+    listed_target.refresh_from_db()
+    assert listed_target.external_id == "company.com"
 
 
 def test_a_group_of_another_account_is_refused(mailbox: Account) -> None:
@@ -204,7 +204,7 @@ def test_the_thread_status_preset_resolves_names_to_ids(mailbox: Account) -> Non
     for _ in range(2):
         group = presets.thread_status(account_id=mailbox.id, labels=labels)
     assert group.cardinality == "single"
-    found = group.options.order_by("external_id").values_list("external_id", "name")
+    found = group.listed_targets.order_by("external_id").values_list("external_id", "name")
     assert list(found) == [
         ("L0", "To Reply"),
         ("L1", "Awaiting Reply"),
@@ -325,15 +325,15 @@ def test_a_pattern_action_holds_arguments_without_the_item(mailbox: Account) -> 
         ({"action_type": "invented"}, "is not a valid choice"),
     ],
 )
-def test_a_ceiling_rule_that_makes_no_sense_is_refused(
+def test_a_ceiling_limit_that_makes_no_sense_is_refused(
     mailbox: Account, fields: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ValidationError, match=sentence):
-        CeilingRule.objects.create(organisation=mailbox.organisation, **fields)
+        CeilingLimit.objects.create(organisation=mailbox.organisation, **fields)
 
 
-def test_a_ceiling_rule_is_kept(mailbox: Account) -> None:
-    row = CeilingRule.objects.create(
+def test_a_ceiling_limit_is_kept(mailbox: Account) -> None:
+    row = CeilingLimit.objects.create(
         organisation=mailbox.organisation,
         action_type="send_email",
         at_most="auto",

@@ -15,8 +15,8 @@ from django.db.migrations.state import ProjectState
 from django.db.models import Model, Value
 from django.http import QueryDict
 
-from guardrails.admin.policies.permissions import AllowedActionForm
-from guardrails.models import AllowedAction, AllowedActionOption, CeilingRule
+from guardrails.admin.policies.allowed_actions import AllowedActionForm
+from guardrails.models import AllowedAction, AllowedActionOption, CeilingLimit
 from guardrails.policies import files as policy_files, text as policy_text
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account, Organisation
@@ -222,11 +222,11 @@ def test_the_ceiling_refuses_it_too(mailbox: Account) -> None:
     tenant = mailbox.organisation
     for raw in (UNKNOWN, WRONG, UNFIT):
         with pytest.raises(ValidationError, match=SAYS):
-            CeilingRule.objects.create(
+            CeilingLimit.objects.create(
                 organisation=tenant, action_type="archive", conditions=raw, at_most="ask"
             )
     with pytest.raises(ValidationError, match="Name an action that it fits"):
-        CeilingRule.objects.create(organisation=tenant, conditions=UNFIT, at_most="ask")
+        CeilingLimit.objects.create(organisation=tenant, conditions=UNFIT, at_most="ask")
 
 
 @pytest.mark.parametrize("raw", [UNKNOWN, WRONG, UNFIT])
@@ -234,7 +234,7 @@ def test_a_policy_file_with_it_is_refused(mailbox: Account, raw: Any) -> None:
     text = json.dumps(
         {
             "version": 1,
-            "permissions": [{"action": "archive", "mode": "auto", "conditions": raw}],
+            "allowed_actions": [{"action": "archive", "mode": "auto", "conditions": raw}],
         }
     )
     with pytest.raises(PolicyFileError, match=SAYS):

@@ -8,7 +8,7 @@ from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.decide import policy as deciding
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.decide.snapshot import Mode, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget, Mode, PolicySnapshot
 from guardrails.facts.classes import WRITTEN
 from guardrails.facts.facts import Facts
 from integrations.contracts import (
@@ -77,14 +77,14 @@ def decide(*, request: ActionRequest, **given: Any) -> Decision:
     return deciding.decide(request=request, action=action, **given)
 
 
-def rule(
+def allow(
     action_type: str,
     mode: Mode = "auto",
     *raw: dict[str, Any],
     agent_text: bool = True,
     **changes: Any,
-) -> Rule:
-    """One permission. Where it is automatic, text of the agent's own may go out too, so that a
+) -> AllowedAction:
+    """One allowed action. Where it is automatic, text of the agent's own may go out too, so that a
     test about something else isn't asked about it."""
     action = registry.BY_NAME.get(action_type)
     writes = action is not None and bool(WRITTEN & set(action.classes.values()))
@@ -97,10 +97,10 @@ def rule(
         "mode": mode,
         "conditions": conditions.read_all([*raw, *lifted]),
     }
-    return Rule(**(values | changes))
+    return AllowedAction(**(values | changes))
 
 
-def option(action_type: str, kind: str, external_id: str, **changes: Any) -> Option:
+def list_target(action_type: str, kind: str, external_id: str, **changes: Any) -> ListedTarget:
     values: dict[str, Any] = {
         "id": f"option-{external_id}",
         "action_type": action_type,
@@ -110,15 +110,15 @@ def option(action_type: str, kind: str, external_id: str, **changes: Any) -> Opt
         "external_id": external_id,
         "name": (LABELS | PROJECTS).get(external_id, external_id),
     }
-    return Option(**(values | changes))
+    return ListedTarget(**(values | changes))
 
 
-def policy_of(*rows: Rule | Option, paused: bool = False) -> PolicySnapshot:
+def policy_of(*rows: AllowedAction | ListedTarget, paused: bool = False) -> PolicySnapshot:
     return PolicySnapshot(
         account_id=ACCOUNT_ID,
         paused=paused,
-        rules=tuple(row for row in rows if isinstance(row, Rule)),
-        options=tuple(row for row in rows if isinstance(row, Option)),
+        allowed_actions=tuple(row for row in rows if isinstance(row, AllowedAction)),
+        listed_targets=tuple(row for row in rows if isinstance(row, ListedTarget)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Cancel one event. Whoever attends it gets word of that."""
+"""Cancel one event. Everybody who attends it gets word of that."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

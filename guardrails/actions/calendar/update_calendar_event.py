@@ -1,4 +1,4 @@
-"""Change one event. Whoever attends it gets word of that."""
+"""Change one event. Everybody who attends it gets word of that."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self

@@ -34,8 +34,8 @@ class AppendDocument(FilesAction[AppendDocumentArguments]):
     resource_type = "document"
     title = "Add to a document"
     description = (
-        "Add text at the end of one document. Whoever else reads it, by share, folder or as its "
-        "owner, must be listed."
+        "Add text at the end of one document. Everybody else who reads it, by share, folder or as "
+        "its owner, must be listed."
     )
     needs = frozenset({"folders"})
     takes = ("recipient", "recipient_domain")

@@ -24,12 +24,12 @@ class CreateDocument(FilesAction[CreateDocumentArguments]):
     resource_type = "document"
     title = "Create a document"
     description = (
-        "Create one document in one of the listed folders. Whoever else reads that folder, or "
-        "one above it, must be listed too."
+        "Create one document in one of the listed folders. Everybody else who reads that folder, "
+        "or one above it, must be listed too."
     )
     needs = frozenset({"folders"})
     takes = ("folder", "recipient", "recipient_domain")
-    needs_option = True
+    needs_targets = True
     arguments = CreateDocumentArguments
 
     def targets(self, arguments: CreateDocumentArguments) -> tuple[Target, ...]:

@@ -31,12 +31,12 @@ class MoveDocument(FilesAction[MoveDocumentArguments]):
     resource_type = "document"
     title = "Move a document"
     description = (
-        "Move one document into one of the listed folders. Whoever may read it only there, and "
+        "Move one document into one of the listed folders. Who may read it only there, and "
         "its owner, must be listed too."
     )
     needs = frozenset({"folders"})
     takes = ("folder", "recipient", "recipient_domain")
-    needs_option = True
+    needs_targets = True
     object_kind = "document"
     object_field = "document_id"
     exposes_object = True

@@ -38,7 +38,7 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
     )
     needs = frozenset({"folders"})
     takes = ("recipient", "recipient_domain")
-    needs_option = True
+    needs_targets = True
     object_kind = "document"
     object_field = "document_id"
     exposes_object = True

@@ -29,7 +29,7 @@ class CommentJiraTask(IssuesAction[CommentJiraTaskArguments]):
     )
     needs = frozenset({"projects"})
     takes = ("project",)
-    needs_option = True
+    needs_targets = True
     object_kind = "issue"
     object_field = "issue_key"
     arguments = CommentJiraTaskArguments

@@ -34,7 +34,7 @@ class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
     )
     needs = frozenset({"projects"})
     takes = ("project", "label", "assignee")
-    needs_option = True
+    needs_targets = True
     arguments = CreateJiraTaskArguments
 
     def targets(self, arguments: CreateJiraTaskArguments) -> tuple[Target, ...]:

@@ -62,7 +62,7 @@ class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
     )
     needs = frozenset({"projects"})
     takes = ("project", "status", "label", "assignee")
-    needs_option = True
+    needs_targets = True
     object_kind = "issue"
     object_field = "issue_key"
     arguments = UpdateJiraTaskArguments

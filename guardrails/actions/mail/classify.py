@@ -37,7 +37,7 @@ class Classify(MailAction[ClassifyArguments]):
     )
     needs = frozenset({"email", "labels"})
     takes = ("label",)
-    needs_option = True
+    needs_targets = True
     object_kind = "email"
     object_field = "email_id"
     from_mail = True
@@ -63,10 +63,10 @@ class Classify(MailAction[ClassifyArguments]):
         after = [label for label in before if label not in removals]
         after += [arguments.label_id] if arguments.label_id not in after else []
 
-        def told(labels: Sequence[str]) -> str:
+        def list_labels(labels: Sequence[str]) -> str:
             return ", ".join(names.get(label, label) for label in labels) or NOTHING
 
-        return (("labels", told(before), told(after)),)
+        return (("labels", list_labels(before), list_labels(after)),)
 
     def inverse(
         self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]

@@ -20,5 +20,5 @@ def receivers(role: Role, addresses: Sequence[str], *, field: str = "") -> tuple
 
 def named(addresses: Sequence[str]) -> str:
     """The receivers in words; a long list is cut and says so."""
-    shown = ", ".join(addresses[:5])
-    return f"{shown} and {len(addresses) - 5} more" if len(addresses) > 5 else shown
+    listing = ", ".join(addresses[:5])
+    return f"{listing} and {len(addresses) - 5} more" if len(addresses) > 5 else listing

@@ -33,7 +33,7 @@ class MoveEmail(MailAction[MoveEmailArguments]):
     description = "Put one mail into one of the listed folders and out of every other."
     needs = frozenset({"email", "folders"})
     takes = ("folder",)
-    needs_option = True
+    needs_targets = True
     object_kind = "email"
     object_field = "email_id"
     from_mail = True

@@ -29,7 +29,7 @@ class Sends(MailAction[R]):
     resource_type = "email"
     needs = frozenset({"email", "thread"})
     takes = ("recipient", "recipient_domain")
-    needs_option = True
+    needs_targets = True
     can_be_drafted = True
     sends_mail = True
     object_kind = "email"

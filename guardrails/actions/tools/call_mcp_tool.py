@@ -1,7 +1,7 @@
 """Call one listed tool of one of the organisation's MCP servers.
 
 What is sent leaves the house, whatever the tool is said to do: every call reaches other people,
-and whoever stands in the arguments as an address is a receiver. A tool that acts also does what
+and anybody who stands in the arguments as an address is a receiver. A tool that acts also does what
 only its server knows, so a person is asked each time, unless an operator says that it can be
 taken back there, or that it only reads.
 """
@@ -70,7 +70,7 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
     )
     needs = frozenset()
     takes = ("tool", "recipient", "recipient_domain")
-    needs_option = True
+    needs_targets = True
     object_kind = "tool"
     tells = True
     arguments = CallMcpToolArguments
@@ -101,7 +101,7 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
     def effects(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[Effect, ...]:
         tool = facts.tool
         server = visible(tool.server, limit=100) if tool else "somebody"
-        out = Effect(kind="egress", because=f"the MCP server {server} is told all of this")
+        out = Effect(kind="egress", because=f"the MCP server {server} gets all of this")
         if tool and tool.effect in ("reading", "undoable"):
             return (out,)
         return (out, Effect(kind="destructive", because="only the server knows what it changes"))
@@ -119,5 +119,7 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
 
     def outcome(self, arguments: CallMcpToolArguments, answer: Mapping[str, Any]) -> Outcome:
         # No artifacts: an id that a stranger names is nothing that this run has made.
-        kept = {name: answer[name] for name in ("text", "structured", "left_out") if name in answer}
-        return {"tool": arguments.tool, **kept}, ()
+        content = {
+            name: answer[name] for name in ("text", "structured", "left_out") if name in answer
+        }
+        return {"tool": arguments.tool, **content}, ()

@@ -35,7 +35,7 @@ View = Callable[..., HttpResponse]
 
 
 def may_decide(request: HttpRequest) -> bool:
-    return bool(request.user.has_perm(delegation.PERMISSION))
+    return bool(request.user.has_perm(delegation.CODENAME))
 
 
 def urls(model_admin: ModelAdmin) -> list[URLPattern]:
@@ -88,7 +88,7 @@ def decide(request: HttpRequest, row: Approval) -> HttpResponse:
     if word not in ("confirm", "reject"):
         messages.error(request, "There is no such answer.")
         return redirect("admin:guardrails_approval_change", row.pk)
-    with told(request):
+    with report_errors(request):
         if word == "reject":
             result = approvals.reject(**given, reason=request.POST.get("reason", "")[:REASON_MAX])
         else:
@@ -148,8 +148,8 @@ def edit(request: HttpRequest, row: Approval, context: dict[str, Any]) -> HttpRe
         return redirect("admin:guardrails_approval_change", row.pk)
     without = [action.object_field] if action.object_field else []
     fields = schema_form.fields(action.arguments, prefix=PREFIX, without=without)
-    shown = schema_form.initial(action.arguments, row.arguments)
-    initial = {PREFIX + name: value for name, value in shown.items()}
+    initial_values = schema_form.initial(action.arguments, row.arguments)
+    initial = {PREFIX + name: value for name, value in initial_values.items()}
     form = type("EditForm", (forms.Form,), fields)(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
@@ -182,7 +182,7 @@ def _changes(action: AnyAction, cleaned: dict[str, Any], without: list[str]) -> 
 
 def delegate(request: HttpRequest, row: Approval) -> HttpResponse:
     kind, name = request.POST.get("kind", ""), request.POST.get("name", "").strip()
-    with told(request):
+    with report_errors(request):
         handed = delegation.delegate(
             organisation_id=row.organisation_id,
             approval_id=row.id,
@@ -197,7 +197,7 @@ def delegate(request: HttpRequest, row: Approval) -> HttpResponse:
 
 
 def escalate(request: HttpRequest, row: Approval) -> HttpResponse:
-    with told(request):
+    with report_errors(request):
         delegation.escalate(
             organisation_id=row.organisation_id, approval_id=row.id, by=operator(request)
         )
@@ -223,7 +223,7 @@ def deciders(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 @contextmanager
-def told(request: HttpRequest) -> Iterator[None]:
+def report_errors(request: HttpRequest) -> Iterator[None]:
     """What could not be done is said on the next page."""
     try:
         yield

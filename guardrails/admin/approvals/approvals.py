@@ -63,7 +63,7 @@ class DelegatedFilter(admin.SimpleListFilter):
 class ApprovalAdmin(ReadOnlyAdmin):
     """The inbox: what waits comes first. Nothing can be edited here; people decide."""
 
-    list_display = ("created_at", "headline", "standing", "account", "holder", "outcome", "seconds")
+    list_display = ("created_at", "headline", "status", "account", "holder", "outcome", "seconds")
     list_display_links = ("created_at", "headline")
     list_filter = (
         "state",
@@ -80,8 +80,8 @@ class ApprovalAdmin(ReadOnlyAdmin):
     ordering = (WAITING_FIRST.asc(), "-created_at")
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
     search_help_text = "The whole id of the approval, the action, the user or the turn"
-    fields = ("account", "standing", "action_id")
-    readonly_fields = ("standing",)
+    fields = ("account", "status", "action_id")
+    readonly_fields = ("status",)
     change_form_outer_before_template = "guardrails/approval.html"
     actions = ("decide_selected",)
 
@@ -93,7 +93,7 @@ class ApprovalAdmin(ReadOnlyAdmin):
         return visible(row.description, limit=160)
 
     @display(description="State", label=APPROVAL_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: Approval) -> str:
+    def status(self, row: Approval) -> str:
         escalated = row.state == Approval.State.PENDING and row.escalated_at
         return "Waiting, escalated" if escalated else row.get_state_display()
 

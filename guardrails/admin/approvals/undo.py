@@ -88,7 +88,7 @@ def _command(request: HttpRequest, phases: tuple[Recorded, ...]) -> None:
 
 def _page(phases: tuple[Recorded, ...]) -> dict[str, Any]:
     last = phases[-1]
-    told = [str(phase.payload["undo"]) for phase in phases if phase.payload.get("undo")]
+    undone = [str(phase.payload["undo"]) for phase in phases if phase.payload.get("undo")]
     row = Undo.objects.filter(undone_action_id=last.action_id).first()
     ledger = reverse("admin:audit_executedagentaction_changelist")
     return {
@@ -96,7 +96,7 @@ def _page(phases: tuple[Recorded, ...]) -> dict[str, Any]:
         "headline": visible(str(last.payload.get("description") or last.action_type)),
         "on_behalf_of": last.on_behalf_of,
         "at": moment(last.recorded_at),
-        "how": visible(told[-1]) if told else "",
+        "how": visible(undone[-1]) if undone else "",
         "can_be_undone": undo.can_be_undone(phases),
         "is_undone": row is not None and row.state in ("succeeded", "noop"),
         "row": row,

@@ -44,7 +44,7 @@ class KeepingPage:
     route: str  # below that of the first one, to which the sidebar leads
     title: str
     right: str
-    shown: Callable[[HttpRequest, Organisation], dict[str, Any]]
+    load_context: Callable[[HttpRequest, Organisation], dict[str, Any]]
     done: Callable[[HttpRequest, Organisation], str]
 
     @property
@@ -71,7 +71,7 @@ class KeepingPage:
         }
         if organisation:
             try:
-                context |= self.shown(request, organisation)
+                context |= self.load_context(request, organisation)
             except REFUSED as error:
                 messages.error(request, str(error))
         return TemplateResponse(request, f"guardrails/ledger_{self.name}.html", context)
@@ -127,7 +127,7 @@ def erase(request: HttpRequest, organisation: Organisation) -> str:
     )
 
 
-def show_holds(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
+def show_legal_holds(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
     held = [
         {
             "id": row.action_id,
@@ -141,10 +141,10 @@ def show_holds(request: HttpRequest, organisation: Organisation) -> dict[str, An
         }
         for row in erasure.list_legal_holds(organisation.id)
     ]
-    return {"holds": held}
+    return {"legal_holds": held}
 
 
-def hold(request: HttpRequest, organisation: Organisation) -> str:
+def change_legal_hold(request: HttpRequest, organisation: Organisation) -> str:
     about: dict[str, Any] = {
         "tenant_id": organisation.id,
         "reason": reason(request),
@@ -156,11 +156,11 @@ def hold(request: HttpRequest, organisation: Organisation) -> str:
         user = "" if everything else request.POST.get("user", "").strip()
         if not user and not everything:
             raise ValueError("Name the user, or choose everything.")
-        made = erasure.set_legal_hold(on_behalf_of=user, **about)
-        return f"The hold {made} is in force."
+        action_id = erasure.set_legal_hold(on_behalf_of=user, **about)
+        return f"The legal hold {action_id} is in force."
     if not erasure.release_legal_hold(released, **about):
-        raise ValueError("This organisation has no such hold in force.")
-    return f"The hold {released} is released."
+        raise ValueError("This organisation has no such legal hold in force.")
+    return f"The legal hold {released} is released."
 
 
 def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
@@ -237,7 +237,7 @@ PAGES = (
         route="keeping/",
         title="Erase contents",
         right="audit.erase_contents",
-        shown=show_erasure,
+        load_context=show_erasure,
         done=erase,
     ),
     KeepingPage(
@@ -245,15 +245,15 @@ PAGES = (
         route="keeping/holds/",
         title="Legal holds",
         right="audit.hold_contents",
-        shown=show_holds,
-        done=hold,
+        load_context=show_legal_holds,
+        done=change_legal_hold,
     ),
     KeepingPage(
         name="retention",
         route="keeping/months/",
         title="Old months",
         right="audit.drop_months",
-        shown=show_retention,
+        load_context=show_retention,
         done=cut,
     ),
     KeepingPage(
@@ -261,7 +261,7 @@ PAGES = (
         route="keeping/end/",
         title="An organisation's end",
         right="audit.end_ledger",
-        shown=show_end,
+        load_context=show_end,
         done=finish,
     ),
 )

@@ -27,7 +27,7 @@ NO_OTHER_BUTTONS = {"show_save_and_continue": False, "show_save_and_add_another"
 
 @admin.register(CheckpointRecipient)
 class RecipientAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
-    list_display = ("shown_address", "kind", "organisation", "standing", "last_delivery")
+    list_display = ("shown_address", "kind", "organisation", "status", "last_delivery")
     list_filter = ("organisation", "kind")
     list_select_related = ("organisation",)
     list_per_page = 50
@@ -39,7 +39,7 @@ class RecipientAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
         return visible(row.address, limit=32)
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: CheckpointRecipient) -> str:
+    def status(self, row: CheckpointRecipient) -> str:
         if row.failures:
             return "Not reached"
         return "Receives" if row.confirmed_at else "Waits for its code"

@@ -118,13 +118,13 @@ def _facts(change: Any) -> list[tuple[str, str]]:
     """What the provider said, as plain text with its hidden characters shown."""
     if not isinstance(change, Mapping):
         return []
-    told = (
+    message = (
         ("Id there", change.get("object_id")),
         ("When", change.get("at")),
         ("Our key", change.get("key") or "none"),
         ("Entry", change.get("id")),
     )
-    return [(name, visible(str(value), limit=500)) for name, value in told]
+    return [(name, visible(str(value), limit=500)) for name, value in message]
 
 
 def _run(row: Recorded) -> dict[str, Any]:

@@ -41,8 +41,8 @@ class PatternActionForm(ArgumentFields, forms.ModelForm):  # type: ignore[misc,t
         super().__init__(*args, **kwargs)
         action = registry.BY_NAME.get(self.instance.action_type)
         if action:
-            shown = schema_form.initial(action.arguments, self.instance.arguments)
-            self.initial.update({PREFIX + name: value for name, value in shown.items()})
+            initial_values = schema_form.initial(action.arguments, self.instance.arguments)
+            self.initial.update({PREFIX + name: value for name, value in initial_values.items()})
 
     def clean(self) -> dict[str, Any]:
         """The arguments of the chosen action; the model says whether they fit it."""

@@ -19,7 +19,7 @@ from guardrails.learn import proposals
 from guardrails.models import LearnedPattern, PatternEvidence
 from guardrails.policies import explain, simulation
 
-SHOWN = 10
+MAX_LINES = 10
 Side = PatternEvidence.Side
 ORDER = (Side.CONTRADICTING, Side.SUPPORTING, Side.UNDECIDED)
 
@@ -40,7 +40,7 @@ class Line:
 
     subject: str
     at: str
-    told: str
+    sentence: str
     by_person: bool
 
 
@@ -49,7 +49,7 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
     zone = ZoneInfo(pattern.account.time_zone)
     evidence = list(pattern.evidence.all())
     sides = {side: [one for one in evidence if one.side == side] for side in ORDER}
-    hits = pattern.hit_rows.all()[:SHOWN]
+    hits = pattern.hit_rows.all()[:MAX_LINES]
     tried_on = evidence[0] if evidence else None
     return {
         "pattern": pattern,
@@ -62,7 +62,7 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
         "steps": list(_steps(pattern, tried_on)),
         "tried_on": _line(tried_on, zone) if tried_on else None,
         "evidence": [
-            (side.label, len(rows), [_line(one, zone) for one in rows[:SHOWN]])
+            (side.label, len(rows), [_line(one, zone) for one in rows[:MAX_LINES]])
             for side, rows in sides.items()
         ],
         "enough": proposals.ENOUGH,
@@ -71,7 +71,7 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
             Line(
                 subject=visible(hit.subject) or "(no subject)",
                 at=_moment(hit.at, zone),
-                told=hit.correction or "Nobody put it back.",
+                sentence=hit.correction or "Nobody put it back.",
                 by_person=hit.corrected_at is not None,
             )
             for hit in hits
@@ -95,7 +95,7 @@ def _matches(pattern: LearnedPattern) -> Iterator[tuple[str, str]]:
 
 def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterator[Step]:
     """Every action as the guardrails would decide it now, on the newest mail that fits; where
-    there is none, what the permission says in general."""
+    there is none, what the allowed action says in general."""
     account = pattern.account.ref()
     in_general = {
         one.action_type: one for one in explain.effective(policy_snapshot(account), account.source)
@@ -135,7 +135,7 @@ def _line(row: PatternEvidence, zone: ZoneInfo) -> Line:
     return Line(
         subject=visible(row.subject) or "(no subject)",
         at=_moment(row.occurred_at, zone),
-        told=visible(row.told),
+        sentence=visible(row.sentence),
         by_person=row.by_person,
     )
 

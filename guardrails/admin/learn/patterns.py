@@ -38,7 +38,7 @@ class PatternActionInline(TabularInline):  # type: ignore[misc]
 
 @admin.register(LearnedPattern)
 class LearnedPatternAdmin(PolicyAdmin):
-    list_display = ("name", "account", "standing", "matcher", "hits", "precise", "last_hit_at")
+    list_display = ("name", "account", "status", "matcher", "hits", "precise", "last_hit_at")
     list_filter = (("account", AutocompleteSelectFilter), "state", "proposed_by")
     search_fields = ("name", "sender_address", "sender_domain", "list_id")
     inlines = (PatternActionInline,)
@@ -56,7 +56,7 @@ class LearnedPatternAdmin(PolicyAdmin):
     )
 
     @display(description="State", label=PATTERN_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: LearnedPattern) -> str:
+    def status(self, row: LearnedPattern) -> str:
         return "Expired" if row.is_expired(timezone.now()) else row.get_state_display()
 
     @display(description="Matches")  # type: ignore[untyped-decorator]
@@ -92,7 +92,7 @@ class LearnedPatternAdmin(PolicyAdmin):
             {
                 **(extra_context or {}),
                 **context,
-                "standing": self.standing(row) if row else "",
+                "status": self.status(row) if row else "",
                 "may_decide": may_decide,
             },
         )

@@ -14,7 +14,7 @@ from guardrails.facts.text import visible
 from guardrails.learn import skills
 from guardrails.models import Skill
 
-SHOWN = 50
+MAX_LINES = 50
 
 
 def context(skill: Skill, chosen: QueryDict) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def context(skill: Skill, chosen: QueryDict) -> dict[str, Any]:
         "from_mail": skill.proposed_by == Skill.ProposedBy.MAIL,
         "origin": skill.get_proposed_by_display(),
         "said": visible(skill.reason),
-        "versions": rows[:SHOWN],
+        "versions": rows[:MAX_LINES],
         "old": old,
         "new": new,
         "sides": (

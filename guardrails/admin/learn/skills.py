@@ -39,7 +39,7 @@ class SkillAdmin(PolicyAdmin):
     list_display = (
         "name",
         "version",
-        "standing",
+        "status",
         "enabled",
         "owner",
         "use_count",
@@ -51,7 +51,7 @@ class SkillAdmin(PolicyAdmin):
     fields = ("organisation", "account", "name", "description", "content", "enabled")
 
     @display(description="State", label=STATE_COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: Skill) -> str:
+    def status(self, row: Skill) -> str:
         return row.get_state_display()
 
     @display(description="Whose", ordering="account")  # type: ignore[untyped-decorator]

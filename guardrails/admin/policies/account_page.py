@@ -42,7 +42,7 @@ class Refusal:
 class Line:
     """One action of the page, with where to change it."""
 
-    told: Effective
+    effective: Effective
     takes: str
     permit_query: str
     target_query: str
@@ -56,11 +56,11 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         policy, source = policy_snapshot(account.ref()), account.source
         lines = [_line(account, one) for one in explain.effective(policy, source)]
         context |= {
-            "permitted": [one for one in lines if one.told.verdict != "refuse"],
-            "refused": [one for one in lines if one.told.verdict == "refuse"],
+            "permitted": [one for one in lines if one.effective.verdict != "refuse"],
+            "refused": [one for one in lines if one.effective.verdict == "refuse"],
             "findings": findings(policy, source),
-            "is_empty": not policy.rules,
-            "presets": policy_files.presets_for(account) if not policy.rules else {},
+            "is_empty": not policy.allowed_actions,
+            "presets": policy_files.presets_for(account) if not policy.allowed_actions else {},
             "target": target,
             "reach": explain.may_ever(policy, source, target, now=timezone.now()) if target else (),
             "refusals": _refusals(account),
@@ -79,16 +79,20 @@ def why_page(request: HttpRequest, context: dict[str, Any], action_id: UUID) -> 
     account = Account.objects.filter(
         organisation=row.tenant_id, pk=row.account_id or NOBODY
     ).first()
-    rule = AllowedAction.objects.filter(pk=found.rule_id).first() if found.rule_id else None
+    allowed_action = (
+        AllowedAction.objects.filter(pk=found.allowed_action_id).first()
+        if found.allowed_action_id
+        else None
+    )
     context |= {
         "title": "Why was this decided so?",
         "why": found,
         "at": moment(row.occurred_at),
         "description": visible(str(row.payload.get("description", ""))),
         "account": account,
-        "rule": rule,
-        "options": AllowedActionOption.objects.filter(pk__in=found.option_ids),
-        "permit": _query(account, row) if account and not found.rule_id else "",
+        "allowed_action": allowed_action,
+        "listed_targets": AllowedActionOption.objects.filter(pk__in=found.target_ids),
+        "permit": _query(account, row) if account and not found.allowed_action_id else "",
     }
     return TemplateResponse(request, "guardrails/why.html", context)
 
@@ -97,12 +101,12 @@ def address_of(account: Account) -> str:
     return f"{reverse('admin:guardrails_policy_explain')}?{urlencode({'account': account.pk})}"
 
 
-def _line(account: Account, told: Effective) -> Line:
-    action = registry.BY_NAME[told.action_type]
-    given = {"account": account.pk, "action_type": told.action_type}
+def _line(account: Account, effective: Effective) -> Line:
+    action = registry.BY_NAME[effective.action_type]
+    given = {"account": account.pk, "action_type": effective.action_type}
     target = given | {"source": account.source, "kind": next(iter(action.takes), "")}
     return Line(
-        told=told,
+        effective=effective,
         takes=", ".join(kind.replace("_", " ") for kind in action.takes),
         permit_query=urlencode(given),
         target_query=urlencode(target),

@@ -6,7 +6,7 @@ from unfold.decorators import display
 from guardrails.admin.base import kinds
 from guardrails.admin.policies.conditions_form import WithConditions
 from guardrails.admin.policies.trial import DraftAdmin
-from guardrails.models import CeilingRule
+from guardrails.models import CeilingLimit
 
 CEILING_COLOURS = {
     "Forbidden": "danger",
@@ -16,15 +16,15 @@ CEILING_COLOURS = {
 }
 
 
-class CeilingRuleForm(WithConditions):
+class CeilingLimitForm(WithConditions):
     class Meta:
-        model = CeilingRule
+        model = CeilingLimit
         fields = ("organisation", "action_type", "at_most", "hold_seconds", "conditions", "note")
 
 
-@admin.register(CeilingRule)
-class CeilingRuleAdmin(DraftAdmin):
-    form = CeilingRuleForm
+@admin.register(CeilingLimit)
+class CeilingLimitAdmin(DraftAdmin):
+    form = CeilingLimitForm
     list_display = ("what", "organisation", "limit", "only_if", "note")
     list_filter = ("organisation", "at_most")
     list_select_related = ("organisation",)
@@ -32,13 +32,13 @@ class CeilingRuleAdmin(DraftAdmin):
     autocomplete_fields = ()
 
     @display(description="Action")  # type: ignore[untyped-decorator]
-    def what(self, row: CeilingRule) -> str:
+    def what(self, row: CeilingLimit) -> str:
         return row.get_action_type_display() or "Every action"
 
     @display(description="At most", label=CEILING_COLOURS)  # type: ignore[untyped-decorator]
-    def limit(self, row: CeilingRule) -> str:
+    def limit(self, row: CeilingLimit) -> str:
         return row.get_at_most_display()
 
     @display(description="Only if")  # type: ignore[untyped-decorator]
-    def only_if(self, row: CeilingRule) -> str:
+    def only_if(self, row: CeilingLimit) -> str:
         return kinds(row.conditions)

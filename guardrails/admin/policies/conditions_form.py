@@ -45,7 +45,7 @@ class ConditionForm(forms.Form):
             for one in error.errors():
                 name = str(one["loc"][0]) if one["loc"] else ""
                 if name not in self.errors:
-                    self.add_error(name if name in self.fields else None, _told(one))
+                    self.add_error(name if name in self.fields else None, _explain(one))
         return raw
 
     def raw(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class ConditionsWidget(forms.Widget):
         ]
         kind = data.get(f"{name}-kind", "")
         if f"{name}-add" in data and kind in conditions.BY_KIND:
-            items.append(_made(name, max(numbers, default=-1) + 1, kind=kind, is_new=True))
+            items.append(_create(name, max(numbers, default=-1) + 1, kind=kind, is_new=True))
         return Sent(items=tuple(items), edited=editing)
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
@@ -191,11 +191,11 @@ class WithConditions(DraftForm):
         return is_editing(self.data, "conditions")
 
 
-def _told(error: ErrorDetails) -> str:
-    told = error["msg"].removeprefix("Value error, ")
+def _explain(error: ErrorDetails) -> str:
+    sentence = error["msg"].removeprefix("Value error, ")
     if error["type"] == "value_error" and error["loc"]:
-        return f"“{visible(str(error['input']))}” {told}."
-    return f"{told[:1].upper()}{told[1:]}."
+        return f"“{visible(str(error['input']))}” {sentence}."
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def is_editing(data: Mapping[str, Any], name: str) -> bool:
@@ -207,7 +207,7 @@ def _stored(name: str, raw: Any) -> Sent:
     """Items for what the database has. Anything but a list is one that cannot be read."""
     found = raw if isinstance(raw, list) else [] if raw is None else [raw]
     items = (
-        _made(name, number, kind=one["kind"], raw=one)
+        _create(name, number, kind=one["kind"], raw=one)
         if isinstance(conditions.read(one), Condition)
         else Item(number=number, stored=one)
         for number, one in enumerate(found)
@@ -228,7 +228,7 @@ def _sent(data: Any, name: str, number: int, *, editing: bool) -> Item:
     return Item(number=number, kind=kind, form=form)
 
 
-def _made(
+def _create(
     name: str, number: int, *, kind: str, raw: Mapping[str, Any] | None = None, is_new: bool = False
 ) -> Item:
     model = conditions.BY_KIND[kind]

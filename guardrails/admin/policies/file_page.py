@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from guardrails.admin.authors import author
 from guardrails.admin.policies.account_page import address_of
-from guardrails.admin.policies.trial import LASTS, OF, chosen, told
+from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
 from guardrails.admin.scope import choose_account
 from guardrails.decide.policy_file import PolicyFile, with_file
 from guardrails.facts.text import visible
@@ -107,9 +107,9 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         try:
             wanted = policy_files.whole(account, policy_text.read(text))
             found = policy_files.differences(account, wanted)
-            shown = digest(found)
+            expected = digest(found)
             draft = with_file(policy_snapshot(account.ref()), wanted, account.ref().source)
-            context |= {"text": text, "differences": found, "shown": shown, "chosen": True}
+            context |= {"text": text, "differences": found, "shown": expected, "chosen": True}
             context |= {"findings": findings(draft, account.source)}
             context |= {"lasts": LASTS, "kinds_of_past": OF}
             if "_try" in request.POST:
@@ -117,7 +117,7 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
             if request.POST.get("shadow"):
                 return _shadow(request, account, wanted)
             if "_save" in request.POST:
-                return _apply(request, context, account, wanted, shown)
+                return _apply(request, context, account, wanted, expected)
         except PolicyFileError as error:
             context["problem"] = visible(str(error))
     return TemplateResponse(request, "guardrails/import.html", context)
@@ -139,11 +139,15 @@ def _text(request: HttpRequest, context: dict[str, Any]) -> str:
 
 
 def _apply(
-    request: HttpRequest, context: dict[str, Any], account: Account, wanted: PolicyFile, shown: str
+    request: HttpRequest,
+    context: dict[str, Any],
+    account: Account,
+    wanted: PolicyFile,
+    expected: str,
 ) -> HttpResponse:
     if not may_apply(request):
         raise PermissionDenied
-    if request.POST.get("shown") != shown:
+    if request.POST.get("shown") != expected:
         context["problem"] = "The policy changed meanwhile. Look at the differences again."
         return TemplateResponse(request, "guardrails/import.html", context)
     done = policy_files.apply(account, wanted, author=author(request))
@@ -162,10 +166,10 @@ def _try_first(
         account_id=account.pk,
         **chosen(request),
     )
-    kept = [("text", context["text"]), ("shown", context["shown"])]
-    context |= told(replay) | {
+    hidden_fields = [("text", context["text"]), ("shown", context["shown"])]
+    context |= describe(replay) | {
         "what": f"The policy with {len(context['differences'])} changed entries, for {account}.",
-        "kept": kept if may_apply(request) else None,
+        "kept": hidden_fields if may_apply(request) else None,
     }
     return TemplateResponse(request, "guardrails/replay.html", context)
 

@@ -23,17 +23,17 @@ from integrations.models import McpServer, McpTool
 from integrations.providers.mcp import catalogue, session
 from integrations.providers.mcp.session import NotInstalled
 
-STANDING = {
+STATUS_WORDS = {
     "enabled": "success",
     "off": "info",
     "changed, off": "warning",
     "gone": "warning",
     "not usable": "danger",
 }
-SHOWN = 500
+MAX_TOOLS = 500
 
 
-def standing(row: McpTool) -> str:
+def status(row: McpTool) -> str:
     if row.unusable:
         return "not usable"
     if row.gone_at:
@@ -46,7 +46,15 @@ def standing(row: McpTool) -> str:
 @admin.register(McpServer)
 class McpServerAdmin(PolicyAdmin):
     autocomplete_fields = ()
-    list_display = ("name", "slug", "organisation", "enabled", "tools", "last_read", "told")
+    list_display = (
+        "name",
+        "slug",
+        "organisation",
+        "enabled",
+        "tools",
+        "last_read",
+        "last_error_text",
+    )
     list_filter = ("organisation", "enabled")
     list_select_related = ("organisation",)
     search_fields = ("name", "slug", "url")
@@ -63,7 +71,7 @@ class McpServerAdmin(PolicyAdmin):
         return moment(row.looked_at) if row.looked_at else "never"
 
     @display(description="Problem")  # type: ignore[untyped-decorator]
-    def told(self, row: McpServer) -> str:
+    def last_error_text(self, row: McpServer) -> str:
         return visible(row.problem)
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -131,10 +139,10 @@ def _page(row: McpServer) -> dict[str, Any]:
         "missing": "" if session.is_installed() else str(NotInstalled()),
         "token": known,
         "read_at": moment(row.looked_at) if row.looked_at else "",
-        "colours": STANDING,
+        "colours": STATUS_WORDS,
         "tools": [
-            {"row": tool, "title": visible(tool.title, limit=80), "standing": standing(tool)}
-            for tool in row.tools.all()[:SHOWN]
+            {"row": tool, "title": visible(tool.title, limit=80), "status": status(tool)}
+            for tool in row.tools.all()[:MAX_TOOLS]
         ],
     }
 
@@ -177,9 +185,9 @@ class McpToolAdmin(PolicyAdmin):
     def of(self, row: McpTool) -> str:
         return str(row.server.organisation)
 
-    @display(description="State", label=STANDING)  # type: ignore[untyped-decorator]
+    @display(description="State", label=STATUS_WORDS)  # type: ignore[untyped-decorator]
     def state(self, row: McpTool) -> str:
-        return standing(row)
+        return status(row)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False  # its server offers it
@@ -207,7 +215,7 @@ class McpToolAdmin(PolicyAdmin):
             before = _lines(row.seen) if row.seen else []
             context |= {
                 "tool": row,
-                "standing": standing(row),
+                "status": status(row),
                 "changed": moment(row.changed_at) if row.changed_at else "",
                 "gone": moment(row.gone_at) if row.gone_at else "",
                 "unusable": visible(row.unusable),

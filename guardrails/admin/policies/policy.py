@@ -18,7 +18,7 @@ from integrations.models import Account
 
 
 def urls(site: AdminSite) -> list[URLPattern]:
-    """The addresses of these pages, each for people who may see permissions."""
+    """The addresses of these pages, each for people who may see allowed actions."""
 
     def page(route: str, name: str, view: Any) -> URLPattern:
         def permitted(request: HttpRequest, **given: Any) -> HttpResponse:

@@ -12,7 +12,7 @@ from audit.ledger.timeline import moment
 from guardrails.admin.authors import author
 from guardrails.admin.policies.account_page import address_of
 from guardrails.admin.policies.file_page import digest, may_apply
-from guardrails.admin.policies.trial import told
+from guardrails.admin.policies.trial import describe
 from guardrails.admin.scope import choose_account
 from guardrails.facts.text import visible
 from guardrails.policies import shadow
@@ -25,12 +25,12 @@ def shadow_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     account = choose_account(request)["account"]
     if account is None:
         raise Http404("There is no such account.")
-    found = shadow.standing(account)
+    found = shadow.load_status(account)
     if found and request.method == "POST":
         return _decided(request, account, found)
     context |= {"account": account, "may_apply": may_apply(request), "found": found}
     if found:
-        context |= told(found.replay) | {
+        context |= describe(found.replay) | {
             "since": moment(found.row.since),
             "shown": digest(found.changes),
         }
@@ -38,7 +38,7 @@ def shadow_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     return TemplateResponse(request, "guardrails/shadow.html", context)
 
 
-def _decided(request: HttpRequest, account: Account, found: shadow.Standing) -> HttpResponse:
+def _decided(request: HttpRequest, account: Account, found: shadow.ShadowStatus) -> HttpResponse:
     if not may_apply(request):
         raise PermissionDenied
     word = request.POST.get("word")

@@ -15,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
 from guardrails.admin.authors import author
-from guardrails.admin.policies.trial import LASTS, chosen, told
+from guardrails.admin.policies.trial import LASTS, chosen, describe
 from guardrails.admin.scope import choose_organisation
 from guardrails.decide.snapshot import Switch
 from guardrails.execute import switches
@@ -109,7 +109,7 @@ class SwitchAdmin(ReadOnlyAdmin):
             account_id=scope.account_id,
             **chosen(request),
         )
-        context = self.admin_site.each_context(request) | told(replay)
+        context = self.admin_site.each_context(request) | describe(replay)
         what = f"A switch for {visible(str(row))}, on the last {LASTS[0]} decisions."
         return TemplateResponse(
             request, "guardrails/replay.html", context | {"what": what, "kept": None}

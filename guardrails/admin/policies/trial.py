@@ -1,4 +1,4 @@
-"""Trying a permission, a target or a ceiling rule on the past, before it is saved."""
+"""Trying an allowed action, a target or a ceiling limit on the past, before it is saved."""
 
 from typing import Any
 
@@ -61,15 +61,15 @@ class DraftAdmin(PolicyAdmin):
             account_id=account.pk if account else None,
             **chosen(request),
         )
-        kept = [
+        hidden_fields = [
             (name, value)
             for name, values in request.POST.lists()
             for value in values
             if name not in OWN
         ]
-        context = self.admin_site.each_context(request) | told(replay)
+        context = self.admin_site.each_context(request) | describe(replay)
         whose = account or f"all accounts of {draft.organisation}"
-        context |= {"what": f"{draft}, for {whose}.", "kept": kept}
+        context |= {"what": f"{draft}, for {whose}.", "kept": hidden_fields}
         return TemplateResponse(request, "guardrails/replay.html", context)
 
 
@@ -82,7 +82,7 @@ def chosen(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def told(replay: simulation.Replay) -> dict[str, Any]:
+def describe(replay: simulation.Replay) -> dict[str, Any]:
     """What the page of a replay shows."""
     return {
         "title": "What this would change",

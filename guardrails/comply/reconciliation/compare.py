@@ -105,17 +105,17 @@ def compare(
         if action and action.account_id == account_id:
             used.setdefault(action.action_id, change)
     incidents += _missing(attempted, used, covered_from, now)
-    told = {one.action_id: one for one in [*by_key.values(), *attempted]}
+    by_id = {one.action_id: one for one in [*by_key.values(), *attempted]}
     contradicted = {one.action.action_id for one in incidents if one.action}
     return Comparison(
         effects=len(own),
         by_others=len(changes) - len(own),
-        explained=sum(told[key].status == "succeeded" for key in used.keys() & told.keys()),
-        open=sum(told[key].status == "pending" for key in used.keys() & told.keys()),
+        explained=sum(by_id[key].status == "succeeded" for key in used.keys() & by_id.keys()),
+        open=sum(by_id[key].status == "pending" for key in used.keys() & by_id.keys()),
         incidents=tuple(incidents),
         resolutions=tuple(
             Resolution(action=one, was_done=one.action_id in used)
-            for one in told.values()
+            for one in by_id.values()
             if one.status == "unknown"
             and one.account_id == account_id
             and not one.is_resolved

@@ -21,7 +21,7 @@ from integrations.contracts import AccountRef
 
 SUMMARY = "ledger.reconciliation"
 STEP = "ledger.reconciliation_step"
-SHOWN = 500
+MAX_ROWS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,15 +56,15 @@ class Reconciliation:
     @property
     def sentence(self) -> str:
         """The run in one line."""
-        told, accounts = self.totals, self.totals["accounts"]
-        compared = accounts - told["not_compared"]
+        totals, accounts = self.totals, self.totals["accounts"]
+        compared = accounts - totals["not_compared"]
         found = (
-            f"{told['incidents']} where provider and ledger disagree"
-            if told["incidents"]
+            f"{totals['incidents']} where provider and ledger disagree"
+            if totals["incidents"]
             else "provider and ledger agree"
         )
         line = f"{compared} of {accounts} accounts compared"
-        return f"{line}, {told['effects']} effects: {found}." if compared else f"{line}."
+        return f"{line}, {totals['effects']} effects: {found}." if compared else f"{line}."
 
     def behind(self, results: tuple[AccountResult, ...], *, is_last: bool) -> "Reconciliation":
         """The run after these further accounts."""
@@ -73,7 +73,7 @@ class Reconciliation:
         return replace(
             self,
             totals=_totals(results, self.totals),
-            noted=(*self.noted, *further)[:SHOWN],
+            noted=(*self.noted, *further)[:MAX_ROWS],
             after=None
             if is_last or account is None
             else (account.external_user_id, account.source, str(account.id)),
@@ -86,14 +86,14 @@ def unfinished(organisation_id: UUID) -> Reconciliation | None:
     rows = about_ledger(organisation_id, SUMMARY, STEP, limit=1)
     if not rows or rows[0].action_type == SUMMARY:
         return None
-    told = rows[0].payload
-    user, source, account_id = told["after"]
+    totals = rows[0].payload
+    user, source, account_id = totals["after"]
     return Reconciliation(
         action_id=rows[0].action_id,
-        since=datetime.fromisoformat(told["since"]),
-        began_at=datetime.fromisoformat(told["began_at"]),
-        totals=told["totals"],
-        noted=tuple(told["accounts"]),
+        since=datetime.fromisoformat(totals["since"]),
+        began_at=datetime.fromisoformat(totals["began_at"]),
+        totals=totals["totals"],
+        noted=tuple(totals["accounts"]),
         after=(user, source, account_id),
     )
 

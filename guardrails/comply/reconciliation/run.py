@@ -53,10 +53,10 @@ def reconcile(
     what became of unknown actions, and the run itself.
 
     Without `days` it goes on where a run of the last interval broke off, or back to the last run
-    and a little further. An account that cannot be compared is told as such and keeps no other
+    and a little further. An account that cannot be compared is reported as such and keeps no other
     from it. Raises audit.contracts.LedgerError.
     """
-    run = _anew(now - timedelta(days=days), now) if days else begun(organisation.id, now=now)
+    run = _anew(now - timedelta(days=days), now) if days else start(organisation.id, now=now)
     found = step(organisation, run, now=now)
     while found.after:
         following = step(organisation, found, now=now)
@@ -64,7 +64,7 @@ def reconcile(
     return found
 
 
-def begun(organisation_id: UUID, *, now: datetime) -> Reconciliation:
+def start(organisation_id: UUID, *, now: datetime) -> Reconciliation:
     """The run of the last interval that broke off; a new one where none did."""
     found = reconciliation_rows.unfinished(organisation_id)
     if found and now - found.began_at < _interval():
@@ -81,9 +81,10 @@ def step(organisation: Organisation, run: Reconciliation, *, now: datetime) -> R
         rows = rows.filter(Q(of_user, external_user_id=user) | Q(external_user_id__gt=user))
     rows = rows.order_by("external_user_id", "source", "id")[: ACCOUNTS + 1]
     accounts = [row.ref() for row in rows]
-    told = _told(organisation.id, run.since)
+    recorded_ids = _read_recorded_ids(organisation.id, run.since)
     results = tuple(
-        _account(account, since=run.since, told=told, now=now) for account in accounts[:ACCOUNTS]
+        _account(account, since=run.since, recorded_ids=recorded_ids, now=now)
+        for account in accounts[:ACCOUNTS]
     )
     found = run.behind(results, is_last=len(accounts) <= ACCOUNTS)
     ledger.append(reconciliation_rows.entry(organisation.id, found, now=now))
@@ -139,7 +140,7 @@ def history_of(account: AccountRef, *, since: datetime, now: datetime) -> tuple[
 
 
 def _account(
-    account: AccountRef, *, since: datetime, told: set[str], now: datetime
+    account: AccountRef, *, since: datetime, recorded_ids: set[str], now: datetime
 ) -> AccountResult:
     try:
         changes = history_of(account, since=since, now=now)
@@ -164,7 +165,7 @@ def _account(
         now=now,
     )
     new = tuple(
-        one for one in found.incidents if reconciliation_rows.mark(account, one) not in told
+        one for one in found.incidents if reconciliation_rows.mark(account, one) not in recorded_ids
     )
     for incident in new:
         ledger.append(reconciliation_rows.incident(account, incident, now=now))
@@ -178,14 +179,16 @@ def _by_object(
 ) -> dict[str, list[Attempted]]:
     """The attempted actions on, or behind, each object that changed without a key."""
     objects = sorted({change.object_id for change in changes})
-    made = provider_side.find_creators(tenant_id=tenant_id, external_ids=objects) if objects else {}
+    creators = (
+        provider_side.find_creators(tenant_id=tenant_id, external_ids=objects) if objects else {}
+    )
     by_id = {one.action_id: one for one in attempted}
     by_resource: dict[str, list[Attempted]] = {}
     for one in by_id.values():
         by_resource.setdefault(one.resource_key, []).append(one)
     return {
         name: [
-            *(by_id[key] for key in sorted(made.get(name, set())) if key in by_id),
+            *(by_id[key] for key in sorted(creators.get(name, set())) if key in by_id),
             *by_resource.get(provider_side.digest(tenant_id, name), ()),
         ]
         for name in objects
@@ -202,7 +205,7 @@ def _interval() -> timedelta:
     return timedelta(days=settings.RECONCILE_DAYS or 7)
 
 
-def _told(organisation_id: UUID, since: datetime) -> set[str]:
+def _read_recorded_ids(organisation_id: UUID, since: datetime) -> set[str]:
     """The marks of incidents that are in the ledger already."""
     rows = about_ledger(organisation_id, INCIDENT, since=since - OVERLAP, limit=10_000)
     return {str(row.payload.get("mark", "")) for row in rows}

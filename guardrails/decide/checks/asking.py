@@ -19,7 +19,7 @@ def reasons_to_ask(case: Case) -> Iterator[str]:
     if case.request.origin.revises:
         yield "A person changed what the agent proposed."
     if case.mode == "ask":
-        yield "The permission says so."
+        yield "The policy says so."
     if "ask" in [limit.mode for limit in case.limits]:
         yield "The organisation's ceiling says so."
     if case.request.origin.tighten:
@@ -42,8 +42,8 @@ def _is_strange(case: Case, target: Target) -> bool:
 
 
 def _written_by_the_agent(case: Case) -> Iterator[str]:
-    """What reaches others and is not the user's own words, unless the permission lets it go."""
-    conditions = case.rule.conditions if case.rule else ()
+    """What reaches others and is not the user's own words, unless the allowed action lets it go."""
+    conditions = case.allowed_action.conditions if case.allowed_action else ()
     if any(one.lets_own_text_out for one in conditions):
         return
     written: dict[ArgumentClass | None, list[str]] = {}

@@ -8,7 +8,7 @@ from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import NOTHING, ActionRequest, Check, Decision
 from guardrails.decide.conditions.base import Context, OpeningCondition
 from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, strongest
-from guardrails.decide.snapshot import Limit, Mode, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
 from guardrails.facts.effects import Effect, EffectKind
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import sentence
@@ -31,7 +31,7 @@ class Case:
     parsed: Arguments | None = None
     arguments: Mapping[str, Any] = NOTHING  # canonical, once they are
     limits: tuple[Limit, ...] = ()
-    rule: Rule | None = None
+    allowed_action: AllowedAction | None = None
     openings: tuple[OpeningCondition, ...] = ()  # of the allowed action
     mode: Mode = "ask"
     effects: tuple[Effect, ...] = ()
@@ -39,14 +39,14 @@ class Case:
     targets: tuple[Target, ...] = ()
     receivers: tuple[Target, ...] = ()  # those of the targets that are people
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
-    listed: Mapping[str, Option] = NOTHING  # by path
+    listed: Mapping[str, ListedTarget] = NOTHING  # by path
     authenticated: frozenset[str] = frozenset()  # paths
     in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
     sources: Mapping[str, frozenset[Provenance]] = NOTHING  # by path
-    provenance: Mapping[str, Provenance] = NOTHING  # what is told, by path
+    provenance: Mapping[str, Provenance] = NOTHING  # what is recorded, by path
     relations: Mapping[str, frozenset[Relation]] = NOTHING  # of receivers, by path
     opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
-    rivals: tuple[Option, ...] = ()
+    rivals: tuple[ListedTarget, ...] = ()
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Case:
     def from_content(self) -> bool:
         return self.request.origin.trigger in FROM_CONTENT
 
-    def context(self, facts: Facts, *, asks: bool = False) -> Context:
+    def context(self, facts: Facts, *, needs_approval: bool = False) -> Context:
         """What conditions may look at, once arguments, targets and provenance are known."""
         return Context(
             action=self.action,
@@ -119,31 +119,35 @@ class Case:
             trigger=self.request.origin.trigger,
             facts=facts,
             now=self.now,
-            asks=asks,
+            needs_approval=needs_approval,
         )
 
     @property
     def hold_seconds(self) -> int:
         """How long what reaches others is held first: the strictest counts."""
-        if self.rule is None or not self.has("egress"):
+        if self.allowed_action is None or not self.has("egress"):
             return 0
-        return max(self.rule.hold_seconds, *(limit.hold_seconds for limit in self.limits), 0)
+        return max(
+            self.allowed_action.hold_seconds, *(limit.hold_seconds for limit in self.limits), 0
+        )
 
     def decision(
         self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""
     ) -> Decision:
         seconds = 0 if verdict == "refuse" else self.hold_seconds
-        hold = f" It is held for {duration(seconds)} first." if seconds else ""
-        options = {one.id: one.group_id for one in self.listed.values()} if self.listed else {}
+        wait = f" It is held for {duration(seconds)} first." if seconds else ""
+        listed_targets = (
+            {one.id: one.group_id for one in self.listed.values()} if self.listed else {}
+        )
         return Decision(
             verdict=verdict,
             reason=reason,
-            sentence=sentence(reason, detail) + hold,
+            sentence=sentence(reason, detail) + wait,
             checks=tuple(self.checks),
             policy_digest=self.policy.digest,
-            rule_id=self.rule.id if self.rule else "",
-            option_ids=tuple(options),
-            target_group_id=next(filter(None, options.values()), ""),
+            rule_id=self.allowed_action.id if self.allowed_action else "",
+            option_ids=tuple(listed_targets),
+            target_group_id=next(filter(None, listed_targets.values()), ""),
             effects=self.effects,
             side_effects=tuple([effect.sentence for effect in self.effects]) + self._taken_off(),
             hold_seconds=seconds,

@@ -15,9 +15,9 @@ def look_up(case: Case, action: AnyAction, facts: Facts) -> None:
     listed = {}
     for target in case.targets:
         source = case.request.account.source
-        option = case.policy.granting(action.name, action.resource_type, source, target)
-        if option is not None:
-            listed[target.path] = option
+        listed_target = case.policy.granting(action.name, action.resource_type, source, target)
+        if listed_target is not None:
+            listed[target.path] = listed_target
     case.listed = listed
     if case.receivers and not case.has("egress"):
         case.in_thread = frozenset(
@@ -32,24 +32,24 @@ def look_up(case: Case, action: AnyAction, facts: Facts) -> None:
 
 
 def targets(case: Case, action: AnyAction, facts: Facts) -> None:
-    """Every target is listed. Without options nothing is. Two exceptions: a draft that nobody
-    else sees may address the participants of the thread it answers, and a permission may let
+    """Every target is listed. Without targets nothing is. Two exceptions: a draft that nobody
+    else sees may address the participants of the thread it answers, and an allowed action may let
     receivers in by how they stand to the user."""
     for target in case.targets:
         path = target.path
-        option = case.listed.get(path)
-        if option is None and _is_let_in(case, target):
+        listed_target = case.listed.get(path)
+        if listed_target is None and _is_let_in(case, target):
             case.opened |= {path}
         novel = bool(case.openings) and case.relations.get(path) == frozenset()
         case.require(
             "receiver_novel" if novel else "target_not_listed",
             Check(
                 name=f"target {path}",
-                passed=option is not None or path in case.in_thread or path in case.opened,
+                passed=listed_target is not None or path in case.in_thread or path in case.opened,
                 detail=f"“{target.value}” ({path})",
             ),
         )
-        if option is None:
+        if listed_target is None:
             continue
         if target.catalogue is not None:
             names = getattr(facts, target.catalogue) or {}
@@ -57,18 +57,20 @@ def targets(case: Case, action: AnyAction, facts: Facts) -> None:
                 "target_changed",
                 Check(
                     name=f"provider has {path}",
-                    passed=names.get(target.value) == option.name,
-                    detail=f"“{visible(option.name)}” ({path})",
+                    passed=names.get(target.value) == listed_target.name,
+                    detail=f"“{visible(listed_target.name)}” ({path})",
                 ),
             )
-        if option.single:
+        if listed_target.single:
             source = case.request.account.source
-            options = case.policy.options_for(action.name, action.resource_type, source)
-            case.rivals += snapshot.rivals(options, option)
+            listed_targets = case.policy.listed_targets_for(
+                action.name, action.resource_type, source
+            )
+            case.rivals += snapshot.rivals(listed_targets, listed_target)
 
 
 def _is_let_in(case: Case, target: Target) -> bool:
-    """Whether the permission (not the ceiling) reaches this receiver without listing it. A
+    """Whether the allowed action (not the ceiling) reaches this receiver without listing it. A
     blind copy never is."""
     if not target.is_receiver or target.role == "bcc" or not case.openings:
         return False

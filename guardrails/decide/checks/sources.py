@@ -25,9 +25,13 @@ def sources(
     written = facts.corresponded
     proved: dict[Provenance, Set[str]] = {}
     if case.listed:
-        options = case.listed.items()
-        proved["A"] = {path for path, option in options if option.kind != "recipient_domain"}
-    # Not because of the ceiling, which only narrows: there the permission must name it.
+        listed_targets = case.listed.items()
+        proved["A"] = {
+            path
+            for path, listed_target in listed_targets
+            if listed_target.kind != "recipient_domain"
+        }
+    # Not because of the ceiling, which only narrows: there the allowed action must name it.
     if facts.directory and any("directory" in one.relation for one in case.openings):
         proved["C"] = {one.path for one in case.receivers if one.value in facts.directory}
     if written:

@@ -1,4 +1,4 @@
-"""What stops everything, whoever commands it, when it is decided and again when the attempt
+"""What stops everything, no matter who commands it, when it is decided and again when the attempt
 stands in the ledger. Pure."""
 
 from typing import Literal, NamedTuple

@@ -1,6 +1,6 @@
 """Whether a person's command to take an action back may be carried out. Pure.
 
-The agent's permission is not looked at, nor are targets and provenance: a person commands
+The agent's allowed action is not looked at, nor are targets and provenance: a person commands
 it, and Remit itself kept what there was before. Switches, pauses and the ceiling hold for
 everybody, and what was changed since is left alone.
 """
@@ -12,7 +12,7 @@ from guardrails.decide.checks.stopping import stopping
 from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
 
-COMMANDED = "A person commands it, so the agent needs no permission for it."
+COMMANDED = "A person commands it, so the agent needs no allowed action for it."
 
 
 def undoing(case: Case) -> None:
@@ -35,7 +35,7 @@ def undoing(case: Case) -> None:
         case.refuse("facts_unavailable", "facts")
     object_id = action.object_id(arguments)
     found = object_id is None or (
-        action.object_kind is not None and facts.holds(action.object_kind, object_id)
+        action.object_kind is not None and facts.was_read(action.object_kind, object_id)
     )
     case.require("object_unknown", bare("object", found))
     expected = request.origin.expects_revision

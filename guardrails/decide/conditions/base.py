@@ -38,7 +38,7 @@ class Context:
     relations: Mapping[str, frozenset[Relation]] = field(default_factory=dict)
     words: str = ""
     features: frozenset[str] = frozenset()
-    asks: bool = False
+    needs_approval: bool = False
 
     @property
     def receivers(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Context:
 
 
 class Condition(BaseModel, ABC):
-    """One condition of a permission. All of a permission's conditions must hold."""
+    """One condition of an allowed action. All of an allowed action's conditions must hold."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -102,7 +102,7 @@ class Condition(BaseModel, ABC):
 
     @property
     def opens(self) -> bool:
-        """Whether a permission with it permits more than without it. Most conditions only
+        """Whether an allowed action with it permits more than without it. Most conditions only
         narrow; in the ceiling all of them do."""
         return False
 
@@ -216,7 +216,7 @@ class Unreadable:
 
     def evaluate(self, context: Context) -> Check:
         return Check(
-            name="condition", passed=False, detail="A condition of this permission is unknown."
+            name="condition", passed=False, detail="A condition of this allowed action is unknown."
         )
 
     def model_dump(self, *, mode: str) -> Any:

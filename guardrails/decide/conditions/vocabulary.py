@@ -109,7 +109,7 @@ def parse(raw: Any) -> Condition:
 
 
 def parse_all(raw: Any) -> tuple[Condition, ...]:
-    """The conditions of one permission. Raises ValueError with a sentence."""
+    """The conditions of one allowed action. Raises ValueError with a sentence."""
     if not isinstance(raw, list):
         raise ValueError('Conditions must be a JSON list, such as [{"kind": "thread"}].')
     return tuple(parse(one) for one in raw)

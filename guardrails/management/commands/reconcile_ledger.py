@@ -46,8 +46,8 @@ class Command(BaseCommand):
             if result.problem:
                 self.stdout.write(f"  {who}: not compared. {result.problem}")
             for one in result.comparison.resolutions if result.comparison else ():
-                told = "done" if one.was_done else "not done"
-                self.stdout.write(f"  {who}: unknown action {one.action.action_id} was {told}.")
+                outcome = "done" if one.was_done else "not done"
+                self.stdout.write(f"  {who}: unknown action {one.action.action_id} was {outcome}.")
             for incident in result.comparison.incidents if result.comparison else ():
                 change = incident.change
                 subject = (

@@ -29,14 +29,14 @@ class Command(BaseCommand):
                     self.stdout.write(str(disagreement))
         except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
             raise CommandError(f"The bundle cannot be read: {error}") from error
-        told = f"{replay.agreed:,} decisions follow from their policy and evidence."
+        report = f"{replay.agreed:,} decisions follow from their policy and evidence."
         if replay.erased:
-            told += f" {replay.erased:,} cannot be made again: their evidence was erased."
+            report += f" {replay.erased:,} cannot be made again: their evidence was erased."
         if replay.unkept:
-            told += (
+            report += (
                 f" {replay.unkept:,} refusals cannot be made again: the arguments were none, or "
                 "too long to keep."
             )
         if found:
-            raise CommandError(f"{found:,} decisions do not follow. {told}")
-        self.stdout.write(told)
+            raise CommandError(f"{found:,} decisions do not follow. {report}")
+        self.stdout.write(report)

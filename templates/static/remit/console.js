@@ -235,7 +235,7 @@ async function recall(action, button) {
   const card = button.closest(".card");
   let told;
   try {
-    const url = `${root.dataset.holds}/${encodeURIComponent(action.hold_id)}/recall`;
+    const url = `${root.dataset.heldSends}/${encodeURIComponent(action.held_send_id)}/recall`;
     told = (await call(url, { user_id: user.value })).outcome;
     card.className = "card refused";
   } catch (error) {

@@ -47,7 +47,7 @@ def recorded(action_type: str = "archive", **changes: Any) -> Recorded:
 
 def weighed(mail: StoredMail, *rows: Recorded) -> tuple[str, bool, str]:
     [found] = precedents.weigh(PATTERN, [mail], done=precedents.group_by_mail(rows))
-    return found.side, found.by_person, found.told
+    return found.side, found.by_person, found.sentence
 
 
 def test_mail_that_was_treated_so_in_the_mailbox_supports() -> None:

@@ -58,7 +58,7 @@ def test_nothing_can_be_written_to_what_was_imported() -> None:
 def test_no_action_can_be_done_through_an_account_of_a_source_it_does_not_work_on(
     office: Office,
 ) -> None:
-    """Not even where somebody wrote the permission into the database by hand."""
+    """Not even where somebody wrote the allowed action into the database by hand."""
     others = [source for source in BY_SOURCE if source not in WRITTEN_TO]
     permitted = {action.name: office.permit(action.name).pk for action in ACTIONS}
     for source, action in product(others, ACTIONS):

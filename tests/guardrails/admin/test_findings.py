@@ -1,4 +1,4 @@
-"""Whoever saves a part of a policy is told what is wrong with it."""
+"""Who saves a part of a policy reads what is wrong with it."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from guardrails.models import AllowedAction, CeilingRule, TargetGroup
+from guardrails.models import AllowedAction, CeilingLimit, TargetGroup
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -29,7 +29,7 @@ def told(client: Client, name: str, /, **data: Any) -> list[tuple[str, str]]:
     return [one for one in found if one[0] != "success"]
 
 
-def permission(office: Office, action_type: str, mode: str = "auto") -> dict[str, Any]:
+def allowed_action(office: Office, action_type: str, mode: str = "auto") -> dict[str, Any]:
     return {
         "account": office.mailbox.pk,
         "action_type": action_type,
@@ -49,8 +49,8 @@ def ceiling(office: Office, at_most: str) -> dict[str, Any]:
     }
 
 
-def test_a_sound_permission_is_saved_without_a_word(office: Office, client: Client) -> None:
-    assert told(client, "allowedaction", **permission(office, "archive")) == []
+def test_a_sound_allowed_action_is_saved_without_a_word(office: Office, client: Client) -> None:
+    assert told(client, "allowedaction", **allowed_action(office, "archive")) == []
 
 
 def test_contradicting_conditions_are_saved_and_told(office: Office, client: Client) -> None:
@@ -61,7 +61,7 @@ def test_contradicting_conditions_are_saved_and_told(office: Office, client: Cli
         "conditions-1-kind": "trigger",
         "conditions-1-any_of": ["webhook"],
     }
-    assert told(client, "allowedaction", **permission(office, "archive"), **conditions) == [
+    assert told(client, "allowedaction", **allowed_action(office, "archive"), **conditions) == [
         (
             "error",
             "Archive a mail · automatic: “a person in the chat set it off” and “an inbound item "
@@ -71,9 +71,11 @@ def test_contradicting_conditions_are_saved_and_told(office: Office, client: Cli
     assert AllowedAction.objects.count() == 1
 
 
-def test_only_what_the_row_is_about_is_told(office: Office, client: Client) -> None:
-    assert told(client, "allowedaction", **permission(office, "classify")) == [("error", NO_LABEL)]
-    assert told(client, "allowedaction", **permission(office, "archive")) == []
+def test_only_what_the_row_is_about_is_named(office: Office, client: Client) -> None:
+    assert told(client, "allowedaction", **allowed_action(office, "classify")) == [
+        ("error", NO_LABEL)
+    ]
+    assert told(client, "allowedaction", **allowed_action(office, "archive")) == []
     target = {
         "account": office.mailbox.pk,
         "action_type": "classify",
@@ -86,7 +88,7 @@ def test_only_what_the_row_is_about_is_told(office: Office, client: Client) -> N
     assert told(client, "allowedactionoption", **target) == []
 
 
-def test_a_group_is_told_when_it_has_one_member(office: Office, client: Client) -> None:
+def test_a_group_is_named_when_it_has_one_member(office: Office, client: Client) -> None:
     group = TargetGroup.objects.create(account=office.mailbox, name="Status", cardinality="single")
     AllowedAction.objects.create(
         account=office.mailbox, action_type="classify", approval_mode="auto"
@@ -110,12 +112,12 @@ def test_a_group_is_told_when_it_has_one_member(office: Office, client: Client) 
     ]
 
 
-def test_what_a_ceiling_leaves_nothing_of_is_told(office: Office, client: Client) -> None:
+def test_what_a_ceiling_leaves_nothing_of_is_named(office: Office, client: Client) -> None:
     AllowedAction.objects.create(account=office.mailbox, action_type="classify")
-    found = told(client, "ceilingrule", **ceiling(office, "never"))
+    found = told(client, "ceilinglimit", **ceiling(office, "never"))
     assert (
         "error",
         "Label a mail · ask a person: It grants nothing: the organisation's ceiling forbids this "
         "action.",
     ) in found
-    assert CeilingRule.objects.count() == 1
+    assert CeilingLimit.objects.count() == 1

@@ -147,7 +147,7 @@ def test_what_belongs_to_others_does_not_exist(
     assert cards == ()
 
 
-def test_a_permission_taken_away_meanwhile_refuses(office: Office, waiting: Approval) -> None:
+def test_an_allowed_action_taken_away_meanwhile_refuses(office: Office, waiting: Approval) -> None:
     office.tracker.allowed_actions.all().delete()
 
     result = confirm(waiting)
@@ -158,8 +158,8 @@ def test_a_permission_taken_away_meanwhile_refuses(office: Office, waiting: Appr
     assert office.calls() == []
 
 
-def test_an_option_taken_away_meanwhile_refuses(office: Office, waiting: Approval) -> None:
-    office.tracker.options.all().delete()
+def test_a_target_taken_away_meanwhile_refuses(office: Office, waiting: Approval) -> None:
+    office.tracker.listed_targets.all().delete()
 
     assert confirm(waiting).reason == "target_not_listed"
     assert office.calls() == []
@@ -348,7 +348,7 @@ def test_cards_are_made_of_fields(office: Office, waiting: Approval) -> None:
 
     assert (card.description, card.state) == ("Create: User Auth", "pending")
     assert card.provenance == {"project_key": "A", "summary": "X", "type": "X"}
-    assert card.reason == "A person must confirm this first. The permission says so."
+    assert card.reason == "A person must confirm this first. The policy says so."
 
 
 def test_the_database_keeps_one_approval_an_action_and_a_moment_for_each_word(
@@ -389,10 +389,10 @@ def test_an_account_has_only_so_many_open_questions(office: Office, settings: An
     assert office.calls() == []
 
 
-def test_a_changed_permission_needs_a_new_word(office: Office, waiting: Approval) -> None:
-    rule = office.tracker.allowed_actions.get()
-    rule.conditions = [{"kind": "trigger", "any_of": ["chat"]}]
-    rule.save()
+def test_a_changed_allowed_action_needs_a_new_word(office: Office, waiting: Approval) -> None:
+    allowed_action = office.tracker.allowed_actions.get()
+    allowed_action.conditions = [{"kind": "trigger", "any_of": ["chat"]}]
+    allowed_action.save()
 
     result = confirm(waiting)
 

@@ -15,7 +15,7 @@ from guardrails.comply.reconciliation.run import reconcile
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import held_sends, undo
 from guardrails.execute.executor import execute
-from guardrails.models import Approval, Hold
+from guardrails.models import Approval, HeldSend
 from tests.audit.entries import append_action
 from tests.guardrails.office import Office, interrupted
 
@@ -97,7 +97,7 @@ def test_recalls_and_suspended_patterns_are_counted(office: Office) -> None:
     execute(office.request("send_email", mail, origin=typed))
     held_sends.recall(
         organisation_id=office.organisation.id,
-        hold_id=Hold.objects.get().id,
+        held_send_id=HeldSend.objects.get().id,
         by="operator:olga",
     )
     assert month(office).tally.recalled == 1

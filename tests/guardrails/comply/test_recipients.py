@@ -1,4 +1,4 @@
-"""Checkpoints reach whom a compliance officer named, and whoever does not answer is told of."""
+"""Checkpoints reach whom a compliance officer named, and who does not answer is reported."""
 
 import json
 import re
@@ -172,7 +172,7 @@ def test_what_does_not_arrive_is_recorded_and_tried_again_ever_later(
     assert recipients.problems(organisation.id, now=now) == []
 
 
-def test_nobody_there_is_a_failure_and_silence_is_told_of(
+def test_nobody_there_is_a_failure_and_silence_is_reported(
     organisation: Organisation, receiver: Receiver, settings: Settings
 ) -> None:
     row = confirmed(organisation, receiver)

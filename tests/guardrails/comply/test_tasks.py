@@ -36,15 +36,17 @@ def test_a_sweep_queues_what_is_due(settings: Settings, monkeypatch: pytest.Monk
     monkeypatch.setattr(time_stamps, "due", lambda *, now: [(7, 1)])
     sweep()
     assert ("guardrails.comply.tasks.deliver_checkpoint", (str(rows[0].id),)) in queued()
-    assert ("guardrails.comply.tasks.stamp", (7, 1)) in queued()
+    assert ("guardrails.comply.tasks.request_time_stamp", (7, 1)) in queued()
     assert len(queued()) == 2
 
 
 def test_a_task_does_what_its_ids_say(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[Any] = []
     monkeypatch.setattr(recipients, "deliver", lambda found, **_: done.append(found))
-    monkeypatch.setattr(time_stamps, "stamp", lambda found, *, number: done.append((found, number)))
+    monkeypatch.setattr(
+        time_stamps, "request_time_stamp", lambda found, *, number: done.append((found, number))
+    )
     wanted = "0193a000-0000-7000-8000-000000000000"
     tasks.deliver_checkpoint(wanted)
-    tasks.stamp(7, 1)
+    tasks.request_time_stamp(7, 1)
     assert done == [UUID(wanted), (7, 1)]

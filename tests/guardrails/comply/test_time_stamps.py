@@ -1,5 +1,5 @@
-"""Authorities stamp the ledger's root every hour; when one does not, that is known, and the
-ledger is sealed all the same."""
+"""Authorities give the ledger's root a time stamp every hour; when one does not, that is known,
+and the ledger is sealed all the same."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -44,9 +44,9 @@ def failures() -> list[str]:
     return list(rows.order_by("id").values_list("error_code", flat=True))
 
 
-def test_an_authority_stamps_the_root(authority: Authority, anchor: Anchor) -> None:
+def test_an_authority_gives_the_root_a_time_stamp(authority: Authority, anchor: Anchor) -> None:
     assert time_stamps.due(now=anchor.made_at) == [(anchor.id, 0)]
-    assert time_stamps.stamp(anchor.id, number=0) is True
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is True
     token = AnchorToken.objects.get(anchor_id=anchor.id)
     assert token.authority == authority.url
     assert abs(token.stamped_at - anchor.made_at) < timedelta(minutes=5)
@@ -54,7 +54,7 @@ def test_an_authority_stamps_the_root(authority: Authority, anchor: Anchor) -> N
     assert bytes(anchor.root) in asked
     assert time_stamps.due(now=anchor.made_at) == []
     # Twice changes nothing.
-    assert time_stamps.stamp(anchor.id, number=0) is True
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is True
     assert AnchorToken.objects.filter(anchor_id=anchor.id).count() == 1
 
 
@@ -105,7 +105,7 @@ def test_a_failure_is_recorded_and_sealing_goes_on(
 ) -> None:
     before = len(failures())
     authority.status, authority.answer = status, answer
-    assert time_stamps.stamp(anchor.id, number=0) is False
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is False
     assert failures()[before:] == [code]
     assert not AnchorToken.objects.filter(anchor_id=anchor.id).exists()
     tenant_id = uuid4()
@@ -113,16 +113,16 @@ def test_a_failure_is_recorded_and_sealing_goes_on(
     sealed.seal(tenant_id)
 
 
-def test_a_stamp_of_another_root_or_for_another_request_is_refused(
+def test_a_time_stamp_of_another_root_or_for_another_request_is_refused(
     authority: Authority, anchor: Anchor
 ) -> None:
-    assert time_stamps.stamp(anchor.id, number=0)
+    assert time_stamps.request_time_stamp(anchor.id, number=0)
     old = bytes(AnchorToken.objects.get(anchor_id=anchor.id).response)
     authority.answer, before = old, len(failures())
-    assert time_stamps.stamp(anchor.id, number=0) is False  # the nonce is another
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is False  # the nonce is another
     append_action(tenant_id=(tenant_id := uuid4()))
     sealed.seal(tenant_id)
-    assert time_stamps.stamp(stamped.anchor().id, number=0) is False
+    assert time_stamps.request_time_stamp(stamped.anchor().id, number=0) is False
     assert failures()[before:] == ["rejected", "rejected"]
 
 
@@ -132,11 +132,11 @@ def test_with_certificates_only_what_is_signed_under_them_is_kept(
     with running_authority(tmp_path / "other") as other:
         settings.LEDGER_TSA_CERTIFICATES = str(other.certificates)
         before = len(failures())
-        assert time_stamps.stamp(anchor.id, number=0) is False
+        assert time_stamps.request_time_stamp(anchor.id, number=0) is False
         assert failures()[before:] == ["rejected"]
         assert not AnchorToken.objects.filter(anchor_id=anchor.id).exists()
     settings.LEDGER_TSA_CERTIFICATES = str(authority.certificates)
-    assert time_stamps.stamp(anchor.id, number=0) is True
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is True
 
 
 def test_a_signature_that_cannot_be_checked_does_not_count(
@@ -150,17 +150,17 @@ def test_a_signature_that_cannot_be_checked_does_not_count(
 
     settings.LEDGER_TSA_CERTIFICATES = str(authority.certificates)
     monkeypatch.setattr(time_stamps, "is_signed", missing)
-    assert time_stamps.stamp(anchor.id, number=0) is False
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is False
     assert not AnchorToken.objects.filter(anchor_id=anchor.id).exists()
 
 
-def test_nobody_there_is_told_of_until_there_is_a_stamp(
+def test_nobody_there_is_reported_until_there_is_a_time_stamp(
     authority: Authority, anchor: Anchor, settings: Settings
 ) -> None:
     settings.LEDGER_TSA_URL = ["http://user:secret@127.0.0.1:1/tsr?key=secret", authority.url]
     assert time_stamps.due(now=anchor.made_at) == [(anchor.id, 0), (anchor.id, 1)]
-    assert time_stamps.stamp(anchor.id, number=0) is False
-    assert time_stamps.stamp(anchor.id, number=1) is True
+    assert time_stamps.request_time_stamp(anchor.id, number=0) is False
+    assert time_stamps.request_time_stamp(anchor.id, number=1) is True
     first = Anchor.objects.order_by("id").first()
     assert first is not None
     (sentence,) = time_stamps.problems(now=max(first.made_at + 3 * HOUR, anchor.made_at + HOUR))[:1]

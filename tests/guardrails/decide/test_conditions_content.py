@@ -13,7 +13,7 @@ from integrations.contracts import Attachment, Document, Event
 from tests.guardrails.values import ME, NOW, email, facts
 
 
-def holds(
+def is_met(
     raw: dict[str, Any],
     action: str = "send_email",
     found: Facts | None = None,
@@ -49,19 +49,19 @@ def shown(found: Any) -> Facts:
     ],
 )
 def test_links_are_forbidden_known_or_free(body: str, none: bool, known: bool, any_: bool) -> None:
-    assert holds({"kind": "links", "links": "none"}, body=body) is none
-    assert holds({"kind": "links", "domains": ["client.com"]}, body=body) is known
-    assert holds({"kind": "links", "links": "any"}, body=body) is any_
+    assert is_met({"kind": "links", "links": "none"}, body=body) is none
+    assert is_met({"kind": "links", "domains": ["client.com"]}, body=body) is known
+    assert is_met({"kind": "links", "links": "any"}, body=body) is any_
 
 
 def test_the_own_domain_is_known_only_when_the_own_address_is() -> None:
     nobody = facts(own_address="")
-    assert not holds({"kind": "links"}, found=nobody, body="https://company.com")
-    assert holds({"kind": "links"}, found=nobody, body="Hello")
+    assert not is_met({"kind": "links"}, found=nobody, body="https://company.com")
+    assert is_met({"kind": "links"}, found=nobody, body="Hello")
 
 
 def test_a_link_in_the_subject_counts() -> None:
-    assert not holds({"kind": "links"}, subject="evil.example", body="")
+    assert not is_met({"kind": "links"}, subject="evil.example", body="")
 
 
 @pytest.mark.parametrize(
@@ -81,32 +81,32 @@ def test_a_link_in_the_subject_counts() -> None:
 )
 def test_what_others_get_to_see_counts(action: str, found: Any) -> None:
     arguments = {"email": "ada@client.com"}
-    assert not holds({"kind": "links"}, action, shown(found), **arguments)
-    assert holds({"kind": "links"}, action, shown(email()), **arguments)
-    assert not holds({"kind": "links"}, action, facts(content=None), **arguments)
+    assert not is_met({"kind": "links"}, action, shown(found), **arguments)
+    assert is_met({"kind": "links"}, action, shown(email()), **arguments)
+    assert not is_met({"kind": "links"}, action, facts(content=None), **arguments)
 
 
 def test_secrets_are_named_by_kind() -> None:
     card: dict[str, Any] = {"body": "4111 1111 1111 1111"}
-    assert not holds({"kind": "secrets"}, **card)
-    assert not holds({"kind": "secrets", "forbid": ["card"]}, **card)
-    assert holds({"kind": "secrets", "forbid": ["iban", "token", "one_time_code"]}, **card)
-    assert holds({"kind": "secrets"}, body="See you at 10.")
+    assert not is_met({"kind": "secrets"}, **card)
+    assert not is_met({"kind": "secrets", "forbid": ["card"]}, **card)
+    assert is_met({"kind": "secrets", "forbid": ["iban", "token", "one_time_code"]}, **card)
+    assert is_met({"kind": "secrets"}, body="See you at 10.")
     coded = shown(email(body_text="Your verification code is 482913"))
-    assert not holds({"kind": "secrets"}, "forward_email", coded, to=["ada@client.com"])
+    assert not is_met({"kind": "secrets"}, "forward_email", coded, to=["ada@client.com"])
 
 
 def test_a_secret_split_over_two_fields_is_one() -> None:
-    assert not holds({"kind": "secrets"}, subject="Your verification code", body="482913")
+    assert not is_met({"kind": "secrets"}, subject="Your verification code", body="482913")
 
 
 def test_characters_are_counted_over_all_that_goes_out() -> None:
-    assert holds({"kind": "max_chars", "max": 8}, subject="1234", body="5678")
-    assert not holds({"kind": "max_chars", "max": 7}, subject="1234", body="5678")
-    assert holds({"kind": "max_chars", "max": 8}, subject="1234", body="5678", to=[ME])
+    assert is_met({"kind": "max_chars", "max": 8}, subject="1234", body="5678")
+    assert not is_met({"kind": "max_chars", "max": 7}, subject="1234", body="5678")
+    assert is_met({"kind": "max_chars", "max": 8}, subject="1234", body="5678", to=[ME])
     long = shown(email(subject="", body_text="x" * 10))
-    assert holds({"kind": "max_chars", "max": 11}, "forward_email", long, body="y")
-    assert not holds({"kind": "max_chars", "max": 10}, "forward_email", long, body="y")
+    assert is_met({"kind": "max_chars", "max": 11}, "forward_email", long, body="y")
+    assert not is_met({"kind": "max_chars", "max": 10}, "forward_email", long, body="y")
 
 
 @pytest.mark.parametrize(
@@ -122,25 +122,25 @@ def test_characters_are_counted_over_all_that_goes_out() -> None:
     ],
 )
 def test_plain_text_has_neither_markup_nor_images(body: str, expected: bool) -> None:
-    assert holds({"kind": "plain_text_only"}, body=body) is expected
+    assert is_met({"kind": "plain_text_only"}, body=body) is expected
 
 
 def test_a_forwarded_mail_with_markup_is_not_plain() -> None:
     raw = {"kind": "plain_text_only"}
-    assert not holds(raw, "forward_email", shown(email(body_html="<p>x</p>")), body="")
-    assert holds(raw, "forward_email", shown(email(body_text="x")), body="")
+    assert not is_met(raw, "forward_email", shown(email(body_html="<p>x</p>")), body="")
+    assert is_met(raw, "forward_email", shown(email(body_text="x")), body="")
 
 
 def test_attachments_are_forbidden_named_or_free() -> None:
     files = shown(email(attachments=(Attachment(name="plan.pdf"), Attachment(name="b.xlsx"))))
     none, named = {"kind": "attachments"}, {"kind": "attachments", "attachments": "named"}
-    assert holds(none, "forward_email", shown(email()), body="")
-    assert not holds(none, "forward_email", files, "forward plan.pdf and b.xlsx", body="")
-    assert holds(named, "forward_email", files, "forward plan.pdf and b.xlsx", body="")
-    assert not holds(named, "forward_email", files, "forward plan.pdf", body="")
-    assert not holds(named, "forward_email", files, "forward plan.pdf.exe and b.xlsx", body="")
-    assert not holds(named, "forward_email", facts(), "plan.pdf b.xlsx", body="")
-    assert holds({"kind": "attachments", "attachments": "any"}, "forward_email", files, body="")
+    assert is_met(none, "forward_email", shown(email()), body="")
+    assert not is_met(none, "forward_email", files, "forward plan.pdf and b.xlsx", body="")
+    assert is_met(named, "forward_email", files, "forward plan.pdf and b.xlsx", body="")
+    assert not is_met(named, "forward_email", files, "forward plan.pdf", body="")
+    assert not is_met(named, "forward_email", files, "forward plan.pdf.exe and b.xlsx", body="")
+    assert not is_met(named, "forward_email", facts(), "plan.pdf b.xlsx", body="")
+    assert is_met({"kind": "attachments", "attachments": "any"}, "forward_email", files, body="")
 
 
 def test_every_argument_that_is_text_is_looked_at() -> None:

@@ -31,7 +31,7 @@ from tests.guardrails.values import ADA, ME, NOW, STRANGER, email, facts
 COLLEAGUE = "omar@company.com"
 
 
-def holds(
+def is_met(
     raw: dict[str, Any],
     action: str = "archive",
     found: Facts | None = None,
@@ -95,10 +95,10 @@ def test_whose_it_is(owner: str, self_: bool, own_domain: bool, any_: bool) -> N
         (of(event=event(created_by=owner)), "cancel_calendar_event"),
         (of(issue=issue(reporter=owner)), "comment_jira_task"),
     ):
-        assert holds({"kind": "owner"}, action, found) is self_
-        assert holds({"kind": "owner", "owner": "own_domain"}, action, found) is own_domain
-        assert holds({"kind": "owner", "owner": "any"}, action, found) is any_
-    assert not holds({"kind": "owner", "owner": "any"}, "share_document", of())
+        assert is_met({"kind": "owner"}, action, found) is self_
+        assert is_met({"kind": "owner", "owner": "own_domain"}, action, found) is own_domain
+        assert is_met({"kind": "owner", "owner": "any"}, action, found) is any_
+    assert not is_met({"kind": "owner", "owner": "any"}, "share_document", of())
 
 
 @pytest.mark.parametrize(
@@ -117,29 +117,29 @@ def test_who_else_sees_it(people: tuple[str, ...], private: bool, internal: bool
         (of(event=event(attendees=attendees)), "update_calendar_event"),
         (facts(mailbox=Mailbox(address=ME, shared_with=people)), "draft"),
     ):
-        assert holds({"kind": "audience"}, action, found) is private
-        assert holds({"kind": "audience", "audience": "internal"}, action, found) is internal
-        assert holds({"kind": "audience", "audience": "any"}, action, found)
+        assert is_met({"kind": "audience"}, action, found) is private
+        assert is_met({"kind": "audience", "audience": "internal"}, action, found) is internal
+        assert is_met({"kind": "audience", "audience": "any"}, action, found)
 
 
 def test_who_reads_the_folder_sees_what_is_made_in_it() -> None:
     readers = audience("folder.readers", [ADA]) or ()
     raw = {"kind": "audience", "audience": "internal"}
-    assert holds(raw, "create_document", of(), targets=receivers("to", [ADA]))
-    assert not holds(raw, "create_document", of(), targets=readers)
+    assert is_met(raw, "create_document", of(), targets=receivers("to", [ADA]))
+    assert not is_met(raw, "create_document", of(), targets=readers)
     in_folder = of(document=document(folder_id="f-1"))
-    assert not holds(raw, "append_document", in_folder)  # the folder is not known
+    assert not is_met(raw, "append_document", in_folder)  # the folder is not known
     known = Folder(id="f-1", name="/Plans", kind="drive", shared_with=(ADA,))
     shared = Facts(own_address=ME, document=document(folder_id="f-1"), folders=(known,))
-    assert not holds(raw, "append_document", shared)
+    assert not is_met(raw, "append_document", shared)
 
 
 def test_who_sees_it_is_nobody_s_guess() -> None:
     raw = {"kind": "audience", "audience": "internal"}
-    assert not holds(raw, "draft", facts(mailbox=None))
-    assert not holds(raw, "append_document", of())
+    assert not is_met(raw, "draft", facts(mailbox=None))
+    assert not is_met(raw, "append_document", of())
     unknown = Facts(document=document(shared_with=(COLLEAGUE,)), folders=())
-    assert not holds(raw, "append_document", unknown)
+    assert not is_met(raw, "append_document", unknown)
 
 
 @pytest.mark.parametrize(
@@ -159,20 +159,20 @@ def test_who_sees_it_is_nobody_s_guess() -> None:
 )
 def test_the_user_names_it_exactly(words: str, title: str, expected: bool) -> None:
     found = facts(email(subject=title))
-    assert holds({"kind": "named"}, found=found, words=words, email_id="mail-1") is expected
+    assert is_met({"kind": "named"}, found=found, words=words, email_id="mail-1") is expected
 
 
 def test_the_user_types_its_id() -> None:
-    assert holds({"kind": "named"}, sources={"U", "X"}, email_id="mail-1")
-    assert not holds({"kind": "named"}, sources={"A", "T", "X"}, email_id="mail-1")
-    assert not holds({"kind": "named"}, "send_email", sources={"U"})
-    assert not holds({"kind": "named"}, words="archive “Lunch on Friday?”", email_id="mail-2")
+    assert is_met({"kind": "named"}, sources={"U", "X"}, email_id="mail-1")
+    assert not is_met({"kind": "named"}, sources={"A", "T", "X"}, email_id="mail-1")
+    assert not is_met({"kind": "named"}, "send_email", sources={"U"})
+    assert not is_met({"kind": "named"}, words="archive “Lunch on Friday?”", email_id="mail-2")
 
 
 def test_only_the_ledger_says_what_was_made_in_this_run() -> None:
     made: Any = {"kind": "created_in_run"}
-    assert holds(made, "delete_draft", sources={"R", "X"}, draft_id="d")
-    assert not holds(made, "delete_draft", sources={"U", "X"}, draft_id="d")
+    assert is_met(made, "delete_draft", sources={"R", "X"}, draft_id="d")
+    assert not is_met(made, "delete_draft", sources={"U", "X"}, draft_id="d")
 
 
 @pytest.mark.parametrize(
@@ -186,12 +186,12 @@ def test_age_has_inclusive_bounds(hours: int, at_least_one: bool, at_most_two: b
         (of(document=document()), "share_document"),
         (of(issue=issue()), "comment_jira_task"),
     ):
-        assert holds({"kind": "age", "min_hours": 1}, action, found, now=now) is at_least_one
-        assert holds({"kind": "age", "max_hours": 2}, action, found, now=now) is at_most_two
+        assert is_met({"kind": "age", "min_hours": 1}, action, found, now=now) is at_least_one
+        assert is_met({"kind": "age", "max_hours": 2}, action, found, now=now) is at_most_two
     without_zone = {"date": datetime(2026, 3, 2, 10)}  # noqa: DTZ001  # the edge lets none in
     odd = facts(email().model_copy(update=without_zone))
-    assert not holds({"kind": "age", "max_hours": 2}, found=odd, now=now)
-    assert not holds({"kind": "age", "max_hours": 2}, found=Facts(), now=now)
+    assert not is_met({"kind": "age", "max_hours": 2}, found=odd, now=now)
+    assert not is_met({"kind": "age", "max_hours": 2}, found=Facts(), now=now)
 
 
 # --- events and numbers ----------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_notice_counts_for_the_old_and_the_new_start(
     if wanted is not None:
         given["start"] = (NOW + timedelta(hours=wanted)).isoformat()
     raw = {"kind": "notice", "min_hours": 24}
-    assert holds(raw, "update_calendar_event", found, **given) is expected
+    assert is_met(raw, "update_calendar_event", found, **given) is expected
 
 
 def test_notice_of_a_new_event_over_the_change_of_clocks() -> None:
@@ -224,10 +224,10 @@ def test_notice_of_a_new_event_over_the_change_of_clocks() -> None:
     raw = {"kind": "notice", "min_hours": 10}
     # Ten on the wall clock is nine hours later: an hour is left out.
     early, late = "2026-03-29T10:00:00+02:00", "2026-03-29T11:00:00+02:00"
-    assert not holds(raw, "create_calendar_event", of(), now=night, start=early)
-    assert holds(raw, "create_calendar_event", of(), now=night, start=late)
-    assert not holds(raw, "create_calendar_event", of(), now=night)
-    assert not holds(raw, "cancel_calendar_event", of(), now=night)
+    assert not is_met(raw, "create_calendar_event", of(), now=night, start=early)
+    assert is_met(raw, "create_calendar_event", of(), now=night, start=late)
+    assert not is_met(raw, "create_calendar_event", of(), now=night)
+    assert not is_met(raw, "cancel_calendar_event", of(), now=night)
 
 
 @pytest.mark.parametrize(
@@ -237,8 +237,8 @@ def test_notice_of_a_new_event_over_the_change_of_clocks() -> None:
 )
 def test_a_number_is_within_its_bounds(given: Any, expected: bool) -> None:
     raw = {"kind": "number", "field": "amount", "min": 1, "max": 3}
-    assert holds(raw, amount=given) is expected
-    assert not holds(raw)
+    assert is_met(raw, amount=given) is expected
+    assert not is_met(raw)
 
 
 def test_a_number_fits_actions_that_have_it() -> None:
@@ -273,22 +273,22 @@ def test_a_proved_sender_has_relations(sender: str, relations: set[str]) -> None
     )
     for relation in ("self", "own_domain", "corresponded", "thread"):
         raw = {"kind": "sender_relation", "any_of": [relation]}
-        assert holds(raw, found=found) is (relation in relations)
-        assert not holds(raw, found=unproved)
-        assert not holds(raw, found=Facts(own_address=ME))
+        assert is_met(raw, found=found) is (relation in relations)
+        assert not is_met(raw, found=unproved)
+        assert not is_met(raw, found=Facts(own_address=ME))
 
 
 def test_capitals_prove_no_correspondence() -> None:
     mail = email(**{"from": "ADA@client.com"})
     known = Correspondence(address="ADA@client.com", received=3, sent=2)
     raw = {"kind": "sender_relation", "any_of": ["corresponded"]}
-    assert not holds(raw, found=facts(mail, correspondence=known))
+    assert not is_met(raw, found=facts(mail, correspondence=known))
 
 
 @pytest.mark.parametrize(("sender", "expected"), [(ADA, True), ("", False), ("A <a@b.com>", False)])
 def test_a_sender_exists(sender: str, expected: bool) -> None:
-    assert holds({"kind": "sender_exists"}, found=facts(email(**{"from": sender}))) is expected
-    assert not holds({"kind": "sender_exists"}, found=Facts())
+    assert is_met({"kind": "sender_exists"}, found=facts(email(**{"from": sender}))) is expected
+    assert not is_met({"kind": "sender_exists"}, found=Facts())
 
 
 @pytest.mark.parametrize(
@@ -306,26 +306,26 @@ def test_a_sender_exists(sender: str, expected: bool) -> None:
 )
 def test_subjects_match_whole_or_by_whole_words(subject: str, whole: bool, word: bool) -> None:
     found = facts(email(subject=subject))
-    assert holds({"kind": "subject", "equals": ["daily report"]}, found=found) is whole
-    assert holds({"kind": "subject", "words": ["Daily Report"]}, found=found) is word
-    assert not holds({"kind": "subject", "words": ["daily"]}, found=Facts())
+    assert is_met({"kind": "subject", "equals": ["daily report"]}, found=found) is whole
+    assert is_met({"kind": "subject", "words": ["Daily Report"]}, found=found) is word
+    assert not is_met({"kind": "subject", "words": ["daily"]}, found=Facts())
 
 
 def test_a_subject_is_no_pattern() -> None:
     raw = {"kind": "subject", "words": [".*"]}
-    assert not holds(raw, found=facts(email(subject="anything")))
-    assert holds(raw, found=facts(email(subject="all .* of it")))
+    assert not is_met(raw, found=facts(email(subject="anything")))
+    assert is_met(raw, found=facts(email(subject="all .* of it")))
 
 
 def test_labels_are_carried_and_lacking() -> None:
     there = {"kind": "labels", "carries": ["INBOX"], "lacks": ["STARRED"]}
-    assert holds(there)
-    assert not holds(there, found=facts(email(labels=("INBOX", "STARRED"))))
-    assert not holds(there, found=facts(email(labels=())))
-    assert not holds({"kind": "labels", "carries": ["inbox"]})
-    assert not holds({"kind": "labels", "lacks": ["STARRED"]}, found=Facts())
+    assert is_met(there)
+    assert not is_met(there, found=facts(email(labels=("INBOX", "STARRED"))))
+    assert not is_met(there, found=facts(email(labels=())))
+    assert not is_met({"kind": "labels", "carries": ["inbox"]})
+    assert not is_met({"kind": "labels", "lacks": ["STARRED"]}, found=Facts())
     raw = {"kind": "labels", "carries": ["urgent"]}
-    assert holds(raw, "comment_jira_task", of(issue=issue(labels=("urgent",))))
+    assert is_met(raw, "comment_jira_task", of(issue=issue(labels=("urgent",))))
 
 
 # --- receivers -------------------------------------------------------------------------
@@ -347,9 +347,9 @@ def test_labels_are_carried_and_lacking() -> None:
 def test_groups_are_known_by_name_or_named(address: str, is_group: bool) -> None:
     raw = {"kind": "group_address", "groups": ["Berlin@company.com"]}
     both = receivers("to", [ADA, address])
-    assert holds(raw, "send_email", targets=both) is not is_group
-    assert holds(raw | {"group_address": "allow"}, "send_email", targets=both)
-    assert not holds(raw, "send_email")
+    assert is_met(raw, "send_email", targets=both) is not is_group
+    assert is_met(raw | {"group_address": "allow"}, "send_email", targets=both)
+    assert not is_met(raw, "send_email")
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def contexts(draw: st.DrawFn) -> Context:
             )
         ),
         features=draw(st.sampled_from([frozenset(), frozenset({"beta"})])),
-        asks=draw(st.booleans()),
+        needs_approval=draw(st.booleans()),
     )
 
 
@@ -92,7 +92,7 @@ def test_what_is_stored_is_read_back_the_same(raw: dict[str, Any]) -> None:
 
 
 @given(any_condition)
-def test_every_condition_is_told_in_a_sentence(raw: dict[str, Any]) -> None:
+def test_every_condition_has_a_sentence(raw: dict[str, Any]) -> None:
     parsed = conditions.parse(raw)
     assert parsed.sentence
     assert parsed.sentence[0].islower() or parsed.sentence[0] in "“0123456789"
@@ -106,7 +106,7 @@ def test_without_facts_nothing_holds(
     raw: dict[str, Any], action: AnyAction, with_words: bool
 ) -> None:
     condition = conditions.parse(raw)
-    nothing = Context(action=action, trigger="chat", facts=Facts(), now=NOW, asks=True)
+    nothing = Context(action=action, trigger="chat", facts=Facts(), now=NOW, needs_approval=True)
     known = condition.always_holds or condition.kind in ALWAYS_KNOWN
     assert known or not condition.evaluate(nothing).passed
 
@@ -130,10 +130,10 @@ def test_what_is_said_about_two_conditions_is_true(
     one: dict[str, Any], other: dict[str, Any], context: Context
 ) -> None:
     first, second = conditions.parse(one), conditions.parse(other)
-    holds = first.evaluate(counted(first, context)).passed
+    is_met = first.evaluate(counted(first, context)).passed
     too = second.evaluate(counted(second, context)).passed
-    assert not (first.excludes(second) and holds and too)
-    if first.implies(second) and holds:
+    assert not (first.excludes(second) and is_met and too)
+    if first.implies(second) and is_met:
         assert too
     assert first.implies(first)
 

@@ -221,13 +221,13 @@ def test_a_limit_of_open_asks_does_not_stop_an_edit(
     assert edit(waiting, {"subject": "New"}).status == "pending"
 
 
-def test_an_automatic_permission_still_asks_about_an_edit(office: Office) -> None:
-    rule = office.permit("send_email", "ask")
+def test_an_automatic_allowed_action_still_asks_about_an_edit(office: Office) -> None:
+    allowed_action = office.permit("send_email", "ask")
     office.list_target("send_email", "recipient", "ada@client.com")
     wish = {"to": ["ada@client.com"], "subject": "Offer", "body": "Dear Ada"}
     execute(office.request("send_email", wish))
-    rule.approval_mode = "auto"
-    rule.save()
+    allowed_action.approval_mode = "auto"
+    allowed_action.save()
 
     result = edit(Approval.objects.get(), {"subject": "New"})
 

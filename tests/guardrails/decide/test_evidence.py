@@ -31,7 +31,16 @@ from tests.guardrails.decide.test_policy_properties import (
     policies,
 )
 from tests.guardrails.office import Office, policy_that_decided, webhook
-from tests.guardrails.values import ADA, NOW, decide, email, facts, policy_of, request, rule
+from tests.guardrails.values import (
+    ADA,
+    NOW,
+    allow,
+    decide,
+    email,
+    facts,
+    policy_of,
+    request,
+)
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -39,7 +48,7 @@ database = pytest.mark.django_db(databases=["default", "ledger"], transaction=Tr
 def as_recorded(wish: ActionRequest, policy: PolicySnapshot, read: Facts | None) -> Recorded:
     """The row that the executor would write, as it comes back from the ledger."""
     decision = decide(request=wish, policy=policy, facts=read, now=NOW)
-    grounds = evidence.kept(request=wish, policy=policy, facts=read, now=NOW, decision=decision)
+    grounds = evidence.collect(request=wish, policy=policy, facts=read, now=NOW, decision=decision)
     judgement = Judgement(decision=decision, grounds=grounds, policy=policy, facts=read)
     entry = blocked(wish, judgement, attempt_no=1, now=NOW)
     names = Recorded.__dataclass_fields__.keys() & entry.__dataclass_fields__.keys()
@@ -93,23 +102,23 @@ def test_a_policy_is_read_back_as_it_was(policy: PolicySnapshot, some: list[Any]
 
 def test_no_body_of_a_mail_is_kept() -> None:
     secret = email(body_text="the secret", body_html="the secret", snippet="the secret")
-    wish, policy = request("archive", ARGUMENTS["archive"]), policy_of(rule("archive"))
+    wish, policy = request("archive", ARGUMENTS["archive"]), policy_of(allow("archive"))
     row = as_recorded(wish, policy, facts(secret))
     assert "the secret" not in str(row.payload)
 
 
 def test_of_the_providers_lists_only_what_is_named_is_kept() -> None:
-    wish, policy = request("classify", ARGUMENTS["classify"]), policy_of(rule("classify"))
+    wish, policy = request("classify", ARGUMENTS["classify"]), policy_of(allow("classify"))
     row = as_recorded(wish, policy, facts())
     assert row.payload["decided_on"]["facts"]["labels"] == {"label_fyi": "FYI"}
 
 
 def test_evidence_from_before_a_fact_was_known_is_decided_without_it() -> None:
-    wish, policy = request("draft", ARGUMENTS["draft"]), policy_of(rule("draft"))
+    wish, policy = request("draft", ARGUMENTS["draft"]), policy_of(allow("draft"))
     row = as_recorded(wish, policy, facts())
     decided_on = row.payload["decided_on"]
-    kept = {k: v for k, v in decided_on["facts"].items() if k not in ("corresponded", "created")}
-    old = replace(row, payload={**row.payload, "decided_on": {**decided_on, "facts": kept}})
+    collect = {k: v for k, v in decided_on["facts"].items() if k not in ("corresponded", "created")}
+    old = replace(row, payload={**row.payload, "decided_on": {**decided_on, "facts": collect}})
 
     past = evidence.past(old)
 
@@ -120,10 +129,10 @@ def test_evidence_from_before_a_fact_was_known_is_decided_without_it() -> None:
 
 
 def test_facts_that_were_not_read_are_not_guessed() -> None:
-    policy = policy_of(rule("archive"))
+    policy = policy_of(allow("archive"))
     past = evidence.past(as_recorded(request("archive", ARGUMENTS["archive"]), policy, facts()))
     assert past is not None
-    wider = policy_of(rule("archive", "auto", {"kind": "thread"}))
+    wider = policy_of(allow("archive", "auto", {"kind": "thread"}))
     assert not needs(registry.BY_NAME[past.request.action_type], wider) <= past.needs
     assert evidence.decide_again(past, wider) is None
 
@@ -131,8 +140,8 @@ def test_facts_that_were_not_read_are_not_guessed() -> None:
 def test_a_directory_that_was_not_read_is_not_guessed() -> None:
     wish = request("send_email", {"to": [ADA], "subject": "Hello", "body": "Text."})
     known = {"kind": "recipient", "relation": ["typed", "directory"]}
-    without = policy_of(rule("send_email", "auto", {**known, "relation": ["typed"]}))
-    named = policy_of(rule("send_email", "auto", known))
+    without = policy_of(allow("send_email", "auto", {**known, "relation": ["typed"]}))
+    named = policy_of(allow("send_email", "auto", known))
     unread = evidence.past(as_recorded(wish, without, facts()))
     read = evidence.past(as_recorded(wish, named, facts(directory=(ADA,))))
     assert unread is not None
@@ -181,7 +190,7 @@ def test_what_the_executor_decided_is_decided_again_from_the_ledger(
 
 @database
 def test_a_policy_is_kept_once_and_only_as_it_was(office: Office) -> None:
-    policy, tenant_id = policy_of(rule("archive")), office.organisation.id
+    policy, tenant_id = policy_of(allow("archive")), office.organisation.id
     for _ in range(2):
         ledger_policies.store(tenant_id=tenant_id, digest=policy.digest, body=policy.canonical)
     assert LedgerPolicy.objects.filter(tenant_id=tenant_id).count() == 1

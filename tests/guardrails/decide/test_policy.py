@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from guardrails.contracts import Origin
-from guardrails.decide.snapshot import Option, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import REASONS
 from integrations.contracts import Authentication
@@ -16,28 +16,28 @@ from tests.guardrails.values import (
     NOW,
     STRANGER,
     account,
+    allow,
     chat,
     decide,
     email,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 MAIL = {"subject": "Hello", "body": "Text."}
 ISSUE = {"project_key": "PROJ", "summary": "Setup CI/CD", "type": "task"}
-LISTED_ADA = option("send_email", "recipient", ADA)
-CLIENTS = option("send_email", "recipient_domain", "client.com")
-PROJ = option("create_jira_task", "project", "PROJ")
+LISTED_ADA = list_target("send_email", "recipient", ADA)
+CLIENTS = list_target("send_email", "recipient_domain", "client.com")
+PROJ = list_target("create_jira_task", "project", "PROJ")
 
 
 def verdict(
     action_type: str,
     arguments: dict[str, Any],
-    *rows: Rule | Option,
+    *rows: AllowedAction | ListedTarget,
     origin: Origin | None = None,
     found: Facts | None = None,
 ) -> tuple[str, str]:
@@ -53,34 +53,40 @@ def verdict(
 ALLOWED, ASKED = ("allow", "allowed"), ("ask", "needs_approval")
 
 
-# --- permissions -----------------------------------------------------------------------
+# --- allowed actions -----------------------------------------------------------------------
 
 
 def test_modes_allow_ask_and_refuse() -> None:
     arguments = {"email_id": "mail-1"}
-    assert verdict("archive", arguments, rule("archive")) == ALLOWED
-    assert verdict("archive", arguments, rule("archive", "ask")) == ASKED
-    assert verdict("archive", arguments, rule("archive", "never")) == ("refuse", "not_permitted")
+    assert verdict("archive", arguments, allow("archive")) == ALLOWED
+    assert verdict("archive", arguments, allow("archive", "ask")) == ASKED
+    assert verdict("archive", arguments, allow("archive", "never")) == (
+        "refuse",
+        "not_permitted",
+    )
     assert verdict("archive", arguments) == ("refuse", "not_permitted")
 
 
-def test_a_specific_permission_beats_the_general_one_both_ways() -> None:
-    general, specific = rule("archive"), rule("archive", "never", resource_type="email")
+def test_a_specific_allowed_action_beats_the_general_one_both_ways() -> None:
+    general, specific = (
+        allow("archive"),
+        allow("archive", "never", resource_type="email"),
+    )
     arguments = {"email_id": "mail-1"}
     assert verdict("archive", arguments, general, specific)[0] == "refuse"
     assert verdict("archive", arguments, specific, general)[0] == "refuse"
-    opened = rule("archive", resource_type="email"), rule("archive", "never")
+    opened = allow("archive", resource_type="email"), allow("archive", "never")
     assert verdict("archive", arguments, *opened) == ALLOWED
 
 
-def test_a_disabled_permission_is_none() -> None:
-    switched_off = rule("archive", enabled=False)
+def test_a_disabled_allowed_action_is_none() -> None:
+    switched_off = allow("archive", enabled=False)
     assert verdict("archive", {"email_id": "mail-1"}, switched_off)[0] == "refuse"
 
 
 def test_an_action_of_another_source_is_unknown() -> None:
     wish = replace(request("archive", {"email_id": "mail-1"}), account=account(source="jira"))
-    decision = decide(request=wish, policy=policy_of(rule("archive")), facts=facts(), now=NOW)
+    decision = decide(request=wish, policy=policy_of(allow("archive")), facts=facts(), now=NOW)
     assert decision.reason == "unknown_action"
 
 
@@ -89,20 +95,20 @@ def test_a_pause_comes_before_everything(place: str) -> None:
     wish = request("archive", {"email_id": "mail-1"})
     if place == "account":
         wish = replace(wish, account=account(paused=True))
-    policy = policy_of(rule("archive"), paused=place == "policy")
+    policy = policy_of(allow("archive"), paused=place == "policy")
     decision = decide(request=wish, policy=policy, facts=facts(), now=NOW)
     assert (decision.verdict, decision.reason) == ("refuse", "paused")
 
 
 def test_a_wish_to_be_asked_tightens() -> None:
     origin = chat(tighten=True)
-    assert verdict("archive", {"email_id": "mail-1"}, rule("archive"), origin=origin) == ASKED
+    assert verdict("archive", {"email_id": "mail-1"}, allow("archive"), origin=origin) == ASKED
 
 
 def test_without_facts_the_answer_is_no() -> None:
     decision = decide(
         request=request("archive", {"email_id": "mail-1"}),
-        policy=policy_of(rule("archive")),
+        policy=policy_of(allow("archive")),
         facts=None,
         now=NOW,
     )
@@ -111,23 +117,23 @@ def test_without_facts_the_answer_is_no() -> None:
 
 def test_another_mail_than_the_one_named_is_no_answer() -> None:
     found = facts(email(id="mail-2"))
-    outcome = verdict("archive", {"email_id": "mail-1"}, rule("archive"), found=found)
+    outcome = verdict("archive", {"email_id": "mail-1"}, allow("archive"), found=found)
     assert outcome == ("refuse", "object_unknown")
 
 
 # --- targets ---------------------------------------------------------------------------
 
 
-def test_no_options_permit_nothing() -> None:
+def test_no_targets_permit_nothing() -> None:
     label = {"email_id": "mail-1", "label_id": "label_fyi"}
     refused = ("refuse", "target_not_listed")
-    assert verdict("classify", label, rule("classify")) == refused
-    assert verdict("send_email", {"to": [ADA], **MAIL}, rule("send_email")) == refused
-    assert verdict("create_jira_task", ISSUE, rule("create_jira_task")) == refused
+    assert verdict("classify", label, allow("classify")) == refused
+    assert verdict("send_email", {"to": [ADA], **MAIL}, allow("send_email")) == refused
+    assert verdict("create_jira_task", ISSUE, allow("create_jira_task")) == refused
 
 
 def test_a_label_is_its_id_and_never_its_name() -> None:
-    rows = rule("classify"), option("classify", "label", "label_fyi")
+    rows = allow("classify"), list_target("classify", "label", "label_fyi")
     assert verdict("classify", {"email_id": "mail-1", "label_id": "label_fyi"}, *rows) == ALLOWED
     for label_id in ("FYI", "label_FYI", "label_to_reply", "INBOX"):
         outcome = verdict("classify", {"email_id": "mail-1", "label_id": label_id}, *rows)
@@ -139,30 +145,30 @@ def test_a_target_that_is_gone_or_renamed_is_refused(labels: dict[str, str] | No
     outcome = verdict(
         "classify",
         {"email_id": "mail-1", "label_id": "label_fyi"},
-        rule("classify"),
-        option("classify", "label", "label_fyi"),
+        allow("classify"),
+        list_target("classify", "label", "label_fyi"),
         found=facts(labels=labels),
     )
     assert outcome == ("refuse", "target_changed")
 
 
-def test_options_count_for_their_action_source_and_type_only() -> None:
+def test_targets_count_for_their_action_source_and_type_only() -> None:
     arguments = {"to": [ADA], **MAIL}
     for other in (
-        option("draft", "recipient", ADA),
-        option("send_email", "recipient", ADA, source="outlook"),
-        option("send_email", "recipient", ADA, resource_type="event"),
-        option("send_email", "label", ADA),
+        list_target("draft", "recipient", ADA),
+        list_target("send_email", "recipient", ADA, source="outlook"),
+        list_target("send_email", "recipient", ADA, resource_type="event"),
+        list_target("send_email", "label", ADA),
     ):
-        assert verdict("send_email", arguments, rule("send_email"), other)[0] == "refuse"
-    specific = option("send_email", "recipient", ADA, resource_type="email")
-    assert verdict("send_email", arguments, rule("send_email"), specific) == ALLOWED
+        assert verdict("send_email", arguments, allow("send_email"), other)[0] == "refuse"
+    specific = list_target("send_email", "recipient", ADA, resource_type="email")
+    assert verdict("send_email", arguments, allow("send_email"), specific) == ALLOWED
 
 
 @pytest.mark.parametrize("place", ["to", "cc", "bcc"])
 def test_every_receiver_is_decided(place: str) -> None:
     arguments: dict[str, Any] = {"to": [ADA], "cc": [], "bcc": [], **MAIL}
-    rows = rule("send_email"), LISTED_ADA
+    rows = allow("send_email"), LISTED_ADA
     assert verdict("send_email", arguments, *rows) == ALLOWED
     arguments[place] = [*arguments[place], STRANGER]
     assert verdict("send_email", arguments, *rows) == ("refuse", "target_not_listed")
@@ -171,9 +177,9 @@ def test_every_receiver_is_decided(place: str) -> None:
 def test_a_blind_copy_needs_the_address_itself_listed() -> None:
     arguments = {"to": [ADA], "bcc": ["bob@client.com"], **MAIL}
     origin = chat(f"write {ADA} and bob@client.com")
-    rows = rule("send_email"), LISTED_ADA, CLIENTS
+    rows = allow("send_email"), LISTED_ADA, CLIENTS
     assert verdict("send_email", arguments, *rows, origin=origin)[1] == "target_not_listed"
-    listed = option("send_email", "recipient", "bob@client.com")
+    listed = list_target("send_email", "recipient", "bob@client.com")
     assert verdict("send_email", arguments, *rows, listed, origin=origin) == ALLOWED
 
 
@@ -182,13 +188,13 @@ def test_a_blind_copy_needs_the_address_itself_listed() -> None:
     ["bob@mail.client.com", "bob@client.com.evil.example", "bob@notclient.com", "bob@client.co"],
 )
 def test_a_listed_domain_lists_no_other(address: str) -> None:
-    outcome = verdict("send_email", {"to": [address], **MAIL}, rule("send_email"), CLIENTS)
+    outcome = verdict("send_email", {"to": [address], **MAIL}, allow("send_email"), CLIENTS)
     assert outcome == ("refuse", "target_not_listed")
 
 
 @pytest.mark.parametrize("address", ["Ada@client.com", "ada+x@client.com", "a.da@client.com"])
 def test_a_variant_of_a_listed_address_is_another_address(address: str) -> None:
-    outcome = verdict("send_email", {"to": [address], **MAIL}, rule("send_email"), LISTED_ADA)
+    outcome = verdict("send_email", {"to": [address], **MAIL}, allow("send_email"), LISTED_ADA)
     assert outcome == ("refuse", "target_not_listed")
 
 
@@ -206,23 +212,23 @@ def test_project_assignee_and_labels_of_an_issue_are_decided(
     change: dict[str, Any], reason: str
 ) -> None:
     rows = (
-        rule("create_jira_task"),
+        allow("create_jira_task"),
         PROJ,
-        option("create_jira_task", "assignee", "ada@company.com"),
-        option("create_jira_task", "label", "portal"),
+        list_target("create_jira_task", "assignee", "ada@company.com"),
+        list_target("create_jira_task", "label", "portal"),
     )
     assert verdict("create_jira_task", ISSUE | change, *rows)[1] == reason
 
 
-def test_a_reply_may_be_drafted_to_whoever_is_in_the_thread() -> None:
+def test_a_reply_may_be_drafted_to_anybody_in_the_thread() -> None:
     found = facts(email(cc=("bob@client.com",), reply_to=(STRANGER,)))
     draft = {"reply_to_id": "mail-1", **MAIL}
-    rows = (rule("draft"),)
+    rows = (allow("draft"),)
     assert verdict("draft", {"to": [ADA, "bob@client.com"], **draft}, *rows, found=found) == ALLOWED
     refused = ("refuse", "target_not_listed")
     assert verdict("draft", {"to": [STRANGER], **draft}, *rows, found=found) == refused
     assert verdict("draft", {"to": [ADA], "cc": [STRANGER], **draft}, *rows, found=found) == refused
-    listed = option("draft", "recipient", STRANGER)
+    listed = list_target("draft", "recipient", STRANGER)
     assert verdict("draft", {"to": [STRANGER], **draft}, *rows, listed, found=found) == ALLOWED
 
 
@@ -231,10 +237,10 @@ def test_single_choice_takes_the_rest_of_the_group_off() -> None:
     decision = decide(
         request=request("classify", {"email_id": "mail-1", "label_id": "label_fyi"}),
         policy=policy_of(
-            rule("classify"),
-            option("classify", "label", "label_fyi", **group),
-            option("classify", "label", "label_to_reply", **group),
-            option("classify", "label", "label_gone", **group),
+            allow("classify"),
+            list_target("classify", "label", "label_fyi", **group),
+            list_target("classify", "label", "label_to_reply", **group),
+            list_target("classify", "label", "label_gone", **group),
         ),
         facts=facts(email(labels=("INBOX", "label_to_reply"))),
         now=NOW,
@@ -249,9 +255,9 @@ def test_several_at_once_takes_nothing_off() -> None:
     decision = decide(
         request=request("classify", {"email_id": "mail-1", "label_id": "label_fyi"}),
         policy=policy_of(
-            rule("classify"),
-            option("classify", "label", "label_fyi", **group),
-            option("classify", "label", "label_to_reply", **group),
+            allow("classify"),
+            list_target("classify", "label", "label_fyi", **group),
+            list_target("classify", "label", "label_to_reply", **group),
         ),
         facts=facts(email(labels=("label_to_reply",))),
         now=NOW,
@@ -265,7 +271,7 @@ def test_several_at_once_takes_nothing_off() -> None:
 @pytest.mark.parametrize("trigger", ["webhook", "pattern"])
 def test_an_inbound_item_acts_on_its_own_thread_only(trigger: str) -> None:
     origin = inbound(trigger=trigger)
-    rows = (rule("archive"),)
+    rows = (allow("archive"),)
     wish = {"email_id": "mail-1"}
     assert verdict("archive", wish, *rows, origin=origin) == ALLOWED
     same_thread = inbound(trigger=trigger, item_source_id="mail-0")
@@ -279,13 +285,13 @@ def test_an_inbound_item_acts_on_its_own_thread_only(trigger: str) -> None:
 
 
 def test_a_mail_never_creates_an_issue() -> None:
-    outcome = verdict("create_jira_task", ISSUE, rule("create_jira_task"), PROJ, origin=inbound())
+    outcome = verdict("create_jira_task", ISSUE, allow("create_jira_task"), PROJ, origin=inbound())
     assert outcome == ("refuse", "not_from_mail")
 
 
 def test_a_mail_is_answered_only_to_a_proved_and_listed_participant() -> None:
     reply = {"to": [ADA], "reply_to_id": "mail-1", **MAIL}
-    ask = rule("send_email", "ask")
+    ask = allow("send_email", "ask")
     assert verdict("send_email", reply, ask, LISTED_ADA, origin=inbound()) == ASKED
     unlisted = verdict("send_email", reply, ask, origin=inbound())
     assert unlisted == ("refuse", "target_not_listed")
@@ -297,7 +303,7 @@ def test_a_mail_is_answered_only_to_a_proved_and_listed_participant() -> None:
 def test_whom_a_stranger_puts_in_copy_takes_no_part() -> None:
     found = facts(email(cc=("bob@client.com",)))
     reply = {"to": [ADA], "cc": ["bob@client.com"], "reply_to_id": "mail-1", **MAIL}
-    rows = rule("send_email", "ask"), LISTED_ADA, CLIENTS
+    rows = allow("send_email", "ask"), LISTED_ADA, CLIENTS
     outcome = verdict("send_email", reply, *rows, origin=inbound(), found=found)
     assert outcome == ("refuse", "receiver_not_in_thread")
     mine = email(id="mail-0", **{"from": ME}, to=("bob@client.com",), labels=("SENT",))
@@ -307,7 +313,7 @@ def test_whom_a_stranger_puts_in_copy_takes_no_part() -> None:
 
 def test_a_mail_sends_nothing_that_is_no_reply() -> None:
     new = {"to": [ADA], **MAIL}
-    rows = rule("send_email"), LISTED_ADA
+    rows = allow("send_email"), LISTED_ADA
     nothing = Facts(own_address=ME)
     outcome = verdict("send_email", new, *rows, origin=inbound(), found=nothing)
     assert outcome == ("refuse", "outside_own_item")
@@ -316,20 +322,20 @@ def test_a_mail_sends_nothing_that_is_no_reply() -> None:
 def test_a_mail_makes_nobody_be_asked_but_to_answer_it() -> None:
     refused = ("refuse", "ask_not_from_mail")
     wish = {"email_id": "mail-1"}
-    assert verdict("archive", wish, rule("archive", "ask"), origin=inbound()) == refused
+    assert verdict("archive", wish, allow("archive", "ask"), origin=inbound()) == refused
     tightened = inbound(tighten=True)
-    assert verdict("archive", wish, rule("archive"), origin=tightened) == refused
+    assert verdict("archive", wish, allow("archive"), origin=tightened) == refused
     draft = {"to": [ADA], "reply_to_id": "mail-1", **MAIL}
-    assert verdict("draft", draft, rule("draft"), origin=inbound()) == ALLOWED
-    assert verdict("draft", draft, rule("draft", "ask"), origin=inbound()) == refused
-    listed = option("draft", "recipient", ADA)
-    assert verdict("draft", draft, rule("draft", "ask"), listed, origin=inbound()) == ASKED
+    assert verdict("draft", draft, allow("draft"), origin=inbound()) == ALLOWED
+    assert verdict("draft", draft, allow("draft", "ask"), origin=inbound()) == refused
+    listed = list_target("draft", "recipient", ADA)
+    assert verdict("draft", draft, allow("draft", "ask"), listed, origin=inbound()) == ASKED
 
 
 def test_a_mail_drafts_nothing_to_an_unproved_participant() -> None:
     found = facts(email(cc=(STRANGER,)))
     draft = {"to": [STRANGER], "reply_to_id": "mail-1", **MAIL}
-    outcome = verdict("draft", draft, rule("draft"), origin=inbound(), found=found)
+    outcome = verdict("draft", draft, allow("draft"), origin=inbound(), found=found)
     assert outcome == ("refuse", "target_not_listed")
 
 
@@ -337,7 +343,7 @@ def test_a_mail_drafts_nothing_to_an_unproved_participant() -> None:
 
 
 def test_a_receiver_nobody_typed_or_listed_itself_is_asked_about() -> None:
-    rows = rule("send_email"), CLIENTS
+    rows = allow("send_email"), CLIENTS
     wish = {"to": ["bob@client.com"], **MAIL}
     assert verdict("send_email", wish, *rows) == ASKED
     typed = chat("tell bob@client.com that I am late")
@@ -346,14 +352,14 @@ def test_a_receiver_nobody_typed_or_listed_itself_is_asked_about() -> None:
     assert verdict("send_email", wish, *rows, origin=resembling) == ASKED
 
 
-def test_the_origin_of_each_value_is_told() -> None:
+def test_the_origin_of_each_value_is_named() -> None:
     decision = decide(
         request=request(
             "send_email",
             {"to": [ADA, "bob@client.com"], "cc": ["eve@client.com"], **MAIL},
             chat("Say Hello to bob@client.com"),
         ),
-        policy=policy_of(rule("send_email"), LISTED_ADA, CLIENTS),
+        policy=policy_of(allow("send_email"), LISTED_ADA, CLIENTS),
         facts=facts(),
         now=NOW,
     )
@@ -378,7 +384,7 @@ def test_every_reason_is_known_and_every_code_is_once_in_the_list() -> None:
 def test_a_refusal_names_what_was_wrong() -> None:
     decision = decide(
         request=request("send_email", {"to": [STRANGER], **MAIL}),
-        policy=policy_of(rule("send_email"), LISTED_ADA),
+        policy=policy_of(allow("send_email"), LISTED_ADA),
         facts=facts(),
         now=NOW,
     )

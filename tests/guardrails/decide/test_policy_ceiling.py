@@ -21,7 +21,16 @@ from tests.guardrails.decide.test_policy_properties import (
     origins,
     policies,
 )
-from tests.guardrails.values import NOW, chat, decide, facts, option, policy_of, request, rule
+from tests.guardrails.values import (
+    NOW,
+    allow,
+    chat,
+    decide,
+    facts,
+    list_target,
+    policy_of,
+    request,
+)
 
 ARCHIVE = {"email_id": "mail-1"}
 
@@ -38,7 +47,7 @@ def decided(action_type: str, policy: PolicySnapshot, origin: Origin | None = No
 
 
 def under(*limits: Limit) -> PolicySnapshot:
-    return replace(policy_of(rule("archive")), ceiling=limits)
+    return replace(policy_of(allow("archive")), ceiling=limits)
 
 
 limits = st.builds(
@@ -86,7 +95,7 @@ def test_a_limit_of_another_action_means_nothing() -> None:
     assert decided("archive", under(limit("never", action_type="draft"))).verdict == "allow"
 
 
-def test_at_most_ask_makes_an_automatic_permission_ask() -> None:
+def test_at_most_ask_makes_an_automatic_allowed_action_ask() -> None:
     decision = decided("archive", under(limit("ask")))
     assert (decision.verdict, decision.reason) == ("ask", "needs_approval")
     assert decision.sentence.endswith("The organisation's ceiling says so.")
@@ -122,7 +131,7 @@ def test_the_facts_that_a_limit_needs_are_read() -> None:
     ],
 )
 def test_a_switch_stops_what_it_names(switch: Switch, stopped: bool) -> None:
-    decision = decided("archive", replace(policy_of(rule("archive")), switches=(switch,)))
+    decision = decided("archive", replace(policy_of(allow("archive")), switches=(switch,)))
     assert (decision.reason == "switched_off") == stopped
 
 
@@ -136,7 +145,7 @@ def test_a_switch_is_the_first_thing_and_says_why() -> None:
 
 
 def test_ceiling_and_switches_are_part_of_the_digest() -> None:
-    plain = policy_of(rule("archive"))
+    plain = policy_of(allow("archive"))
     stopped = replace(plain, switches=(Switch(id="1"),))
     assert len({plain.digest, stopped.digest, under(limit("ask")).digest}) == 3
 
@@ -147,8 +156,8 @@ SEND = {"to": ["ada@client.com"], "subject": "Hello", "body": "Hello."}
 def sending(mode: Mode = "auto", *limits: Limit, hold_seconds: int = 0) -> Decision:
     policy = replace(
         policy_of(
-            rule("send_email", mode, hold_seconds=hold_seconds),
-            option("send_email", "recipient", "ada@client.com"),
+            allow("send_email", mode, hold_seconds=hold_seconds),
+            list_target("send_email", "recipient", "ada@client.com"),
         ),
         ceiling=limits,
     )
@@ -158,7 +167,7 @@ def sending(mode: Mode = "auto", *limits: Limit, hold_seconds: int = 0) -> Decis
 @pytest.mark.parametrize(
     "decision",
     [sending("draft_only"), sending("auto", limit("draft_only", action_type="send_email"))],
-    ids=["permission", "ceiling"],
+    ids=["allowed_action", "ceiling"],
 )
 def test_what_may_only_be_drafted_is_refused_and_says_what_to_do(decision: Decision) -> None:
     assert (decision.verdict, decision.reason) == ("refuse", "draft_only")
@@ -183,7 +192,7 @@ def test_a_policy_without_holds_keeps_the_digest_it_had_before_there_were_any() 
     content = under(limit("ask")).content()
     assert not any("hold_seconds" in row for row in (*content["rules"], *content["ceiling"]))
     again = read_snapshot(content)
-    assert again.rules[0].hold_seconds == 0
-    held = policy_of(rule("archive", hold_seconds=5))
-    assert held.digest != policy_of(rule("archive")).digest
+    assert again.allowed_actions[0].hold_seconds == 0
+    held = policy_of(allow("archive", hold_seconds=5))
+    assert held.digest != policy_of(allow("archive")).digest
     assert read_snapshot(held.content()).digest == held.digest

@@ -9,27 +9,27 @@ from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import Decision, Origin
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.decide.snapshot import Mode, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget, Mode, PolicySnapshot
 from tests.guardrails.kinds import any_condition
 from tests.guardrails.values import (
     ADA,
     NOW,
+    allow,
     chat,
     decide,
     email,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 MAIL = {"subject": "Hello", "body": "Text."}
 ISSUE = {"project_key": "PROJ", "summary": "Setup CI/CD", "type": "task"}
-LISTED_ADA = option("send_email", "recipient", ADA)
-CLIENTS = option("send_email", "recipient_domain", "client.com")
-PROJ = option("create_jira_task", "project", "PROJ")
+LISTED_ADA = list_target("send_email", "recipient", ADA)
+CLIENTS = list_target("send_email", "recipient_domain", "client.com")
+PROJ = list_target("create_jira_task", "project", "PROJ")
 CONDITIONS = any_condition | st.just({"kind": "invented"})
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "archive": {"email_id": "mail-1"},
@@ -38,12 +38,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "send_email": {"to": [ADA], "reply_to_id": "mail-1", **MAIL},
     "create_jira_task": ISSUE,
 }
-OPTIONS: list[Option] = [
+TARGETS: list[ListedTarget] = [
     LISTED_ADA,
     CLIENTS,
     PROJ,
-    option("classify", "label", "label_fyi"),
-    option("draft", "recipient", ADA),
+    list_target("classify", "label", "label_fyi"),
+    list_target("draft", "recipient", ADA),
 ]
 origins = st.sampled_from([chat(), chat(f"write {ADA}"), inbound(), inbound(trigger="pattern")])
 action_types = st.sampled_from(sorted(ARGUMENTS))
@@ -54,11 +54,11 @@ ORDER = {"refuse": 0, "ask": 1, "allow": 2}
 
 @st.composite
 def policies(draw: st.DrawFn) -> PolicySnapshot:
-    rows: list[Rule | Option] = [
-        rule(name, draw(modes), *draw(st.lists(CONDITIONS, max_size=3)))
+    rows: list[AllowedAction | ListedTarget] = [
+        allow(name, draw(modes), *draw(st.lists(CONDITIONS, max_size=3)))
         for name in draw(st.sets(action_types))
     ]
-    return policy_of(*rows, *draw(st.lists(st.sampled_from(OPTIONS), unique=True)))
+    return policy_of(*rows, *draw(st.lists(st.sampled_from(TARGETS), unique=True)))
 
 
 def decided(action_type: str, policy: PolicySnapshot, origin: Origin) -> Decision:
@@ -67,9 +67,9 @@ def decided(action_type: str, policy: PolicySnapshot, origin: Origin) -> Decisio
 
 
 @given(st.sampled_from([*sorted(ARGUMENTS), "delete", ""]), origins, st.booleans())
-def test_an_empty_policy_allows_nothing(name: str, origin: Origin, with_options: bool) -> None:
+def test_an_empty_policy_allows_nothing(name: str, origin: Origin, with_targets: bool) -> None:
     wish = request(name, ARGUMENTS.get(name, {}), origin)
-    policy = policy_of(*(OPTIONS if with_options else ()))
+    policy = policy_of(*(TARGETS if with_targets else ()))
     decision = decide(request=wish, policy=policy, facts=facts(), now=NOW)
     assert decision.verdict == "refuse"
 
@@ -85,9 +85,12 @@ def test_another_condition_never_widens(
 ) -> None:
     tighter = replace(
         policy,
-        rules=tuple(
-            replace(one, conditions=(*one.conditions, *rule("archive", "auto", extra).conditions))
-            for one in policy.rules
+        allowed_actions=tuple(
+            replace(
+                one,
+                conditions=(*one.conditions, *allow("archive", "auto", extra).conditions),
+            )
+            for one in policy.allowed_actions
         ),
     )
     before, after = decided(action_type, policy, origin), decided(action_type, tighter, origin)
@@ -100,8 +103,8 @@ def test_the_order_of_rows_means_nothing(
 ) -> None:
     shuffled = replace(
         policy,
-        rules=tuple(data.draw(st.permutations(policy.rules))),
-        options=tuple(data.draw(st.permutations(policy.options))),
+        allowed_actions=tuple(data.draw(st.permutations(policy.allowed_actions))),
+        listed_targets=tuple(data.draw(st.permutations(policy.listed_targets))),
     )
     assert decided(action_type, shuffled, origin) == decided(action_type, policy, origin)
     assert shuffled.digest == policy.digest
@@ -120,7 +123,7 @@ def test_a_condition_that_is_unknown_never_allows(
     action_type: str, policy: PolicySnapshot, origin: Origin
 ) -> None:
     decision = decided(action_type, policy, origin)
-    found = policy.rule(action_type, registry.BY_NAME[action_type].resource_type)
+    found = policy.allowed_action(action_type, registry.BY_NAME[action_type].resource_type)
     if found and any(getattr(one, "raw", None) for one in found.conditions):
         assert decision.verdict == "refuse"
 

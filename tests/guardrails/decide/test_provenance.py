@@ -117,7 +117,7 @@ def test_what_a_person_filled_in_is_theirs_whatever_began_it() -> None:
 
 
 @given(st.sets(st.sampled_from(provenance.STRENGTH)))
-def test_the_strongest_source_is_told(sources: set[provenance.Provenance]) -> None:
+def test_the_strongest_source_is_named(sources: set[provenance.Provenance]) -> None:
     told = provenance.strongest(sources)
     rank = provenance.STRENGTH.index
     assert rank(told) == min(map(rank, sources | {"X"}))

@@ -11,7 +11,7 @@ from audit.ledger.selectors import recorded
 from guardrails.contracts import Decision, Origin
 from guardrails.decide import evidence, provenance
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.decide.snapshot import Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from integrations.contracts import Attachment
@@ -22,15 +22,15 @@ from tests.guardrails.values import (
     ADA,
     NOW,
     STRANGER,
+    allow,
     chat,
     decide,
     email,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 ORDER = {"refuse": 0, "ask": 1, "allow": 2}
@@ -54,18 +54,18 @@ hidden = st.text(max_size=40) | st.sampled_from(
 
 @st.composite
 def policies(draw: st.DrawFn) -> PolicySnapshot:
-    rows: list[Rule | Option] = []
+    rows: list[AllowedAction | ListedTarget] = []
     for name in WISHES:
         raw = draw(st.lists(known, max_size=2))
         kept = [one for one in raw if name != "archive"]
         mode = draw(st.sampled_from(["auto", "ask"]))
         rows.append(
-            rule(name, mode, agent_text=False, conditions=conditions.read_all(kept))  # type: ignore[arg-type]  # one of the two
+            allow(name, mode, agent_text=False, conditions=conditions.read_all(kept))  # type: ignore[arg-type]  # one of the two
         )
         if draw(st.booleans()):
-            rows.append(option(name, "recipient", ADA))
+            rows.append(list_target(name, "recipient", ADA))
         if draw(st.booleans()):
-            rows.append(option(name, "recipient_domain", "evil.example"))
+            rows.append(list_target(name, "recipient_domain", "evil.example"))
     return policy_of(*rows)
 
 
@@ -112,11 +112,11 @@ def test_knowing_more_about_a_value_never_makes_the_verdict_stricter(
 
 
 @given(names, policies(), origins)
-def test_a_directory_that_the_permission_does_not_name_changes_no_verdict(
+def test_a_directory_that_the_allowed_action_does_not_name_changes_no_verdict(
     name: str, policy: PolicySnapshot, origin: Origin
 ) -> None:
     """It may be read for the ceiling, which only narrows."""
-    named = policy.rule(name, "")
+    named = policy.allowed_action(name, "")
     assume(named is None or not any("directory" in one.relation for one in named.openings))
     read = decided(name, policy, origin, facts(directory=(ADA, STRANGER)))
     assert read.verdict == decided(name, policy, origin, facts()).verdict

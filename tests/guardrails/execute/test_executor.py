@@ -42,7 +42,7 @@ def test_an_allowed_action_is_done_between_its_two_ledger_rows(office: Office) -
 
 def test_the_attempt_says_who_asked_for_what_on_which_grounds(office: Office) -> None:
     email_id = office.receive()
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     origin = replace(CHAT, model="offline-rules", skill="tidy@1", reason="It looks old.")
 
     result = execute(office.request("archive", {"email_id": email_id}, origin=origin))
@@ -52,7 +52,7 @@ def test_the_attempt_says_who_asked_for_what_on_which_grounds(office: Office) ->
     assert (row.run_id, row.agent_id, row.model_id) == ("turn-1", "orchestrator", "offline-rules")
     assert (row.on_behalf_of, row.trigger, row.provider) == (office.user_id, "chat", "gmail")
     assert (row.resource_id, row.decision, row.skill_ref) == (email_id, "allowed", "tidy@1")
-    assert row.payload["decision"]["rule_id"] == str(rule.id)
+    assert row.payload["decision"]["rule_id"] == str(allowed_action.id)
     assert row.payload["agent_said"] == "It looks old."
     assert row.payload["decided_on"]["facts"]["email"]["subject"] == "Lunch on Friday?"
     assert len(row.policy_digest) == 64
@@ -95,7 +95,7 @@ def test_what_calls_no_provider_names_no_credential(office: Office) -> None:
         assert (row.credential_ref, row.provider_request_id) == ("", "")
 
 
-def test_without_any_permission_nothing_is_read_or_done(
+def test_without_any_allowed_action_nothing_is_read_or_done(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email_id = office.receive()
@@ -269,18 +269,18 @@ def test_a_paused_account_stops_even_an_action_that_was_decided(
 @pytest.mark.parametrize("switch", ["account", "organisation", "rule", "never"])
 def test_every_switch_refuses(office: Office, switch: str) -> None:
     email_id = office.receive()
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     if switch == "account":
         Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
     elif switch == "organisation":
         office.organisation.paused = True
         office.organisation.save()
     elif switch == "rule":
-        rule.enabled = False
-        rule.save()
+        allowed_action.enabled = False
+        allowed_action.save()
     else:
-        rule.approval_mode = AllowedAction.ApprovalMode.NEVER
-        rule.save()
+        allowed_action.approval_mode = AllowedAction.ApprovalMode.NEVER
+        allowed_action.save()
 
     result = execute(office.request("archive", {"email_id": email_id}))
 

@@ -18,7 +18,7 @@ from guardrails.execute.held_sends import HeldSendNotFound, TooLate
 from guardrails.execute.releases import release_due
 from guardrails.execute.switches import Scope
 from guardrails.gather import judgement
-from guardrails.models import Approval, CeilingRule, Hold, Usage
+from guardrails.models import Approval, CeilingLimit, HeldSend, Usage
 from guardrails.policies.changes import Author
 from tests.guardrails.office import Office, in_threads, phases
 
@@ -39,17 +39,17 @@ def send(office: Office) -> ActionResult:
     return execute(office.request("send_email", MAIL, origin=TYPED))
 
 
-def recall(office: Office, hold: Hold, **fields: Any) -> object:
+def recall(office: Office, held_send: HeldSend, **fields: Any) -> object:
     given: dict[str, Any] = {
         "organisation_id": office.organisation.id,
-        "hold_id": hold.id,
+        "held_send_id": held_send.id,
         "by": OLGA,
     }
     return held_sends.recall(**(given | fields))
 
 
 def due() -> None:
-    Hold.objects.update(until=timezone.now())
+    HeldSend.objects.update(until=timezone.now())
 
 
 def test_what_reaches_others_is_held_and_said_to_be(office: Office) -> None:
@@ -58,11 +58,11 @@ def test_what_reaches_others_is_held_and_said_to_be(office: Office) -> None:
 
     result = send(office)
 
-    hold = Hold.objects.get()
-    assert before + timedelta(seconds=300) <= hold.until
-    assert (result.status, result.reason, result.hold_id) == ("held", "held", hold.id)
-    assert result.held_until == hold.until
-    assert result.sentence == held_sends.until_when(hold.until, now=before)
+    held_send = HeldSend.objects.get()
+    assert before + timedelta(seconds=300) <= held_send.until
+    assert (result.status, result.reason, result.held_send_id) == ("held", "held", held_send.id)
+    assert result.held_until == held_send.until
+    assert result.sentence == held_sends.until_when(held_send.until, now=before)
     assert result.sentence.endswith(" UTC; it can be recalled until then.")
     assert phases(result) == [("control", "waiting", "held")]
     row = recorded(result.action_id)[0]
@@ -74,7 +74,7 @@ def test_asking_again_for_a_held_action_holds_it_once(office: Office) -> None:
     permit(office)
     request = office.request("send_email", MAIL, origin=TYPED)
     assert execute(request) == execute(request)
-    assert Hold.objects.count() == 1
+    assert HeldSend.objects.count() == 1
     assert len(recorded(request.action_id)) == 1
     assert office.calls() == []
 
@@ -82,7 +82,7 @@ def test_asking_again_for_a_held_action_holds_it_once(office: Office) -> None:
 def test_the_longest_hold_counts(office: Office) -> None:
     permit(office, hold_seconds=60)
     for action_type, seconds in (("", 600), ("send_email", 30), ("archive", 9000)):
-        CeilingRule.objects.create(
+        CeilingLimit.objects.create(
             organisation=office.organisation,
             action_type=action_type,
             at_most="auto",
@@ -97,7 +97,7 @@ def test_what_nobody_else_sees_is_not_held(office: Office) -> None:
     office.permit("archive", hold_seconds=300)
     result = execute(office.request("archive", {"email_id": office.receive()}))
     assert result.status == "succeeded"
-    assert not Hold.objects.exists()
+    assert not HeldSend.objects.exists()
 
 
 def test_a_recalled_action_is_never_carried_out(office: Office) -> None:
@@ -105,7 +105,7 @@ def test_a_recalled_action_is_never_carried_out(office: Office) -> None:
     request = office.request("send_email", MAIL, origin=TYPED)
     result = execute(request)
 
-    card = recall(office, Hold.objects.get())
+    card = recall(office, HeldSend.objects.get())
     due()
     released = release_due(now=timezone.now())
     again = execute(request)
@@ -121,10 +121,10 @@ def test_a_recalled_action_is_never_carried_out(office: Office) -> None:
 def test_recalling_again_changes_nothing(office: Office) -> None:
     permit(office)
     result = send(office)
-    hold = Hold.objects.get()
-    assert recall(office, hold) == recall(office, hold, by="operator:omar")
+    held_send = HeldSend.objects.get()
+    assert recall(office, held_send) == recall(office, held_send, by="operator:omar")
     assert len(phases(result)) == 2
-    assert Hold.objects.get().decided_by == OLGA
+    assert HeldSend.objects.get().decided_by == OLGA
 
 
 def test_a_released_action_cannot_be_recalled(office: Office) -> None:
@@ -133,22 +133,22 @@ def test_a_released_action_cannot_be_recalled(office: Office) -> None:
     due()
     assert release_due(now=timezone.now()) == 1
     with pytest.raises(TooLate, match="released at"):
-        recall(office, Hold.objects.get())
+        recall(office, HeldSend.objects.get())
     assert phases(result)[-1] == ("outcome", "succeeded", "performed")
 
 
 def test_another_users_hold_is_as_unknown_as_none(office: Office) -> None:
     permit(office)
     send(office)
-    hold = Hold.objects.get()
+    held_send = HeldSend.objects.get()
     for fields in (
         {"external_user_id": "other"},
         {"organisation_id": uuid4()},
-        {"hold_id": uuid4()},
+        {"held_send_id": uuid4()},
     ):
         with pytest.raises(HeldSendNotFound):
-            recall(office, hold, **fields)
-    assert Hold.objects.get().state == "held"
+            recall(office, held_send, **fields)
+    assert HeldSend.objects.get().state == "held"
 
 
 def test_a_confirmed_action_is_held_too_and_stays_confirmed_meanwhile(office: Office) -> None:
@@ -214,7 +214,7 @@ def test_a_switch_of_something_else_recalls_nothing(office: Office) -> None:
     ):
         thrown = switches.throw(scope, why="x", author=Author(name=OLGA, door="admin"))
         assert thrown.recalled == 0
-    assert Hold.objects.get().state == "held"
+    assert HeldSend.objects.get().state == "held"
 
 
 def test_a_switch_thrown_while_something_is_being_held_recalls_it(
@@ -223,7 +223,7 @@ def test_a_switch_thrown_while_something_is_being_held_recalls_it(
     permit(office)
     keep = held_sends.keep
 
-    def late(*given: Any, **named: Any) -> Hold:
+    def late(*given: Any, **named: Any) -> HeldSend:
         switches.throw(
             Scope(organisation_id=office.organisation.id),
             why="Now",
@@ -235,7 +235,7 @@ def test_a_switch_thrown_while_something_is_being_held_recalls_it(
     monkeypatch.setattr(held_sends, "keep", late)
     result = send(office)
     assert (result.status, result.reason) == ("refused", "recalled")
-    assert Hold.objects.get().state == "recalled"
+    assert HeldSend.objects.get().state == "recalled"
     assert office.calls() == []
 
 
@@ -245,9 +245,9 @@ def test_a_switch_whose_process_died_recalls_with_the_sweep(office: Office) -> N
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(held_sends, "recall_all", lambda rows: 0)
         switches.throw(Scope(), why="Now", author=Author(name=OLGA, door="admin"))
-    assert Hold.objects.get().state == "held"
+    assert HeldSend.objects.get().state == "held"
     assert switches.recall_stopped() == 1
-    assert Hold.objects.get().state == "recalled"
+    assert HeldSend.objects.get().state == "recalled"
 
 
 def test_a_recall_whose_process_died_gets_its_row_with_the_sweep(
@@ -263,7 +263,7 @@ def test_a_recall_whose_process_died_gets_its_row_with_the_sweep(
     with monkeypatch.context() as patched:
         patched.setattr("audit.ledger.ledger.append", killed)
         with pytest.raises(KeyboardInterrupt):
-            recall(office, Hold.objects.get())
+            recall(office, HeldSend.objects.get())
 
     assert execute(request).reason == "recalled"
     assert phases(result)[-1] == ("control", "waiting", "held")
@@ -272,13 +272,13 @@ def test_a_recall_whose_process_died_gets_its_row_with_the_sweep(
     assert phases(result)[-1] == ("control", "denied", "recalled")
 
 
-def test_a_hold_whose_process_died_is_made_by_the_next_try(
+def test_a_held_send_whose_process_died_is_made_by_the_next_try(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     permit(office)
     request = office.request("send_email", MAIL, origin=TYPED)
 
-    def killed(*given: Any, **named: Any) -> Hold:
+    def killed(*given: Any, **named: Any) -> HeldSend:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -287,7 +287,7 @@ def test_a_hold_whose_process_died_is_made_by_the_next_try(
             execute(request)
 
     assert execute(request).status == "held"
-    assert Hold.objects.count() == 1
+    assert HeldSend.objects.count() == 1
     assert len(recorded(request.action_id)) == 1
 
 
@@ -295,7 +295,7 @@ def test_a_recall_gives_its_rate_back(office: Office) -> None:
     permit(office, conditions=[{"kind": "rate", "max": 1, "per": "hour"}])
     assert send(office).status == "held"
     assert send(office).reason == "rate_exceeded"
-    recall(office, Hold.objects.get())
+    recall(office, HeldSend.objects.get())
     assert Usage.objects.get().counted_at is None
     assert send(office).status == "held"
 
@@ -304,7 +304,7 @@ def test_recall_and_release_at_the_same_moment_never_both(office: Office) -> Non
     permit(office)
     results = [send(office) for _ in range(12)]
     due()
-    rows = list(Hold.objects.order_by("held_at"))
+    rows = list(HeldSend.objects.order_by("held_at"))
     work = iter(
         [lambda: release_due(now=timezone.now())] * 2 + [recalling(office, r) for r in rows]
     )
@@ -314,23 +314,23 @@ def test_recall_and_release_at_the_same_moment_never_both(office: Office) -> Non
 
     in_threads(14, run)
 
-    states = Counter(Hold.objects.values_list("state", flat=True))
+    states = Counter(HeldSend.objects.values_list("state", flat=True))
     assert states["recalled"] + states["released"] == 12
     assert len(office.calls()) == states["released"]
     for result in results:
-        hold = Hold.objects.get(action_id=result.action_id)
+        held_send = HeldSend.objects.get(action_id=result.action_id)
         ended = phases(result)[-1]
         assert ended == (
             ("control", "denied", "recalled")
-            if hold.state == "recalled"
+            if held_send.state == "recalled"
             else ("outcome", "succeeded", "performed")
         )
 
 
-def recalling(office: Office, hold: Hold) -> Any:
+def recalling(office: Office, held_send: HeldSend) -> Any:
     def work() -> None:
         try:
-            recall(office, hold)
+            recall(office, held_send)
         except TooLate:
             return
 
@@ -348,7 +348,7 @@ def test_no_call_begins_after_an_acknowledged_recall(
 
     def late(*given: Any, **named: Any) -> Any:
         try:
-            recall(office, Hold.objects.get())
+            recall(office, HeldSend.objects.get())
         except TooLate:
             told.append("too late")
         return judge(*given, **named)

@@ -13,7 +13,7 @@ from guardrails.execute import executor, settling
 from guardrails.execute.executor import execute
 from guardrails.execute.held_sends import TooLate, recall
 from guardrails.execute.releases import finish_released, release, release_due
-from guardrails.models import AllowedAction, AllowedActionOption, Approval, Hold
+from guardrails.models import AllowedAction, AllowedActionOption, Approval, HeldSend
 from integrations.exceptions import Unavailable
 from integrations.models import Account
 from integrations.providers.data_service.reader import DataServiceReader
@@ -37,7 +37,7 @@ def held(office: Office) -> ActionResult:
 
 
 def due() -> int:
-    Hold.objects.update(until=timezone.now())
+    HeldSend.objects.update(until=timezone.now())
     return release_due(now=timezone.now())
 
 
@@ -47,47 +47,51 @@ def test_what_is_due_is_carried_out_once(office: Office, held: ActionResult) -> 
 
     assert (due(), due()) == (1, 0)
 
-    hold = Hold.objects.get()
-    assert (hold.state, hold.decided_by, hold.outcome) == ("released", "clock", "Done.")
-    assert hold.finished_at is not None
+    held_send = HeldSend.objects.get()
+    assert (held_send.state, held_send.decided_by, held_send.outcome) == (
+        "released",
+        "clock",
+        "Done.",
+    )
+    assert held_send.finished_at is not None
     assert phases(held) == [
         ("control", "waiting", "held"),
         ("attempt", "pending", "allowed"),
         ("outcome", "succeeded", "performed"),
     ]
     assert [call["idempotency_key"] for call in office.calls()] == [f"remit-{held.action_id}"]
-    assert release(hold.id) is None
+    assert release(held_send.id) is None
 
 
 @pytest.mark.parametrize("change", ["rule", "target", "pause", "condition"])
 def test_the_policy_at_that_time_decides(office: Office, held: ActionResult, change: str) -> None:
-    rule = AllowedAction.objects.get()
+    allowed_action = AllowedAction.objects.get()
     if change == "rule":
-        rule.enabled = False
-        rule.save()
+        allowed_action.enabled = False
+        allowed_action.save()
     elif change == "target":
         AllowedActionOption.objects.all().delete()
     elif change == "pause":
         Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
     else:
-        rule.conditions = [{"kind": "recipient_domain", "domains": ["other.com"]}]
-        rule.save()
+        allowed_action.conditions = [{"kind": "recipient_domain", "domains": ["other.com"]}]
+        allowed_action.save()
 
     due()
 
-    hold = Hold.objects.get()
-    assert hold.state == "refused"
+    held_send = HeldSend.objects.get()
+    assert held_send.state == "refused"
     assert phases(held)[-1][:2] == ("blocked", "blocked")
-    assert hold.outcome == recorded(held.action_id)[-1].payload["sentence"]
+    assert held_send.outcome == recorded(held.action_id)[-1].payload["sentence"]
     assert office.calls() == []
 
 
-def test_a_permission_that_asks_by_then_asks_and_holds_no_second_time(
+def test_an_allowed_action_that_asks_by_then_asks_and_holds_no_second_time(
     office: Office, held: ActionResult
 ) -> None:
-    rule = AllowedAction.objects.get()
-    rule.approval_mode = "ask"
-    rule.save()
+    allowed_action = AllowedAction.objects.get()
+    allowed_action.approval_mode = "ask"
+    allowed_action.save()
     due()
     assert office.calls() == []
     approval = Approval.objects.get()
@@ -98,7 +102,7 @@ def test_a_permission_that_asks_by_then_asks_and_holds_no_second_time(
         organisation_id=office.organisation.id, approval_id=approval.id, decided_by="operator:olga"
     )
     assert result.status == "succeeded"
-    assert Hold.objects.count() == 1
+    assert HeldSend.objects.count() == 1
     assert len(office.calls()) == 1
 
 
@@ -113,11 +117,11 @@ def test_a_release_with_an_unknown_outcome_is_settled_when_the_provider_is_back(
         patched.setattr(DataServiceReader, "evidence", down)
         due()
     assert phases(held)[-1] == ("attempt", "pending", "allowed")
-    assert Hold.objects.get().finished_at is None
+    assert HeldSend.objects.get().finished_at is None
 
     assert finish_released(older_than=timezone.now()) == 1
 
-    assert Hold.objects.get().outcome == "Done."
+    assert HeldSend.objects.get().outcome == "Done."
     assert phases(held)[-1] == ("outcome", "succeeded", "performed")
     assert [call["performed"] for call in office.calls()] == [True]
 
@@ -128,16 +132,16 @@ def test_a_provider_that_is_away_is_tried_again_until_it_is_back(
     office.faults(error_rate=1.0)
     for _ in range(2):
         assert due() == 1
-    hold = Hold.objects.get()
-    assert (hold.state, hold.decided_at, hold.finished_at) == ("held", None, None)
-    assert hold.outcome == "The provider could not be asked. Try again later."
+    held_send = HeldSend.objects.get()
+    assert (held_send.state, held_send.decided_at, held_send.finished_at) == ("held", None, None)
+    assert held_send.outcome == "The provider could not be asked. Try again later."
     assert phases(held) == [("control", "waiting", "held")]
     office.faults()
     assert office.calls() == []
 
     due()
 
-    assert Hold.objects.get().outcome == "Done."
+    assert HeldSend.objects.get().outcome == "Done."
     assert phases(held)[-1] == ("outcome", "succeeded", "performed")
     assert [call["performed"] for call in office.calls()] == [True]
 
@@ -145,22 +149,22 @@ def test_a_provider_that_is_away_is_tried_again_until_it_is_back(
 def test_while_its_provider_is_away_it_can_be_recalled(office: Office, held: ActionResult) -> None:
     office.faults(error_rate=1.0)
     due()
-    hold = Hold.objects.get()
-    recall(organisation_id=office.organisation.id, hold_id=hold.id, by="operator:olga")
+    held_send = HeldSend.objects.get()
+    recall(organisation_id=office.organisation.id, held_send_id=held_send.id, by="operator:olga")
     office.faults()
 
-    assert (release_due(now=timezone.now()), release(hold.id)) == (0, None)
-    assert Hold.objects.get().state == "recalled"
+    assert (release_due(now=timezone.now()), release(held_send.id)) == (0, None)
+    assert HeldSend.objects.get().state == "recalled"
     assert phases(held)[-1] == ("control", "denied", "recalled")
     assert office.calls() == []
 
 
 def test_a_provider_that_stays_away_for_a_day_refuses(office: Office, held: ActionResult) -> None:
     office.faults(error_rate=1.0)
-    Hold.objects.update(until=timezone.now() - timedelta(days=1, seconds=1))
+    HeldSend.objects.update(until=timezone.now() - timedelta(days=1, seconds=1))
     release_due(now=timezone.now())
     office.faults()
-    assert Hold.objects.get().state == "refused"
+    assert HeldSend.objects.get().state == "refused"
     assert phases(held)[-1] == ("blocked", "blocked", "facts_unavailable")
     assert office.calls() == []
 
@@ -170,7 +174,7 @@ def test_a_pause_refuses_although_the_provider_is_away(office: Office, held: Act
     Account.objects.filter(pk=office.mailbox.pk).update(paused=True)
     due()
     office.faults()
-    assert Hold.objects.get().state == "refused"
+    assert HeldSend.objects.get().state == "refused"
     assert phases(held)[-1] == ("blocked", "blocked", "paused")
     assert office.calls() == []
 
@@ -181,17 +185,19 @@ def test_who_lost_a_release_to_another_process_does_not_hold_it_again(
     """The other one may be calling the provider: a recall must not be promised."""
 
     def overtaken(*given: Any, **named: Any) -> ActionResult:
-        Hold.objects.update(decided_at=timezone.now())
+        HeldSend.objects.update(decided_at=timezone.now())
         return held
 
     with monkeypatch.context() as patched:
         patched.setattr("guardrails.execute.releases.execute", overtaken)
         due()
 
-    assert Hold.objects.get().state == "released"
+    assert HeldSend.objects.get().state == "released"
     with pytest.raises(TooLate):
         recall(
-            organisation_id=office.organisation.id, hold_id=Hold.objects.get().id, by="operator:o"
+            organisation_id=office.organisation.id,
+            held_send_id=HeldSend.objects.get().id,
+            by="operator:o",
         )
 
 
@@ -210,7 +216,7 @@ def test_a_release_killed_in_the_call_is_finished_once(
         patched.setattr(DataServiceWriter, "send_email", killed)
         with pytest.raises(KeyboardInterrupt):
             due()
-    assert Hold.objects.get().state == "released"
+    assert HeldSend.objects.get().state == "released"
 
     assert finish_released(older_than=timezone.now()) == 1
     assert finish_released(older_than=timezone.now()) == 0
@@ -239,12 +245,12 @@ def test_a_release_killed_elsewhere_is_finished_once(
     assert finish_released(older_than=timezone.now()) == 1
     assert phases(held)[-1] == ("outcome", "succeeded", "performed")
     assert [call["performed"] for call in office.calls()] == [True]
-    assert Hold.objects.get().outcome == "Done."
+    assert HeldSend.objects.get().outcome == "Done."
 
 
 def test_sixteen_workers_release_once(office: Office, held: ActionResult) -> None:
-    Hold.objects.update(until=timezone.now())
-    key = Hold.objects.get().id
+    HeldSend.objects.update(until=timezone.now())
+    key = HeldSend.objects.get().id
     in_threads(16, lambda: release(key))
     finish_released(older_than=timezone.now())
     assert [call["performed"] for call in office.calls()] == [True]
@@ -256,14 +262,14 @@ def test_one_that_breaks_does_not_keep_the_others(
     office: Office, held: ActionResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     execute(office.request("send_email", MAIL, origin=TYPED))
-    Hold.objects.update(until=timezone.now())
-    first = Hold.objects.order_by("until", "held_at").first()
+    HeldSend.objects.update(until=timezone.now())
+    first = HeldSend.objects.order_by("until", "held_at").first()
     original = release
 
-    def breaking(hold_id: Any) -> Any:
-        if first is not None and hold_id == first.id:
+    def breaking(held_send_id: Any) -> Any:
+        if first is not None and held_send_id == first.id:
             raise ZeroDivisionError
-        return original(hold_id)
+        return original(held_send_id)
 
     monkeypatch.setattr("guardrails.execute.releases.release", breaking)
     assert release_due(now=timezone.now()) == 1

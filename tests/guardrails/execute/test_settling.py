@@ -201,7 +201,7 @@ def test_each_attempt_says_what_its_provider_can_prove(
     }
 
 
-def test_the_grade_of_a_provider_that_proves_nothing_is_told(
+def test_the_grade_of_a_provider_that_proves_nothing_is_named(
     office: Office, forgetful: Forgetful
 ) -> None:
     request = archiving(office)

@@ -14,7 +14,7 @@ from audit.ledger.selectors import actions
 from guardrails.execute import switches
 from guardrails.execute.executor import execute
 from guardrails.execute.switches import Scope
-from guardrails.models import CeilingRule, KillSwitch
+from guardrails.models import CeilingLimit, KillSwitch
 from guardrails.policies.changes import Author
 from integrations.models import Organisation
 from integrations.providers.data_service.writer import DataServiceWriter
@@ -91,7 +91,7 @@ def test_what_is_stopped_between_decision_and_call_is_not_called(
                 patience_seconds=0,
             )
         else:
-            CeilingRule.objects.create(organisation=office.organisation, at_most="never")
+            CeilingLimit.objects.create(organisation=office.organisation, at_most="never")
         return attempt
 
     monkeypatch.setattr(executor, "_begin", begin_late)

@@ -18,7 +18,7 @@ from guardrails.execute.executor import execute
 from guardrails.execute.switches import Scope
 from guardrails.execute.undo import ActionNotFound, undo
 from guardrails.gather import stops
-from guardrails.models import AllowedAction, CeilingRule, Undo
+from guardrails.models import AllowedAction, CeilingLimit, Undo
 from guardrails.policies.capabilities import find_capabilities
 from guardrails.policies.changes import Author
 from integrations.models import Account
@@ -130,7 +130,7 @@ def test_what_was_there_before_is_there_again(rooms: Office, name: str) -> None:
     before = look(rooms, kind)
     done = perform(rooms, action_type, arguments)
     assert look(rooms, kind) != before
-    AllowedAction.objects.all().delete()  # the agent needs no permission for it
+    AllowedAction.objects.all().delete()  # the agent needs no allowed action for it
 
     result = take_back(rooms, done)
 
@@ -243,7 +243,7 @@ def test_what_stops_everybody_stops_this_and_it_can_be_tried_again(
     elif stop == "pause":
         Account.objects.filter(pk=rooms.mailbox.pk).update(paused=True)
     else:
-        CeilingRule.objects.create(
+        CeilingLimit.objects.create(
             organisation=rooms.organisation,
             at_most="never" if stop == "ceiling" else "auto",
             conditions=[] if stop == "ceiling" else [night],
@@ -263,7 +263,7 @@ def test_what_stops_everybody_stops_this_and_it_can_be_tried_again(
     if switch is not None:
         switches.lift(switch_id=switch.switch_id, why="Over", author=author)
     Account.objects.update(paused=False)
-    CeilingRule.objects.all().delete()
+    CeilingLimit.objects.all().delete()
     assert take_back(rooms, done).status == "succeeded"
     assert Undo.objects.get().state == "succeeded"
 

@@ -12,7 +12,7 @@ from guardrails.actions.mail.mark_read import MarkRead
 from guardrails.facts.classes import Is, classes
 from guardrails.facts.text import Body, Line, ObjectId
 from tests.guardrails.arguments import BASE, ROWS
-from tests.guardrails.values import NOW, decide, facts, policy_of, request, rule
+from tests.guardrails.values import NOW, allow, decide, facts, policy_of, request
 
 EVERY_ARGUMENT: dict[str, dict[str, Any]] = {
     name: dict(ChainMap(*(row.given(good=True) for row in ROWS if row.action == name), base))
@@ -63,7 +63,7 @@ def test_an_argument_without_a_class_refuses(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(registry, "BY_NAME", {"mark_read": Odd()})
     decision = decide(
         request=request("mark_read", {"email_id": "mail-1"}),
-        policy=policy_of(rule("mark_read")),
+        policy=policy_of(allow("mark_read")),
         facts=facts(),
         now=NOW,
     )

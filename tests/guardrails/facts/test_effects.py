@@ -8,7 +8,7 @@ from audit.ledger.selectors import recorded
 from guardrails.approve import approvals
 from guardrails.contracts import Decision, Origin
 from guardrails.decide.checks.stopping import Stops
-from guardrails.decide.snapshot import Option, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget
 from guardrails.execute.executor import execute
 from guardrails.facts.effects import is_alert
 from guardrails.facts.facts import Facts
@@ -21,15 +21,15 @@ from tests.guardrails.values import (
     NOW,
     STRANGER,
     account,
+    allow,
     chat,
     decide,
     email,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 DATABASE = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -46,13 +46,13 @@ FOLDERS = (
 def decided(
     action_type: str,
     arguments: dict[str, Any],
-    *rows: Rule | Option,
+    *rows: AllowedAction | ListedTarget,
     found: Facts,
     origin: Origin | None = None,
 ) -> Decision:
     source = SOURCE.get(action_type.rpartition("_")[2], "gmail")
     wish = request(action_type, arguments, origin or chat())
-    policy = policy_of(rule(action_type), *rows)
+    policy = policy_of(allow(action_type), *rows)
     changed = type(wish)(**{**vars(wish), "account": account(source=source)})
     return decide(request=changed, policy=policy, facts=found, now=NOW)
 
@@ -61,9 +61,9 @@ def kinds(decision: Decision) -> list[str]:
     return [effect.kind for effect in decision.effects]
 
 
-def listed(action_type: str, kind: str, external_id: str, name: str = "") -> Option:
+def listed(action_type: str, kind: str, external_id: str, name: str = "") -> ListedTarget:
     source = SOURCE.get(action_type.rpartition("_")[2], "gmail")
-    return option(action_type, kind, external_id, source=source, name=name or external_id)
+    return list_target(action_type, kind, external_id, source=source, name=name or external_id)
 
 
 # --- concealing ------------------------------------------------------------------------

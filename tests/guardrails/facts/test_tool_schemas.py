@@ -111,7 +111,7 @@ def test_a_schema_that_never_ends_is_refused_and_a_pattern_is_not_run() -> None:
     assert fits({"a": "a" * 5000 + "!"}, evil)
 
 
-def test_names_that_the_schema_names_nowhere_are_told_however_deep() -> None:
+def test_names_that_the_schema_names_nowhere_are_named_however_deep() -> None:
     schema = {
         "properties": {"a": {"type": "object"}, "b": {"$ref": "#/$defs/b"}},
         "$defs": {"b": {"properties": {"c": {}}}},

@@ -210,13 +210,13 @@ def test_it_is_looked_up_only_where_a_rule_names_it(
         return ()
 
     monkeypatch.setattr(judgement, "colleagues", counting)
-    permission = office.permit(
+    allowed_action = office.permit(
         "send_email", conditions=[{"kind": "recipient", "relation": ["corresponded"]}]
     )
     told(office, BOB)
     assert asked == []
-    permission.conditions = [DIRECTORY]
-    permission.save()
+    allowed_action.conditions = [DIRECTORY]
+    allowed_action.save()
     told(office, BOB)
     assert asked == [[BOB]]
 

@@ -18,7 +18,7 @@ from guardrails.decide import evidence
 from guardrails.execute.executor import execute
 from guardrails.facts.counts import Counts, Question, Use
 from guardrails.gather import usage
-from guardrails.models import Approval, CeilingRule, Usage
+from guardrails.models import Approval, CeilingLimit, Usage
 from guardrails.policies import drafts, simulation
 from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import (
@@ -106,8 +106,8 @@ def test_a_day_is_longer_than_an_hour(office: Office) -> None:
     assert archive(office).status == "succeeded"
 
 
-def test_a_rate_of_the_ceiling_counts_beside_that_of_the_permission(office: Office) -> None:
-    CeilingRule.objects.create(
+def test_a_rate_of_the_ceiling_counts_beside_that_of_the_allowed_action(office: Office) -> None:
+    CeilingLimit.objects.create(
         organisation=office.organisation, at_most="auto", conditions=[rate(1)]
     )
     office.permit("archive", conditions=[rate(5)])
@@ -127,7 +127,7 @@ def test_one_action_counts_once_however_often_it_is_tried(office: Office) -> Non
 
 
 def test_a_retry_after_a_crash_counts_once(office: Office) -> None:
-    CeilingRule.objects.create(
+    CeilingLimit.objects.create(
         organisation=office.organisation, at_most="auto", conditions=[rate(1)]
     )
     request = interrupted(office, after_effect=False)
@@ -242,7 +242,7 @@ def test_what_an_outside_agent_does_in_a_day_is_one_run(office: Office) -> None:
 
 
 def test_deletes_per_hour_count_whatever_destroys(office: Office) -> None:
-    CeilingRule.objects.create(
+    CeilingLimit.objects.create(
         organisation=office.organisation,
         at_most="auto",
         conditions=[{"kind": "deletes_per_hour", "max": 1}],
@@ -356,7 +356,7 @@ def past_of(result: ActionResult) -> tuple[Any, Any]:
 
 
 def test_decisions_under_a_rate_are_decided_again_alike(office: Office) -> None:
-    rule = office.permit("archive", conditions=[rate(1)])
+    allowed_action = office.permit("archive", conditions=[rate(1)])
     done, refused = archive(office), archive(office)
     for result in (done, refused):
         past, policy = past_of(result)
@@ -369,12 +369,12 @@ def test_decisions_under_a_rate_are_decided_again_alike(office: Office) -> None:
             row.payload["decision"]["sentence"],
         )
     past, policy = past_of(refused)
-    rule.conditions = [rate(2)]
-    looser = evidence.decide_again(past, drafts.with_row(policy, rule))
+    allowed_action.conditions = [rate(2)]
+    looser = evidence.decide_again(past, drafts.with_row(policy, allowed_action))
     assert looser is not None
     assert looser.verdict == "allow"
-    rule.conditions = [rate(2, "day")]
-    assert evidence.decide_again(past, drafts.with_row(policy, rule)) is None
+    allowed_action.conditions = [rate(2, "day")]
+    assert evidence.decide_again(past, drafts.with_row(policy, allowed_action)) is None
 
 
 def test_what_no_condition_looks_at_is_forgotten(office: Office) -> None:

@@ -48,7 +48,7 @@ def ids(mine: AccountRef, **later: Any) -> list[UUID]:
     return [one.id for one in patterns.approved_patterns(mine, now=now)]
 
 
-def test_only_approved_patterns_are_told_in_two_queries(
+def test_only_approved_patterns_are_listed_in_two_queries(
     mine: AccountRef, django_assert_num_queries: Any
 ) -> None:
     learned(mine)

@@ -53,7 +53,7 @@ def look(office: Office, mail: str, **later: Any) -> bool:
     return precision.look(office.ref(office.mailbox), mail, now=timezone.now() + timedelta(**later))
 
 
-def standing(pattern: LearnedPattern) -> tuple[str, int, int]:
+def status(pattern: LearnedPattern) -> tuple[str, int, int]:
     pattern.refresh_from_db()
     return pattern.state, pattern.hits, pattern.corrections
 
@@ -65,7 +65,7 @@ def test_a_mail_counts_once_and_only_for_a_pattern_that_acts(
     hit(office, pattern, "mail-1")
     patterns.suspend(pattern_id=pattern.id, why="Enough.", now=NOW)
     hit(office, pattern, "mail-2")
-    assert standing(pattern) == ("suspended", 1, 0)
+    assert status(pattern) == ("suspended", 1, 0)
     assert pattern.precision == 1.0
 
 
@@ -73,7 +73,7 @@ def test_what_nobody_touched_is_no_correction(office: Office, pattern: LearnedPa
     mail = act(office, pattern)
     office.change("emails", mail, is_starred=True)
     assert not look(office, mail)
-    assert standing(pattern) == ("approved", 1, 0)
+    assert status(pattern) == ("approved", 1, 0)
 
 
 def test_the_first_mail_that_is_put_back_suspends_the_pattern(
@@ -84,7 +84,7 @@ def test_the_first_mail_that_is_put_back_suspends_the_pattern(
 
     assert look(office, mail)
     assert not look(office, mail)
-    assert standing(pattern) == ("suspended", 1, 1)
+    assert status(pattern) == ("suspended", 1, 1)
     assert pattern.suspended_why == (
         "Somebody put a mail back that it had treated: “Archive a mail”."
     )
@@ -114,7 +114,7 @@ def test_an_undo_that_the_user_asked_for_in_a_chat_is_a_correction(
 
     assert done.status == "succeeded"
     assert look(office, mail)
-    assert standing(pattern)[0] == "suspended"
+    assert status(pattern)[0] == "suspended"
 
 
 def test_what_the_agent_did_next_by_itself_is_no_correction(
@@ -131,7 +131,7 @@ def test_what_the_agent_did_next_by_itself_is_no_correction(
 
     assert done.status == "succeeded"
     assert not look(office, mail)
-    assert standing(pattern)[0] == "approved"
+    assert status(pattern)[0] == "approved"
 
 
 def test_a_mail_that_was_deleted_takes_nothing_back(
@@ -148,7 +148,7 @@ def test_what_the_guardrails_refused_cannot_be_put_back(
     mail = act(office, pattern, mode="never")
     assert office.calls() == []
     assert not look(office, mail)
-    assert standing(pattern) == ("approved", 1, 0)
+    assert status(pattern) == ("approved", 1, 0)
 
 
 def test_a_mail_put_back_weeks_later_is_no_correction(

@@ -25,7 +25,7 @@ def precedent(number: int, **changes: Any) -> Precedent:
         "occurred_at": NOW - timedelta(days=number),
         "side": "supporting",
         "by_person": True,
-        "told": "Archive a mail: yes, in the mailbox.",
+        "sentence": "Archive a mail: yes, in the mailbox.",
     }
     return Precedent(**(values | changes))
 
@@ -92,7 +92,10 @@ def test_the_same_proposal_is_one_row_and_its_evidence_grows(office: Office) -> 
         office,
         name="Another name",
         sender_address="NEWS@WEEKLY.example".replace("NEWS", "news"),
-        precedents=(precedent(2), precedent(3, side="contradicting", told="Archive a mail: no.")),
+        precedents=(
+            precedent(2),
+            precedent(3, side="contradicting", sentence="Archive a mail: no."),
+        ),
     )
 
     row = LearnedPattern.objects.get()

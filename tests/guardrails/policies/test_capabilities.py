@@ -28,7 +28,7 @@ def account(organisation: Organisation, user: str = "maya", source: str = "gmail
     ).ref()
 
 
-def fill(account: AccountRef, options: int) -> None:
+def fill(account: AccountRef, listed_targets: int) -> None:
     AllowedAction.objects.create(account_id=account.id, action_type="classify")
     group = TargetGroup.objects.create(account_id=account.id, name="Topics", cardinality="single")
     AllowedActionOption.objects.bulk_create(
@@ -41,27 +41,29 @@ def fill(account: AccountRef, options: int) -> None:
             name=f"Label {number}",
             group=group,
         )
-        for number in range(options)
+        for number in range(listed_targets)
     )
 
 
-@pytest.mark.parametrize("options", [1, 30])
+@pytest.mark.parametrize("listed_targets", [1, 30])
 def test_a_snapshot_takes_one_query(
-    organisation: Organisation, django_assert_num_queries: Any, options: int
+    organisation: Organisation, django_assert_num_queries: Any, listed_targets: int
 ) -> None:
     mine = account(organisation)
-    fill(mine, options)
+    fill(mine, listed_targets)
     with django_assert_num_queries(1):
         snapshot = policy_snapshot(mine)
-    assert len(snapshot.options) == options
-    assert all(option.single and option.group_id for option in snapshot.options)
+    assert len(snapshot.listed_targets) == listed_targets
+    assert all(
+        listed_target.single and listed_target.group_id for listed_target in snapshot.listed_targets
+    )
 
 
 def test_a_snapshot_holds_nothing_of_others(organisation: Organisation) -> None:
     mine, theirs = account(organisation), account(organisation, "omar")
     fill(theirs, 3)
     snapshot = policy_snapshot(mine)
-    assert (snapshot.rules, snapshot.options) == ((), ())
+    assert (snapshot.allowed_actions, snapshot.listed_targets) == ((), ())
 
 
 def test_a_stored_condition_nobody_understands_never_holds(organisation: Organisation) -> None:
@@ -72,8 +74,8 @@ def test_a_stored_condition_nobody_understands_never_holds(organisation: Organis
         cursor.execute(
             "UPDATE guardrails_allowedaction SET conditions = %s WHERE id = %s", [stored, row.id]
         )
-    (rule,) = policy_snapshot(mine).rules
-    assert isinstance(rule.conditions[0], Unreadable)
+    (allowed_action,) = policy_snapshot(mine).allowed_actions
+    assert isinstance(allowed_action.conditions[0], Unreadable)
 
 
 def test_pausing_is_read_live(organisation: Organisation) -> None:
@@ -81,7 +83,9 @@ def test_pausing_is_read_live(organisation: Organisation) -> None:
     row = AllowedAction.objects.create(account_id=mine.id, action_type="archive")
 
     def stopped() -> str:
-        found = stops.read_stops(account_id=mine.id, action_type="archive", rule_id=str(row.id))
+        found = stops.read_stops(
+            account_id=mine.id, action_type="archive", allowed_action_id=str(row.id)
+        )
         return why_stopped(found, undoes=False)
 
     assert stopped() == ""

@@ -17,7 +17,7 @@ from audit.ledger import ledger
 from audit.ledger.selectors import actions
 from guardrails.models import (
     AllowedAction,
-    CeilingRule,
+    CeilingLimit,
     LearnedPattern,
     PatternAction,
     Skill,
@@ -55,7 +55,7 @@ def told(office: Office) -> list[tuple[str, bool, bool]]:
     ]
 
 
-def test_a_permission_that_is_added_changed_and_removed_in_the_admin(
+def test_an_allowed_action_that_is_added_changed_and_removed_in_the_admin(
     office: Office, client: Client
 ) -> None:
     form = {
@@ -151,7 +151,7 @@ def test_a_pattern_with_its_actions_approved_and_suspended(office: Office, clien
     )
 
 
-def test_a_new_version_of_a_skill_and_a_ceiling_rule(office: Office, client: Client) -> None:
+def test_a_new_version_of_a_skill_and_a_ceiling_limit(office: Office, client: Client) -> None:
     skill = {"organisation": office.organisation.pk, "name": "visits", "description": "Visits."}
     post(client, "skill_add", **skill, content="Be kind.", enabled="on")
     post(
@@ -164,7 +164,7 @@ def test_a_new_version_of_a_skill_and_a_ceiling_rule(office: Office, client: Cli
     )
     post(
         client,
-        "ceilingrule_add",
+        "ceilinglimit_add",
         organisation=office.organisation.pk,
         action_type="",
         at_most="ask",
@@ -172,8 +172,8 @@ def test_a_new_version_of_a_skill_and_a_ceiling_rule(office: Office, client: Cli
         conditions="[]",
         note="",
     )
-    assert CeilingRule.objects.count() == 1
-    assert told(office) == [("skill", False, True)] * 2 + [("ceilingrule", False, True)]
+    assert CeilingLimit.objects.count() == 1
+    assert told(office) == [("skill", False, True)] * 2 + [("ceilinglimit", False, True)]
     assert history(office)[1].payload["after"]["version"] == 2
 
 

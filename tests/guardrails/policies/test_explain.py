@@ -23,12 +23,12 @@ from tests.guardrails.values import (
     ADA,
     NOW,
     STRANGER,
+    allow,
     decide,
     facts,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 SEND = {"to": [ADA], "subject": "Hello", "body": "Text."}
@@ -71,44 +71,48 @@ def test_whom_it_may_never_mail_it_never_mails(
     ("policy", "verdict", "strictest"),
     [
         (policy_of(), "refuse", "No operator has permitted it."),
-        (policy_of(rule("archive", enabled=False)), "refuse", "The permission is switched off."),
-        (policy_of(rule("archive", "never")), "refuse", "The permission says never."),
-        (policy_of(rule("archive", "ask")), "ask", "The permission asks."),
-        (policy_of(rule("archive")), "allow", "The permission is automatic."),
         (
-            policy_of(rule("archive"), paused=True),
+            policy_of(allow("archive", enabled=False)),
+            "refuse",
+            "The action is switched off.",
+        ),
+        (policy_of(allow("archive", "never")), "refuse", "The policy says never."),
+        (policy_of(allow("archive", "ask")), "ask", "A person is asked each time."),
+        (policy_of(allow("archive")), "allow", "It is done without asking."),
+        (
+            policy_of(allow("archive"), paused=True),
             "refuse",
             "The account or its organisation is paused.",
         ),
         (
-            replace(policy_of(rule("archive")), ceiling=(limit("never"),)),
+            replace(policy_of(allow("archive")), ceiling=(limit("never"),)),
             "refuse",
             "The organisation's ceiling forbids it.",
         ),
         (
-            replace(policy_of(rule("archive", "ask")), ceiling=(limit("ask"),)),
+            replace(policy_of(allow("archive", "ask")), ceiling=(limit("ask"),)),
             "ask",
             "The organisation's ceiling asks.",
         ),
         (
-            replace(policy_of(rule("archive")), switches=(Switch(id="1", why="A wave"),)),
+            replace(policy_of(allow("archive")), switches=(Switch(id="1", why="A wave"),)),
             "refuse",
             "A switch: “A wave”.",
         ),
         (
-            policy_of(rule("archive", "auto", {"kind": "invented"})),
+            policy_of(allow("archive", "auto", {"kind": "invented"})),
             "refuse",
             "A condition cannot be read, so it refuses everything.",
         ),
         (
-            policy_of(rule("archive", "auto", {"kind": "notice", "min_hours": 2})),
+            policy_of(allow("archive", "auto", {"kind": "notice", "min_hours": 2})),
             "refuse",
             "“the event starts at least 2 hours from now” can never hold: it is about when an "
             "event starts.",
         ),
         (
             replace(
-                policy_of(rule("archive", "auto", {"kind": "sender", "domains": ["a.com"]})),
+                policy_of(allow("archive", "auto", {"kind": "sender", "domains": ["a.com"]})),
                 ceiling=(limit("auto", {"kind": "sender", "domains": ["b.com"]}),),
             ),
             "refuse",
@@ -126,13 +130,13 @@ def test_the_strictest_contributor_is_named(
 
 def test_an_action_without_any_target_is_refused() -> None:
     assert (
-        effective(policy_of(rule("send_email")), "send_email").strictest == "No target is listed."
+        effective(policy_of(allow("send_email")), "send_email").strictest == "No target is listed."
     )
 
 
-def test_conditions_are_told_in_words() -> None:
+def test_conditions_are_put_in_words() -> None:
     policy = policy_of(
-        rule("archive", "auto", {"kind": "sender", "domains": ["company.com", "x.com"]})
+        allow("archive", "auto", {"kind": "sender", "domains": ["company.com", "x.com"]})
     )
     policy = replace(policy, ceiling=(limit("auto", {"kind": "business_hours", "zone": "UTC"}),))
     assert effective(policy, "archive").sentence == (
@@ -141,13 +145,13 @@ def test_conditions_are_told_in_words() -> None:
     )
 
 
-def test_a_condition_that_cannot_be_read_is_told_as_such() -> None:
+def test_a_condition_that_cannot_be_read_is_named_as_such() -> None:
     (unreadable,) = conditions.read_all([{"kind": "invented"}])
     assert explain.in_words(unreadable) == "a condition that cannot be read holds"
 
 
 def test_a_listed_address_may_be_mailed_and_copied_blind() -> None:
-    policy = policy_of(rule("send_email"), option("send_email", "recipient", ADA))
+    policy = policy_of(allow("send_email"), list_target("send_email", "recipient", ADA))
     found = reach(policy, ADA)
     assert {role: verdict for role, (verdict, _) in found.items()} == {
         "to": "allow",
@@ -158,7 +162,9 @@ def test_a_listed_address_may_be_mailed_and_copied_blind() -> None:
 
 
 def test_a_listed_domain_never_means_a_blind_copy() -> None:
-    policy = policy_of(rule("send_email"), option("send_email", "recipient_domain", "client.com"))
+    policy = policy_of(
+        allow("send_email"), list_target("send_email", "recipient_domain", "client.com")
+    )
     found = reach(policy, ADA)
     assert found["to"][0] == "allow"
     assert "unless the user types" in found["to"][1]
@@ -168,28 +174,29 @@ def test_a_listed_domain_never_means_a_blind_copy() -> None:
 def test_a_condition_about_receivers_can_rule_one_out() -> None:
     only_company = {"kind": "recipient_domain", "domains": ["company.com"]}
     policy = policy_of(
-        rule("send_email", "auto", only_company), option("send_email", "recipient", ADA)
+        allow("send_email", "auto", only_company),
+        list_target("send_email", "recipient", ADA),
     )
     assert reach(policy, ADA)["to"][0] == "refuse"
 
 
 def test_a_draft_may_address_the_participants_of_its_thread() -> None:
-    assert reach(policy_of(rule("draft", agent_text=False)), ADA, "draft")["to"] == (
+    assert reach(policy_of(allow("draft", agent_text=False)), ADA, "draft")["to"] == (
         "allow",
         "Only inside a thread in which it takes part. Done without asking.",
     )
 
 
 def test_ids_are_looked_for_among_labels_and_not_among_people() -> None:
-    policy = policy_of(rule("classify"), option("classify", "label", "label_fyi"))
+    policy = policy_of(allow("classify"), list_target("classify", "label", "label_fyi"))
     assert reach(policy, "label_fyi", "classify")["label"][0] == "allow"
     assert reach(policy, "FYI", "classify")["label"][0] == "refuse"
     assert reach(policy, "Ada <ada@client.com>") == {}
 
 
-def test_a_hold_is_told() -> None:
+def test_a_held_send_is_named() -> None:
     policy = replace(
-        policy_of(rule("archive", hold_seconds=60)),
+        policy_of(allow("archive", hold_seconds=60)),
         ceiling=(Limit(id="1", action_type="", mode="auto", hold_seconds=300),),
     )
     archive = next(one for one in explain.effective(policy, "gmail") if one.verdict == "allow")
@@ -198,12 +205,13 @@ def test_a_hold_is_told() -> None:
     )
 
 
-@pytest.mark.parametrize("whose", ["permission", "ceiling"])
+@pytest.mark.parametrize("whose", ["allowed_action", "ceiling"])
 def test_draft_only_is_a_refusal_that_says_so(whose: str) -> None:
-    mode: Mode = "draft_only" if whose == "permission" else "auto"
+    mode: Mode = "draft_only" if whose == "allowed_action" else "auto"
     draft_only = (Limit(id="1", action_type="send_email", mode="draft_only"),)
     policy = policy_of(
-        rule("send_email", mode), option("send_email", "recipient", "ada@client.com")
+        allow("send_email", mode),
+        list_target("send_email", "recipient", "ada@client.com"),
     )
     policy = replace(policy, ceiling=draft_only if whose == "ceiling" else ())
     send = next(

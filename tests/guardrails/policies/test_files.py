@@ -75,24 +75,25 @@ def test_an_empty_account_becomes_what_the_file_says(office: Office, policy: Pol
 def test_differences_are_shown_one_a_line(office: Office, policy: PolicyFile) -> None:
     text = """
     version: 1
-    permissions:
+    allowed_actions:
       - {action: archive, mode: auto, conditions: [{kind: thread}]}
       - {action: draft, mode: ask}
     """
     assert lines(office, text) == [
-        "~ permission archive (mode: ask → auto; conditions: the mail is from somebody at "
+        "~ allowed action archive (mode: ask → auto; conditions: the mail is from somebody at "
         "company.com → the mail's thread has at least 2 mails)",
-        "- permission classify (mode: auto; enabled: yes; conditions: none; "
+        "- allowed action classify (mode: auto; enabled: yes; conditions: none; "
         "patterns unapproved: no; hold seconds: 0)",
-        "+ permission draft (mode: ask; enabled: yes; patterns unapproved: no; hold seconds: 0)",
+        "+ allowed action draft (mode: ask; enabled: yes; patterns unapproved: no; "
+        "hold seconds: 0)",
     ]
     assert exported(office.mailbox) == policy
 
 
 def test_a_section_that_is_left_out_stays(office: Office, policy: PolicyFile) -> None:
-    apply(office.mailbox, read("version: 1\npermissions: []"), author=COMMAND)
+    apply(office.mailbox, read("version: 1\nallowed_actions: []"), author=COMMAND)
     after = exported(office.mailbox)
-    assert after.permissions == []
+    assert after.allowed_actions == []
     assert (after.groups, after.targets) == (policy.groups, policy.targets)
 
 
@@ -108,12 +109,12 @@ def test_a_group_and_its_targets_go_together(office: Office, policy: PolicyFile)
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ("permissions: [{action: invented, mode: auto}]", "invented"),
+        ("allowed_actions: [{action: invented, mode: auto}]", "invented"),
         (
-            "permissions: [{action: create_jira_task, mode: auto}]",
+            "allowed_actions: [{action: create_jira_task, mode: auto}]",
             "needs issues that can be written to",
         ),
-        ("permissions: [{action: archive, mode: auto, conditions: [{kind: odd}]}]", "“odd”"),
+        ("allowed_actions: [{action: archive, mode: auto, conditions: [{kind: odd}]}]", "“odd”"),
         (
             "targets: [{action: classify, kind: label, id: x, name: X, group: Nowhere}]",
             "There is no group “Nowhere”",

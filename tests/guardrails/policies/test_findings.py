@@ -6,39 +6,48 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
 from guardrails.policies.findings import findings
 from tests.guardrails.decide.test_policy_ceiling import limit, limits
 from tests.guardrails.decide.test_policy_properties import (
     ARGUMENTS,
-    OPTIONS,
+    TARGETS,
     action_types,
     origins,
     policies,
 )
 from tests.guardrails.kinds import any_condition
-from tests.guardrails.values import ADA, NOW, decide, facts, option, policy_of, request, rule
+from tests.guardrails.values import (
+    ADA,
+    NOW,
+    allow,
+    decide,
+    facts,
+    list_target,
+    policy_of,
+    request,
+)
 
 DOMAIN = {"kind": "recipient_domain", "domains": ["client.com"]}
 OTHER_DOMAIN = {"kind": "recipient_domain", "domains": ["other.com"]}
-LISTED = option("send_email", "recipient", ADA)
+LISTED = list_target("send_email", "recipient", ADA)
 
 
-def told(*rows: Rule | Option, ceiling: tuple[Limit, ...] = ()) -> list[str]:
+def told(*rows: AllowedAction | ListedTarget, ceiling: tuple[Limit, ...] = ()) -> list[str]:
     policy = replace(policy_of(*rows), ceiling=ceiling)
     return [f"{one.severity} {one.sentence}" for one in findings(policy, "gmail")]
 
 
 def conditions_told(action_type: str, *raw: dict[str, Any]) -> list[str]:
     listed = [LISTED] if action_type == "send_email" else []
-    return told(rule(action_type, "auto", *raw), *listed)
+    return told(allow(action_type, "auto", *raw), *listed)
 
 
 def test_a_sound_policy_has_no_findings() -> None:
     rows = (
-        rule("send_email", "ask", DOMAIN, {"kind": "max_recipients", "max": 3}),
-        rule("archive", "auto", {"kind": "sender_authenticated"}),
-        rule("classify", "never"),
+        allow("send_email", "ask", DOMAIN, {"kind": "max_recipients", "max": 3}),
+        allow("archive", "auto", {"kind": "sender_authenticated"}),
+        allow("classify", "never"),
         LISTED,
     )
     assert told(*rows, ceiling=(limit("ask", action_type="send_email"),)) == []
@@ -193,55 +202,55 @@ def test_conditions_by_themselves(raw: list[dict[str, Any]], sentence: str) -> N
 
 def test_no_mail_sets_off_what_is_for_people_s_requests() -> None:
     raw = {"kind": "trigger", "any_of": ["webhook", "pattern"]}
-    forward = option("forward_email", "recipient", ADA)
-    assert told(rule("forward_email", "auto", raw), forward) == [
+    forward = list_target("forward_email", "recipient", ADA)
+    assert told(allow("forward_email", "auto", raw), forward) == [
         "error “an inbound item or a learned pattern set it off” can never hold: no mail sets "
         "this action off."
     ]
-    assert told(rule("archive", "auto", raw)) == []
+    assert told(allow("archive", "auto", raw)) == []
 
 
-def test_a_general_permission_that_a_special_one_beats() -> None:
-    special = rule("archive", "never", id="special", resource_type="email")
-    assert told(rule("archive"), special) == [
-        "warning It never counts: the permission for “email” alone beats it."
+def test_a_general_allowed_action_that_a_special_one_beats() -> None:
+    special = allow("archive", "never", id="special", resource_type="email")
+    assert told(allow("archive"), special) == [
+        "warning It never counts: the allowed action for “email” alone beats it."
     ]
 
 
 def test_what_the_ceiling_leaves_nothing_of() -> None:
-    assert told(rule("archive"), ceiling=(limit("never"),)) == [
+    assert told(allow("archive"), ceiling=(limit("never"),)) == [
         "error It grants nothing: the organisation's ceiling forbids this action."
     ]
-    assert told(rule("archive"), ceiling=(limit("ask", action_type="archive"),)) == [
+    assert told(allow("archive"), ceiling=(limit("ask", action_type="archive"),)) == [
         "warning It is not automatic: the organisation's ceiling has a person asked each time."
     ]
-    assert told(rule("archive", "ask"), ceiling=(limit("ask"),)) == []
+    assert told(allow("archive", "ask"), ceiling=(limit("ask"),)) == []
     ceiling = (limit("auto", OTHER_DOMAIN, action_type="send_email"),)
-    assert told(rule("send_email", "auto", DOMAIN), LISTED, ceiling=ceiling) == [
+    assert told(allow("send_email", "auto", DOMAIN), LISTED, ceiling=ceiling) == [
         "error It grants nothing: “every receiver is at client.com” and the ceiling's “every "
         "receiver is at other.com” exclude each other.",
         "warning It is never reached: only if every receiver is at other.com.",
     ]
 
 
-def test_a_ceiling_rule_that_another_one_makes_needless() -> None:
+def test_a_ceiling_limit_that_another_one_makes_needless() -> None:
     both = (limit("ask", id="1", action_type="archive"), limit("never", id="2"))
-    assert told(ceiling=both) == ["warning It has no effect: another rule forbids it anyway."]
+    assert told(ceiling=both) == ["warning It has no effect: another limit forbids it anyway."]
     assert told(ceiling=(limit("never", id="1"), limit("never", id="2"))) == [
-        "warning It has no effect: another rule forbids it anyway."
+        "warning It has no effect: another limit forbids it anyway."
     ]
     assert told(ceiling=(limit("never", id="1", action_type="archive"), limit("ask", id="2"))) == []
 
 
-def test_targets_that_nothing_uses_and_permissions_without_targets() -> None:
-    label = option("classify", "label", "label_fyi")
+def test_targets_that_nothing_uses_and_allowed_actions_without_targets() -> None:
+    label = list_target("classify", "label", "label_fyi")
     assert told(label) == ["warning It has no effect: the action is not permitted."]
-    assert told(label, rule("classify", "never")) == [
-        "warning It has no effect: the permission says never."
+    assert told(label, allow("classify", "never")) == [
+        "warning It has no effect: the policy says never."
     ]
-    assert told(rule("classify")) == ["error It permits nothing: no label is listed."]
-    assert told(label, rule("classify")) == []
-    assert told(LISTED, rule("send_email", "auto", OTHER_DOMAIN)) == [
+    assert told(allow("classify")) == ["error It permits nothing: no label is listed."]
+    assert told(label, allow("classify")) == []
+    assert told(LISTED, allow("send_email", "auto", OTHER_DOMAIN)) == [
         "warning It is never reached: only if every receiver is at other.com."
     ]
 
@@ -249,7 +258,7 @@ def test_targets_that_nothing_uses_and_permissions_without_targets() -> None:
 def test_what_opens_has_an_effect_except_in_the_ceiling() -> None:
     text = {"kind": "text", "written_by": "anyone"}
     opening = {"kind": "recipient", "relation": ["corresponded"]}
-    assert told(rule("send_email", "auto", opening, text, agent_text=False)) == []
+    assert told(allow("send_email", "auto", opening, text, agent_text=False)) == []
     assert told(ceiling=(limit("ask", text, action_type="send_email"),)) == [
         "warning “text, times and numbers are the user's or the agent's own” always holds, so it "
         "limits nothing."
@@ -257,16 +266,16 @@ def test_what_opens_has_an_effect_except_in_the_ceiling() -> None:
 
 
 def test_a_group_of_one() -> None:
-    alone = option("classify", "label", "label_fyi", group_id="g", single=True)
-    other = option("classify", "label", "label_to_reply", group_id="g", single=True)
+    alone = list_target("classify", "label", "label_fyi", group_id="g", single=True)
+    other = list_target("classify", "label", "label_to_reply", group_id="g", single=True)
     sentence = "warning It is alone in its one-at-a-time group, so setting it takes nothing off."
-    assert told(rule("classify"), alone) == [sentence]
-    assert told(rule("classify"), alone, other) == []
-    assert told(rule("classify"), alone._replace(single=False)) == []
+    assert told(allow("classify"), alone) == [sentence]
+    assert told(allow("classify"), alone, other) == []
+    assert told(allow("classify"), alone._replace(single=False)) == []
 
 
 def test_findings_name_their_rows() -> None:
-    (found,) = findings(policy_of(rule("classify", "ask")), "gmail")
+    (found,) = findings(policy_of(allow("classify", "ask")), "gmail")
     assert (found.about, found.action_type, found.ids) == (
         "Label a mail · ask a person",
         "classify",
@@ -282,7 +291,7 @@ def test_findings_name_their_rows() -> None:
     origins,
     st.sampled_from([facts(), facts(correspondence=None)]),
 )
-def test_a_permission_with_an_error_of_its_own_allows_nothing(
+def test_an_allowed_action_with_an_error_of_its_own_allows_nothing(
     action_type: str, policy: PolicySnapshot, some: list[Limit], origin: Any, read: Any
 ) -> None:
     policy = replace(policy, ceiling=tuple(some))
@@ -304,8 +313,8 @@ def test_the_order_of_rows_means_nothing_to_findings(
     policy = replace(policy, ceiling=tuple(some))
     shuffled = replace(
         policy,
-        rules=tuple(data.draw(st.permutations(policy.rules))),
-        options=tuple(data.draw(st.permutations(policy.options))),
+        allowed_actions=tuple(data.draw(st.permutations(policy.allowed_actions))),
+        listed_targets=tuple(data.draw(st.permutations(policy.listed_targets))),
         ceiling=tuple(data.draw(st.permutations(policy.ceiling))),
     )
     assert findings(shuffled, "gmail") == findings(policy, "gmail")
@@ -315,15 +324,15 @@ def test_the_order_of_rows_means_nothing_to_findings(
 def test_what_has_no_effect_can_be_left_out(raw: list[dict[str, Any]], action_type: str) -> None:
     """A condition that is said to have no effect never decides anything."""
     wish = request(action_type, ARGUMENTS[action_type])
-    one_rule = rule(action_type, "auto", *raw)
-    policy = policy_of(one_rule, *OPTIONS)
+    one_allowed_action = allow(action_type, "auto", *raw)
+    policy = policy_of(one_allowed_action, *TARGETS)
     needless = [
         one
-        for one in one_rule.conditions
+        for one in one_allowed_action.conditions
         if f"“{one.sentence}” always holds, so it limits nothing."
         in [found.sentence for found in findings(policy, wish.account.source)]
     ]
-    kept = tuple(one for one in one_rule.conditions if one not in needless)
-    without = policy_of(replace(one_rule, conditions=kept), *OPTIONS)
+    kept = tuple(one for one in one_allowed_action.conditions if one not in needless)
+    without = policy_of(replace(one_allowed_action, conditions=kept), *TARGETS)
     before = decide(request=wish, policy=policy, facts=facts(), now=NOW)
     assert decide(request=wish, policy=without, facts=facts(), now=NOW).verdict == before.verdict

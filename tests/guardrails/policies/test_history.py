@@ -30,7 +30,7 @@ def page(user: User, **query: Any) -> Any:
     return client.get(reverse("admin:guardrails_policy_history"), query)
 
 
-def test_a_change_is_told_field_by_field(office: Office) -> None:
+def test_a_change_is_named_field_by_field(office: Office) -> None:
     rename(office, "News")
     (change,) = history.history(organisation_id=office.organisation.id).changes
     assert (change.verb, change.kind, change.door) == ("changed", "target", "admin")
@@ -38,7 +38,7 @@ def test_a_change_is_told_field_by_field(office: Office) -> None:
     assert change.fields == (FieldChange(name="name", before="FYI", after="News"),)
 
 
-def test_a_group_is_told_by_its_name(office: Office) -> None:
+def test_a_group_is_named_by_its_name(office: Office) -> None:
     group = TargetGroup.objects.create(account=office.mailbox, name="Thread status")
     row = office.list_target("classify", "label", "label_fyi", "FYI")
     with changes.recording(AllowedActionOption, [row.pk], author=OLGA):
@@ -57,7 +57,7 @@ def test_a_new_row_tells_what_it_says_and_no_more() -> None:
     assert [one.after for one in differences(new, None)] == [None] * 4
 
 
-def test_actions_and_times_of_a_pattern_are_told_in_words() -> None:
+def test_actions_and_times_of_a_pattern_are_put_in_words() -> None:
     new = {
         "account_id": "00000000-0000-4000-8000-000000000001",
         "actions": [["classify", {"label_id": "label_fyi"}], ["archive", {}]],
@@ -80,7 +80,7 @@ def test_the_page_shows_the_history_of_one_organisation_as_plain_text(office: Of
     assert f"For {office.mailbox}".replace("'", "&#x27;") in text
 
 
-def test_the_page_is_for_those_who_may_see_permissions(office: Office) -> None:
+def test_the_page_is_for_those_who_may_see_allowed_actions(office: Office) -> None:
     rita = User.objects.create_user("rita", password="x", is_staff=True)
     assert page(rita).status_code == 403
     rita.user_permissions.add(Permission.objects.get(codename="view_allowedaction"))
@@ -99,7 +99,7 @@ def test_older_changes_are_a_page_further(office: Office, monkeypatch: pytest.Mo
     assert other.changes == ()
 
 
-def test_permissions_are_told_by_their_name(office: Office) -> None:
+def test_allowed_actions_are_named_by_their_name(office: Office) -> None:
     changes.record_made([office.permit("archive")], author=OLGA)
     (change,) = history.history(organisation_id=office.organisation.id).changes
     assert change.name == str(AllowedAction.objects.get())

@@ -19,9 +19,9 @@ from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 OLGA = Author(name="operator:olga", door="admin")
-NOTHING = "version: 1\npermissions: []"
-ASK = "version: 1\npermissions: [{action: archive, mode: ask}]"
-AUTO = "version: 1\npermissions: [{action: archive, mode: auto}]"
+NOTHING = "version: 1\nallowed_actions: []"
+ASK = "version: 1\nallowed_actions: [{action: archive, mode: ask}]"
+AUTO = "version: 1\nallowed_actions: [{action: archive, mode: auto}]"
 
 
 def watch(office: Office, text: str) -> ShadowPolicy:
@@ -38,7 +38,7 @@ def said(result: ActionResult) -> dict[str, Any]:
 
 
 def told(office: Office) -> tuple[int, int, int, int, int]:
-    found = shadow.standing(office.mailbox)
+    found = shadow.load_status(office.mailbox)
     assert found is not None
     replay = found.replay
     newly = [len(replay.newly(verdict)) for verdict in ("allow", "ask", "refuse")]
@@ -48,7 +48,7 @@ def told(office: Office) -> tuple[int, int, int, int, int]:
 def test_without_a_shadow_nothing_is_said(office: Office) -> None:
     office.permit("archive")
     assert said(archive(office)) == {}
-    assert shadow.standing(office.mailbox) is None
+    assert shadow.load_status(office.mailbox) is None
 
 
 def test_a_stricter_shadow_stops_nothing(office: Office) -> None:
@@ -122,7 +122,7 @@ def test_it_is_adopted_with_its_history(office: Office) -> None:
 
     changed = shadow.adopt(office.mailbox, author=OLGA)
 
-    assert [one.name for one in changed] == ["Permission “Archive a mail”"]
+    assert [one.name for one in changed] == ["Allowed action “Archive a mail”"]
     assert AllowedAction.objects.get().approval_mode == "ask"
     assert not ShadowPolicy.objects.exists()
     filters = Filters(tenant_id=office.organisation.id, action_type="policy.change")
@@ -138,7 +138,7 @@ def test_it_is_adopted_with_its_history(office: Office) -> None:
 
 def test_what_cannot_be_a_policy_cannot_be_in_shadow(office: Office) -> None:
     with pytest.raises(policy_text.PolicyFileError):
-        watch(office, "version: 1\npermissions: [{action: create_jira_task, mode: auto}]")
+        watch(office, "version: 1\nallowed_actions: [{action: create_jira_task, mode: auto}]")
     assert not ShadowPolicy.objects.exists()
 
 

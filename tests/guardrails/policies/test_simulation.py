@@ -13,7 +13,7 @@ from guardrails.contracts import Origin
 from guardrails.decide.policy_file import with_file
 from guardrails.decide.snapshot import PolicySnapshot, Switch
 from guardrails.execute.executor import execute
-from guardrails.models import AllowedAction, AllowedActionOption, Approval, CeilingRule
+from guardrails.models import AllowedAction, AllowedActionOption, Approval, CeilingLimit
 from guardrails.policies import (
     drafts,
     files as policy_files,
@@ -97,14 +97,14 @@ def test_it_says_what_execution_would_decide(office: Office) -> None:
 
 
 def test_a_draft_is_replayed_over_the_decisions_of_the_past(office: Office) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     for number in range(3):
         sender = "ada@client.com" if number else "boss@company.com"
         execute(office.request("archive", {"email_id": office.receive(**{"from": sender})}))
     calls = len(office.calls())
-    rule.conditions = [{"kind": "sender", "domains": ["company.com"]}]
+    allowed_action.conditions = [{"kind": "sender", "domains": ["company.com"]}]
 
-    found = draft(office, rule)
+    found = draft(office, allowed_action)
 
     assert (found.looked_at, found.unclear) == (3, 0)
     assert [len(found.newly(verdict)) for verdict in ("allow", "ask", "refuse")] == [0, 0, 2]
@@ -116,10 +116,10 @@ def test_a_draft_is_replayed_over_the_decisions_of_the_past(office: Office) -> N
 
 
 def test_a_wider_draft_newly_allows(office: Office) -> None:
-    rule = office.permit("archive", "ask")
+    allowed_action = office.permit("archive", "ask")
     execute(office.request("archive", {"email_id": office.receive()}))
-    rule.approval_mode = "auto"
-    assert len(draft(office, rule).newly("allow")) == 1
+    allowed_action.approval_mode = "auto"
+    assert len(draft(office, allowed_action).newly("allow")) == 1
 
 
 def test_a_newly_listed_target_is_replayed_too(office: Office) -> None:
@@ -140,21 +140,21 @@ def test_a_newly_listed_target_is_replayed_too(office: Office) -> None:
 
 
 def test_what_depends_on_facts_nobody_read_is_unclear(office: Office) -> None:
-    rule = office.permit("archive", "never")
+    allowed_action = office.permit("archive", "never")
     execute(office.request("archive", {"email_id": office.receive()}))
-    rule.approval_mode = "auto"
-    found = draft(office, rule)
+    allowed_action.approval_mode = "auto"
+    found = draft(office, allowed_action)
     assert (found.differences, found.unclear) == ((), 1)
 
 
 def test_only_the_last_decisions_of_this_account_are_looked_at(office: Office) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     for _ in range(3):
         execute(office.request("archive", {"email_id": office.receive()}))
     account = office.ref(office.mailbox)
 
     def same(policy: PolicySnapshot) -> PolicySnapshot:
-        return drafts.with_row(policy, rule)
+        return drafts.with_row(policy, allowed_action)
 
     assert replay(account, same, last=2).looked_at == 2
     assert replay(office.ref(office.tracker), same).looked_at == 0
@@ -168,7 +168,7 @@ def test_a_ceiling_is_tried_on_every_account_of_the_organisation(office: Office)
     wish = {"project_key": "PROJ", "summary": "Setup", "type": "task", "description": ""}
     words = Origin(trigger="chat", user_words="PROJ")
     execute(office.request("create_jira_task", wish, origin=words))
-    limit = CeilingRule(organisation=office.organisation, at_most="never")
+    limit = CeilingLimit(organisation=office.organisation, at_most="never")
 
     def tried(organisation_id: UUID) -> simulation.Replay:
         return simulation.replay(
@@ -178,7 +178,7 @@ def test_a_ceiling_is_tried_on_every_account_of_the_organisation(office: Office)
     found = tried(office.organisation.id)
     assert (found.looked_at, len(found.newly("refuse"))) == (2, 2)
     assert tried(uuid4()).looked_at == 0
-    assert not CeilingRule.objects.filter(organisation=office.organisation).exists()
+    assert not CeilingLimit.objects.filter(organisation=office.organisation).exists()
 
 
 def test_a_switch_is_tried(office: Office) -> None:
@@ -195,7 +195,7 @@ def test_a_switch_is_tried(office: Office) -> None:
 
 
 def test_the_last_mails_are_replayed_whatever_else_was_done(office: Office) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     for _ in range(3):
         mail = office.receive()
         for _ in range(2):
@@ -203,12 +203,12 @@ def test_the_last_mails_are_replayed_whatever_else_was_done(office: Office) -> N
             execute(office.request("archive", {"email_id": mail}, origin=origin))
     for _ in range(4):
         execute(office.request("archive", {"email_id": office.receive()}))
-    rule.approval_mode = "never"
+    allowed_action.approval_mode = "never"
 
     def tried(last: int) -> simulation.Replay:
         return replay(
             office.ref(office.mailbox),
-            lambda policy: drafts.with_row(policy, rule),
+            lambda policy: drafts.with_row(policy, allowed_action),
             last=last,
             of="mails",
         )
@@ -233,4 +233,4 @@ def test_a_whole_file_is_tried(office: Office) -> None:
 
     assert tried("version: 1") == (0, 0, 0)
     assert tried("version: 1\ntargets: []") == (0, 0, 1)
-    assert tried("version: 1\npermissions: [{action: archive, mode: ask}]") == (0, 1, 1)
+    assert tried("version: 1\nallowed_actions: [{action: archive, mode: ask}]") == (0, 1, 1)

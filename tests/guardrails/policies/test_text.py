@@ -12,11 +12,11 @@ from guardrails.policies.text import PolicyFileError, read
         ("[1", "neither YAML nor JSON"),
         ("version: 2", "version"),
         ("version: 1\nrules: []", "rules"),
-        ("version: 1\npermissions: [{action: archive, mode: always}]", "mode"),
+        ("version: 1\nallowed_actions: [{action: archive, mode: always}]", "mode"),
         ("version: 1\nversion: 1", "given twice"),
         ('{"version": 1, "groups": [], "groups": []}', "given twice"),
         ("version: 1\ngroups: &x []\ntargets: *x", "alias"),
-        ("version: 1\npermissions: !!python/object:os.system {}", "neither YAML nor JSON"),
+        ("version: 1\nallowed_actions: !!python/object:os.system {}", "neither YAML nor JSON"),
         (
             "version: 1\ngroups: [{name: A, cardinality: multi}, {name: A, cardinality: single}]",
             "listed twice",
@@ -27,8 +27,8 @@ from guardrails.policies.text import PolicyFileError, read
             "“a⟨U\\+0000⟩b” contains the control character U\\+0000",
         ),
         (
-            '{"version": 1, "permissions": [{"action": "archive", "mode": "auto", "conditions": '
-            '[{"kind": "subject", "words": ["\\ud800"]}]}]}',
+            '{"version": 1, "allowed_actions": [{"action": "archive", "mode": "auto", '
+            '"conditions": [{"kind": "subject", "words": ["\\ud800"]}]}]}',
             "contains the control character",
         ),
         ("#" * 1_000_001, "longer than"),

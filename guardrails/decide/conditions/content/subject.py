@@ -71,8 +71,8 @@ class Subject(Condition):
 
 def folded(text: str) -> str:
     """The text as subjects are compared."""
-    shown = "".join(one for one in text if one.isspace() or not is_hidden(one))
-    return " ".join(unicodedata.normalize("NFKC", shown).casefold().split())
+    visible_text = "".join(one for one in text if one.isspace() or not is_hidden(one))
+    return " ".join(unicodedata.normalize("NFKC", visible_text).casefold().split())
 
 
 def has_word(subject: str, word: str) -> bool:

@@ -26,5 +26,5 @@ class CreatedInRun(Condition):
 
     def evaluate(self, context: Context) -> Check:
         passed = "R" in context.sources.get(context.action.object_field or "", ())
-        made = "made" if passed else "not made"
-        return self.check(passed, f"It was {made} in this run.")
+        word = "made" if passed else "not made"
+        return self.check(passed, f"It was {word} in this run.")

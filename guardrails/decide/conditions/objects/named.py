@@ -33,7 +33,7 @@ class Named(Condition):
             return self.check(False, "There is nothing it is done to.")
         if "U" in context.sources.get(action.object_field or "", ()):
             return self.check(True, "The user typed its id.")
-        there = context.facts.holds(action.object_kind, given)
+        there = context.facts.was_read(action.object_kind, given)
         title = context.facts.object_title if there else ""
         passed = provenance.named(title, context.words)
         return self.check(passed, "The user typed its title." if passed else "Nobody named it.")

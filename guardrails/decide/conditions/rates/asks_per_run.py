@@ -29,6 +29,6 @@ class AsksPerRun(RateCondition):
         return f"A person would be asked {tally.count:.0f} times in this run; {self.max} may be"
 
     def evaluate(self, context: Context) -> Check:
-        if not context.asks:
+        if not context.needs_approval:
             return self.check(True, "Nobody is asked.")
         return super().evaluate(context)

@@ -12,7 +12,7 @@ WIDER = ("private", "internal", "any")
 IN_WORDS = {
     "private": "nobody else sees it",
     "internal": "nobody outside the account's own domain sees it",
-    "any": "whoever else sees it",
+    "any": "everybody else who sees it",
 }
 
 

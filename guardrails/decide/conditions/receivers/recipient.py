@@ -20,8 +20,8 @@ IN_WORDS: Mapping[Relation, str] = {
 
 
 class Recipient(OpeningCondition):
-    """Every receiver stands to the user in one of these relations. In a permission it also
-    opens: whoever stands in one of them need not be listed (a blind copy must be, as ever).
+    """Every receiver stands to the user in one of these relations. In an allowed action it also
+    opens: who stands in one of them need not be listed (a blind copy must be, as ever).
     The directory has everybody whose account is connected here, in this organisation.
 
     own_domain alone opens nothing: it means somebody at the account's own domain who is

@@ -35,7 +35,7 @@ class Desk:
     tracker: Tracker
     account: Account
     server: McpServer
-    rule: AllowedAction
+    allowed_action: AllowedAction
 
     def request(self, tool: str = "tracker:create_issue", **changes: Any) -> ActionRequest:
         values: dict[str, Any] = {
@@ -72,7 +72,7 @@ def desk(settings: Settings) -> Iterator[Desk]:
             organisation=organisation, slug="tracker", name="Issue tracker", url=tracker.url
         )
         look(server)
-        rule = AllowedAction.objects.create(
+        allowed_action = AllowedAction.objects.create(
             account=account,
             action_type="call_mcp_tool",
             approval_mode="auto",
@@ -86,7 +86,7 @@ def desk(settings: Settings) -> Iterator[Desk]:
             external_id="tracker:create_issue",
             name="Create an issue",
         )
-        found = Desk(tracker=tracker, account=account, server=server, rule=rule)
+        found = Desk(tracker=tracker, account=account, server=server, allowed_action=allowed_action)
         found.mark(enabled=True, effect="undoable")
         yield found
 
@@ -301,7 +301,7 @@ def test_a_server_at_another_address_is_another_server(desk: Desk) -> None:
         assert impostor.calls == []
 
 
-def test_a_tool_that_acts_is_asked_about_whatever_its_permission_and_its_server_say(
+def test_a_tool_that_acts_is_asked_about_whatever_its_allowed_action_and_its_server_say(
     desk: Desk,
 ) -> None:
     create = desk.tracker.tools[0]

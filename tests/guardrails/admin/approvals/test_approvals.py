@@ -37,10 +37,10 @@ def waiting(office: Office) -> Approval:
 
 def ask(office: Office, summary: str) -> Approval:
     wish = {"project_key": "PROJ", "summary": summary, "type": "task", "labels": ["a", "b"]}
-    office.tracker.options.get_or_create(
+    office.tracker.listed_targets.get_or_create(
         action_type="create_jira_task", source="jira", kind="label", external_id="a", name="a"
     )
-    office.tracker.options.get_or_create(
+    office.tracker.listed_targets.get_or_create(
         action_type="create_jira_task", source="jira", kind="label", external_id="b", name="b"
     )
     result = execute(office.request("create_jira_task", wish))
@@ -159,7 +159,7 @@ def test_an_operator_changes_an_action_in_a_form(
     assert office.calls() == []
 
 
-def test_what_was_proposed_for_a_tool_is_told_field_by_field(
+def test_what_was_proposed_for_a_tool_is_named_field_by_field(
     client: Client, waiting: Approval
 ) -> None:
     proposed = {"tool": "tracker:create", "arguments": {"title": "Old\u200b", "labels": ["a"]}}

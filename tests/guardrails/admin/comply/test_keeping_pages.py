@@ -187,13 +187,15 @@ def test_holds_are_set_listed_obeyed_and_released(olga: Client, organisation: Or
     assert "Name the user" in page(olga, "legal_holds", organisation, what="user", reason="case 3")
     text = page(olga, "legal_holds", organisation, what="user", user="maya", reason="case 3")
     assert "1 in force" in text
-    (hold,) = erasure.list_legal_holds(organisation.id)
+    (legal_hold,) = erasure.list_legal_holds(organisation.id)
     given = {"what": "user", "about": "maya", "reason": "x", "count": "2"}
     assert "A legal hold keeps row" in page(olga, "erasure", organisation, **given)
     assert contents(organisation) == 2
     missing = page(olga, "legal_holds", organisation, release=str(uuid4()), reason="over")
-    assert "no such hold in force" in missing
-    released = page(olga, "legal_holds", organisation, release=str(hold.action_id), reason="over")
+    assert "no such legal hold in force" in missing
+    released = page(
+        olga, "legal_holds", organisation, release=str(legal_hold.action_id), reason="over"
+    )
     assert "is released" in released
     assert erasure.list_legal_holds(organisation.id) == []
 
@@ -285,7 +287,7 @@ def test_an_end_that_erases_some_at_once_goes_on_below(
     assert contents(organisation) == 0
 
 
-def test_a_database_role_that_may_not_is_told(
+def test_a_database_role_that_may_not_gets_an_answer(
     olga: Client, organisation: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append_action(tenant_id=organisation.id, on_behalf_of="maya")

@@ -39,7 +39,9 @@ def page(client: Client, name: str, *args: Any, **query: Any) -> str:
     return response.content.decode()
 
 
-def test_an_account_without_permissions_is_offered_presets(office: Office, client: Client) -> None:
+def test_an_account_without_allowed_actions_is_offered_presets(
+    office: Office, client: Client
+) -> None:
     text = page(client, "explain", account=office.mailbox.pk)
 
     assert "Nothing is permitted." in text
@@ -79,13 +81,13 @@ def test_a_new_account_leads_to_its_policy(office: Office, client: Client) -> No
     assert "Nothing is permitted." in response.content.decode()
 
 
-def test_each_permission_and_target_is_one_step_away(office: Office, client: Client) -> None:
-    rule = office.permit("classify")
+def test_each_allowed_action_and_target_is_one_step_away(office: Office, client: Client) -> None:
+    allowed_action = office.permit("classify")
     target = office.list_target("classify", "label", "label_fyi", "FYI")
 
     text = page(client, "explain", account=office.mailbox.pk)
 
-    assert reverse("admin:guardrails_allowedaction_change", args=[rule.pk]) in text
+    assert reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk]) in text
     assert reverse("admin:guardrails_allowedactionoption_change", args=[target.pk]) in text
     query = f"?account={office.mailbox.pk}&action_type=archive"
     form = client.get(reverse("admin:guardrails_allowedaction_add") + query).content.decode()
@@ -105,9 +107,9 @@ def test_a_refusal_is_explained(office: Office, client: Client) -> None:
     assert "A target is not among those an operator listed." in text
     assert "The target would have to be listed for this action." in text
     assert "The target is listed: to[0] — “eve@evil.example” (to[0])" in text
-    assert "✓ passed: A permission exists, is switched on and does not say never" in text
-    rule = AllowedAction.objects.get()
-    assert reverse("admin:guardrails_allowedaction_change", args=[rule.pk]) in text
+    assert "✓ passed: The action is allowed, switched on, and not in the mode “never”" in text
+    allowed_action = AllowedAction.objects.get()
+    assert reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk]) in text
     assert HOSTILE not in text
     assert office.calls() == []
 
@@ -119,10 +121,10 @@ def test_what_nobody_permitted_offers_to_permit_it(office: Office, client: Clien
     text = page(client, "why", result.action_id)
 
     assert f"?account={office.mailbox.pk}&amp;action_type=archive" in text
-    assert "Permission: none counted." in text
+    assert "Allowed action: none counted." in text
 
 
-def test_where_each_value_came_from_is_told(office: Office, client: Client) -> None:
+def test_where_each_value_came_from_is_named(office: Office, client: Client) -> None:
     office.permit("send_email", "ask")
     office.list_target("send_email", "recipient", "ada@client.com")
     wish = {"to": ["ada@client.com"], "subject": "Hi", "body": "Hello"}
@@ -135,7 +137,7 @@ def test_where_each_value_came_from_is_told(office: Office, client: Client) -> N
     assert "What would have to change" not in text
 
 
-def test_who_may_be_reached_by_the_directory_is_told_in_words(
+def test_who_may_be_reached_by_the_directory_is_put_in_words(
     office: Office, client: Client
 ) -> None:
     directory = {"kind": "recipient", "relation": ["directory", "listed"]}
@@ -176,7 +178,7 @@ def test_a_preset_is_shown_in_words_and_then_applied(office: Office, client: Cli
     text = client.get(address + "&preset=newsletter-triage").content.decode()
 
     assert "2 entries would change" in text
-    assert "Permission “Archive a mail”" in text
+    assert "Allowed action “Archive a mail”" in text
     assert "done without asking, only if the mail provably comes from" in text
     assert not AllowedAction.objects.exists()
     body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
@@ -207,10 +209,13 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
         ("", "one of them"),
         ("version: 2", "This is no policy file."),
         ("[", "neither YAML nor JSON"),
-        ("version: 1\npermissions: [{action: <b>, mode: auto}]", "is not a valid choice"),
-        ("version: 1\npermissions: [{action: create_jira_task, mode: auto}]", "works on a jira"),
+        ("version: 1\nallowed_actions: [{action: <b>, mode: auto}]", "is not a valid choice"),
         (
-            "version: 1\npermissions: [{action: archive, mode: auto, conditions: [{kind: x}]}]",
+            "version: 1\nallowed_actions: [{action: create_jira_task, mode: auto}]",
+            "works on a jira",
+        ),
+        (
+            "version: 1\nallowed_actions: [{action: archive, mode: auto, conditions: [{kind: x}]}]",
             "“x” is no condition",
         ),
         (
@@ -252,7 +257,7 @@ def test_a_file_is_tried_on_the_past_before_it_is_applied(office: Office, client
     assert execute(office.request("archive", {"email_id": mail})).status == "succeeded"
     calls = office.calls()
     address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
-    body = {"text": "version: 1\npermissions: []"}
+    body = {"text": "version: 1\nallowed_actions: []"}
     body |= {"shown": shown(client.post(address, body).content.decode())}
 
     tried = client.post(address, body | {"_try": "1", "_last": "500", "_of": "decisions"})
@@ -273,7 +278,7 @@ def test_what_a_file_would_get_wrong_is_said_before_it_is_applied(
     address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
     text = """
     version: 1
-    permissions:
+    allowed_actions:
       - action: archive
         mode: auto
         conditions: [{kind: sender, domains: [a.com]}, {kind: sender, domains: [b.com]}]

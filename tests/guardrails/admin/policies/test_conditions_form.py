@@ -14,7 +14,7 @@ from guardrails.admin import schema_form
 from guardrails.admin.policies import conditions_form
 from guardrails.decide.conditions.base import Condition
 from guardrails.decide.conditions.vocabulary import BY_KIND, CONDITIONS
-from guardrails.models import AllowedAction, CeilingRule
+from guardrails.models import AllowedAction, CeilingLimit
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -108,14 +108,14 @@ def test_a_condition_that_means_the_same_stays_as_it_was_written(
     office: Office, client: Client
 ) -> None:
     short = {"kind": "business_hours", "zone": "Europe/Stockholm"}
-    rule = office.permit("archive", conditions=[short])
+    allowed_action = office.permit("archive", conditions=[short])
     whole = {"_0_start": "09:00", "_0_end": "17:00", "_0_zone": "Europe/Stockholm"}
     days = ["mon", "tue", "wed", "thu", "fri"]
 
-    post(client, office, rule, **filled("business_hours", **whole, _0_days=days))
+    post(client, office, allowed_action, **filled("business_hours", **whole, _0_days=days))
 
-    rule.refresh_from_db()
-    assert (rule.conditions, rule.approval_mode) == ([short], "ask")
+    allowed_action.refresh_from_db()
+    assert (allowed_action.conditions, allowed_action.approval_mode) == ([short], "ask")
 
 
 @pytest.mark.parametrize(
@@ -184,15 +184,15 @@ def test_a_condition_is_added_without_losing_what_was_typed(office: Office, clie
 
 
 def test_a_condition_is_removed_from_the_middle(office: Office, client: Client) -> None:
-    rule = office.permit("archive", conditions=[{"kind": "sender_authenticated"}])
+    allowed_action = office.permit("archive", conditions=[{"kind": "sender_authenticated"}])
     sent = filled("sender_authenticated", "thread", _1_min_messages="7")
 
-    text = post(client, office, rule, **sent, **{"conditions-remove": "0"})
+    text = post(client, office, allowed_action, **sent, **{"conditions-remove": "0"})
 
     assert 'name="conditions-1-min_messages" value="7"' in text
     assert 'name="conditions-0-kind"' not in text
-    rule.refresh_from_db()
-    assert rule.conditions == [{"kind": "sender_authenticated"}]
+    allowed_action.refresh_from_db()
+    assert allowed_action.conditions == [{"kind": "sender_authenticated"}]
 
 
 def test_nothing_is_added_without_a_kind(office: Office, client: Client) -> None:
@@ -205,28 +205,33 @@ def test_nothing_is_added_without_a_kind(office: Office, client: Client) -> None
 def test_what_cannot_be_read_is_shown_and_can_be_removed(
     office: Office, client: Client, raw: str
 ) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE guardrails_allowedaction SET conditions = %s WHERE id = %s", [raw, rule.pk]
+            "UPDATE guardrails_allowedaction SET conditions = %s WHERE id = %s",
+            [raw, allowed_action.pk],
         )
-    address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
+    address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
 
     shown = client.get(address).content.decode()
     (stored,) = re.findall(r'name="conditions-0-stored" value="([^"]*)"', shown)
-    kept = post(client, office, rule, **{"conditions": "0", "conditions-0-stored": stored})
+    kept = post(
+        client, office, allowed_action, **{"conditions": "0", "conditions-0-stored": stored}
+    )
 
     assert "A condition that cannot be read" in shown
     assert "<b>" not in shown
     assert "Remove what cannot be read" in kept
-    post(client, office, rule)
-    rule.refresh_from_db()
-    assert rule.conditions == []
+    post(client, office, allowed_action)
+    allowed_action.refresh_from_db()
+    assert allowed_action.conditions == []
 
 
 def test_every_stored_condition_is_shown_in_its_fields(office: Office, client: Client) -> None:
-    rule = office.permit("archive", conditions=[HOURS, {"kind": "sender", "domains": ["a.com"]}])
-    address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
+    allowed_action = office.permit(
+        "archive", conditions=[HOURS, {"kind": "sender", "domains": ["a.com"]}]
+    )
+    address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
 
     text = client.get(address).content.decode()
 
@@ -237,7 +242,7 @@ def test_every_stored_condition_is_shown_in_its_fields(office: Office, client: C
 
 
 def test_the_ceiling_has_the_same_list(office: Office, client: Client) -> None:
-    address = reverse("admin:guardrails_ceilingrule_add")
+    address = reverse("admin:guardrails_ceilinglimit_add")
     values = {
         "organisation": office.organisation.pk,
         "action_type": "send_email",
@@ -246,7 +251,7 @@ def test_the_ceiling_has_the_same_list(office: Office, client: Client) -> None:
         "note": "",
     }
     client.post(address, values | filled("recipient_domain", _0_domains="company.com"))
-    assert CeilingRule.objects.get(organisation=office.organisation).conditions == [
+    assert CeilingLimit.objects.get(organisation=office.organisation).conditions == [
         {"kind": "recipient_domain", "domains": ["company.com"]}
     ]
 

@@ -203,7 +203,7 @@ def test_an_address_of_our_own_network_is_not_asked(
     assert tracker.headers == []
 
 
-def test_a_missing_token_and_a_missing_package_are_told(
+def test_a_missing_token_and_a_missing_package_are_named(
     client: Client, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = add(client, tracker.url, token_variable="MCP_TOKEN_NONE")

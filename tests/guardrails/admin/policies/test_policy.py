@@ -35,7 +35,7 @@ def page(client: Client, name: str, **query: Any) -> str:
 
 
 @pytest.mark.parametrize("name", ["history", "explain", "simulate"])
-def test_pages_are_for_those_who_may_see_permissions(office: Office, name: str) -> None:
+def test_pages_are_for_those_who_may_see_allowed_actions(office: Office, name: str) -> None:
     rita = Client()
     rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
     assert rita.get(reverse(f"admin:guardrails_policy_{name}")).status_code == 403
@@ -69,7 +69,7 @@ def test_pages_stand_without_an_account(client: Client, name: str) -> None:
     assert "Account" in page(client, name, account="x", target=HOSTILE)
 
 
-def test_what_an_agent_may_do_is_told_in_words(office: Office, client: Client) -> None:
+def test_what_an_agent_may_do_is_put_in_words(office: Office, client: Client) -> None:
     office.permit("archive", conditions=[{"kind": "sender_authenticated"}])
     office.permit("send_email", "ask")
     office.list_target("send_email", "recipient_domain", "client.com", HOSTILE)
@@ -112,7 +112,7 @@ def test_an_action_is_tried_without_json_and_without_doing_it(
 
     text = answer.content.decode()
     assert all(f'name="argument-{name}"' in fields for name in ("to", "cc", "bcc", "body"))
-    assert "A person must confirm this first. The permission says so." in text
+    assert "A person must confirm this first. The policy says so." in text
     assert "argument-to" in text
     assert "to[0]: listed by an operator" in text
     assert HOSTILE not in text
@@ -120,7 +120,7 @@ def test_an_action_is_tried_without_json_and_without_doing_it(
 
 
 def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     execute(office.request("archive", {"email_id": office.receive()}))
     form = {
         "account": office.mailbox.pk,
@@ -131,7 +131,7 @@ def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> 
         "hold_seconds": "0",
         "_try": "1",
     }
-    address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
+    address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
 
     text = client.post(address, form).content.decode()
     invalid = client.post(address, form | {"approval_mode": "x"}).content.decode()
@@ -143,7 +143,7 @@ def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> 
 
 
 def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client: Client) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     form = {
         "account": office.mailbox.pk,
         "action_type": "archive",
@@ -155,7 +155,7 @@ def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client
         "conditions-0-kind": "thread",
         "conditions-0-min_messages": "4",
     }
-    address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
+    address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
 
     tried = client.post(address, form | {"_try": "1", "_last": "500"}).content.decode()
     back = client.post(address, form | {"_back": "1"}).content.decode()
@@ -163,18 +163,21 @@ def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client
     assert '<input type="hidden" name="conditions-0-min_messages" value="4">' in tried
     assert 'name="conditions-0-min_messages" value="4"' in back
     assert '<option value="ask" selected' in back
-    rule.refresh_from_db()
-    assert rule.approval_mode == "auto"
+    allowed_action.refresh_from_db()
+    assert allowed_action.approval_mode == "auto"
     client.post(address, form | {"_save": "1"})
-    rule.refresh_from_db()
-    assert (rule.approval_mode, rule.conditions) == ("ask", [{"kind": "thread", "min_messages": 4}])
+    allowed_action.refresh_from_db()
+    assert (allowed_action.approval_mode, allowed_action.conditions) == (
+        "ask",
+        [{"kind": "thread", "min_messages": 4}],
+    )
 
 
 def test_trying_needs_the_right_to_change(office: Office) -> None:
-    rule = office.permit("archive")
+    allowed_action = office.permit("archive")
     rita = Client()
     rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
-    address = reverse("admin:guardrails_allowedaction_change", args=[rule.pk])
+    address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
     assert rita.post(address, {"_try": "1"}).status_code == 403
 
 

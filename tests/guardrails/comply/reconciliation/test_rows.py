@@ -20,9 +20,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     read = reconciliation.history_of
 
-    def noted(account: Any, **options: Any) -> Any:
+    def noted(account: Any, **keywords: Any) -> Any:
         names.append(account.source)
-        return read(account, **options)
+        return read(account, **keywords)
 
     monkeypatch.setattr(reconciliation, "history_of", noted)
     return names
@@ -37,7 +37,7 @@ def test_a_run_that_broke_off_goes_on_behind_the_accounts_that_it_compared(
     names, now = asked(monkeypatch), timezone.now()
     organisation = office.organisation
 
-    begun = reconciliation.begun(organisation.id, now=now)
+    begun = reconciliation.start(organisation.id, now=now)
     reconciliation.step(organisation, begun, now=now)
     assert len(names) == 2
     assert reconciliation.is_due(organisation.id, now=now + timedelta(days=7))
@@ -64,12 +64,12 @@ def test_a_run_that_broke_off_long_ago_is_not_gone_on_with(
     monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
     settings.RECONCILE_DAYS = 7
     now = timezone.now()
-    begun = reconciliation.begun(office.organisation.id, now=now)
+    begun = reconciliation.start(office.organisation.id, now=now)
     reconciliation.step(office.organisation, begun, now=now)
 
     def goes_on(days: int) -> bool:
         later = now + timedelta(days=days)
-        return reconciliation.begun(office.organisation.id, now=later).action_id == begun.action_id
+        return reconciliation.start(office.organisation.id, now=later).action_id == begun.action_id
 
     assert [goes_on(days) for days in (0, 6, 7)] == [True, True, False]
 
@@ -79,7 +79,7 @@ def test_a_run_over_days_by_hand_goes_through_all_accounts(
 ) -> None:
     monkeypatch.setattr(reconciliation, "ACCOUNTS", 2)
     now = timezone.now()
-    begun = reconciliation.begun(office.organisation.id, now=now)
+    begun = reconciliation.start(office.organisation.id, now=now)
     reconciliation.step(office.organisation, begun, now=now)
     result = run(office, days=3)
     assert result.action_id != begun.action_id

@@ -40,8 +40,8 @@ def is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("guardrails.comply.reconciliation.compare.SETTLED_AFTER", timedelta(0))
 
 
-def run(office: Office, **options: Any) -> Reconciliation:
-    return reconcile(office.organisation, now=timezone.now(), **options)
+def run(office: Office, **keywords: Any) -> Reconciliation:
+    return reconcile(office.organisation, now=timezone.now(), **keywords)
 
 
 def found(office: Office) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import pytest
 
 from guardrails.approve import approvals
 from guardrails.contracts import Decision, Origin
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot, Rule
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from integrations.contracts import Mailbox
@@ -16,18 +16,18 @@ from tests.guardrails.values import (
     ME,
     NOW,
     account,
+    allow,
     chat,
     decide,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-LISTED_ADA = option("send_email", "recipient", ADA)
+LISTED_ADA = list_target("send_email", "recipient", ADA)
 MAIL = {"to": [ADA], "subject": "Hello", "body": "See you at noon."}
 OWN_TEXT = {"kind": "text", "written_by": "user"}
 WORDS = f"Write to {ADA}: subject Hello, text “See you at noon.” Thanks!"
@@ -39,7 +39,7 @@ def send(
     ceiling: tuple[Limit, ...] = (),
     found: Facts | None = None,
 ) -> Decision:
-    policy = policy_of(rule("send_email", "auto", *raw, agent_text=False), LISTED_ADA)
+    policy = policy_of(allow("send_email", "auto", *raw, agent_text=False), LISTED_ADA)
     return decide(
         request=request("send_email", MAIL, origin),
         policy=PolicySnapshot(**(vars(policy) | {"ceiling": ceiling})),
@@ -76,10 +76,10 @@ def test_an_operator_may_refuse_text_of_the_agents_own() -> None:
 
 
 def test_the_ceiling_lifts_nothing_and_can_refuse() -> None:
-    limit = rule("send_email", "auto", AGENT_TEXT, agent_text=False).conditions
+    limit = allow("send_email", "auto", AGENT_TEXT, agent_text=False).conditions
     above = Limit(id="1", action_type="", mode="auto", conditions=limit)
     assert send(ceiling=(above,)).verdict == "ask"
-    own = rule("send_email", "auto", OWN_TEXT, agent_text=False).conditions
+    own = allow("send_email", "auto", OWN_TEXT, agent_text=False).conditions
     strict = Limit(id="1", action_type="", mode="auto", conditions=own)
     decision = send(AGENT_TEXT, ceiling=(strict,))
     assert (decision.verdict, decision.reason) == ("refuse", "above_ceiling")
@@ -87,7 +87,7 @@ def test_the_ceiling_lifts_nothing_and_can_refuse() -> None:
 
 def test_what_nobody_else_sees_may_be_written_by_the_agent() -> None:
     wish = request("draft", {"reply_to_id": "mail-1", **MAIL})
-    policy = policy_of(rule("draft", agent_text=False), option("draft", "recipient", ADA))
+    policy = policy_of(allow("draft", agent_text=False), list_target("draft", "recipient", ADA))
     assert decide(request=wish, policy=policy, facts=facts(), now=NOW).verdict == "allow"
     shared = facts(mailbox=Mailbox(address=ME, shared_with=(ADA,)))
     decision = decide(request=wish, policy=policy, facts=shared, now=NOW)
@@ -96,7 +96,7 @@ def test_what_nobody_else_sees_may_be_written_by_the_agent() -> None:
 
 def test_a_mail_never_sends_text_of_the_agents_own_unasked() -> None:
     wish = request("send_email", {**MAIL, "reply_to_id": "mail-1"}, inbound(user_words=WORDS))
-    policy = policy_of(rule("send_email", agent_text=False), LISTED_ADA)
+    policy = policy_of(allow("send_email", agent_text=False), LISTED_ADA)
     assert decide(request=wish, policy=policy, facts=facts(), now=NOW).verdict == "ask"
 
 
@@ -110,9 +110,9 @@ def test_times_are_asked_about_where_others_get_them() -> None:
     def invite(words: str, **more: Any) -> Decision:
         wish = request("create_calendar_event", event | more, chat(words))
         ours = account(source="calendar")
-        rows: tuple[Rule | Option, ...] = (
-            rule("create_calendar_event", agent_text=False),
-            option("create_calendar_event", "recipient", ADA, source="calendar"),
+        rows: tuple[AllowedAction | ListedTarget, ...] = (
+            allow("create_calendar_event", agent_text=False),
+            list_target("create_calendar_event", "recipient", ADA, source="calendar"),
         )
         return decide(
             request=type(wish)(**(vars(wish) | {"account": ours})),

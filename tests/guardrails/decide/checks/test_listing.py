@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from guardrails.contracts import Decision, Origin
-from guardrails.decide.snapshot import Limit, Option, PolicySnapshot
+from guardrails.decide.snapshot import Limit, ListedTarget, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from tests.guardrails.office import CHAT, Office, minutes_ago, phases
@@ -14,14 +14,14 @@ from tests.guardrails.values import (
     ME,
     NOW,
     STRANGER,
+    allow,
     chat,
     decide,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -35,7 +35,7 @@ FAILED = ("refuse", "condition_failed")
 
 def decided(
     to: list[str],
-    *options: Option,
+    *listed_targets: ListedTarget,
     relation: list[str],
     novel: str = "forbid",
     words: str = "",
@@ -46,14 +46,14 @@ def decided(
     raw = {"kind": "recipient", "relation": relation, "novel": novel}
     return decide(
         request=request("send_email", {"to": to, **TEXT, **more}, origin or chat(words)),
-        policy=policy_of(rule("send_email", "auto", raw), *options),
+        policy=policy_of(allow("send_email", "auto", raw), *listed_targets),
         facts=found or facts(),
         now=NOW,
     )
 
 
-def outcome(to: str, *options: Option, **more: Any) -> tuple[str, str]:
-    decision = decided([to], *options, **more)
+def outcome(to: str, *listed_targets: ListedTarget, **more: Any) -> tuple[str, str]:
+    decision = decided([to], *listed_targets, **more)
     return decision.verdict, decision.reason
 
 
@@ -68,11 +68,11 @@ def test_each_relation_lets_in_its_own_and_nobody_else() -> None:
 
 
 def test_listed_receivers_need_the_relation_too() -> None:
-    listed = option("send_email", "recipient", ADA)
+    listed = list_target("send_email", "recipient", ADA)
     assert outcome(ADA, listed, relation=["listed"]) == ALLOWED
     assert outcome(ADA, listed, relation=["typed"]) == FAILED
     assert outcome(ADA, listed, relation=["typed"], words=f"write {ADA}") == ALLOWED
-    domain = option("send_email", "recipient_domain", "client.com")
+    domain = list_target("send_email", "recipient_domain", "client.com")
     assert outcome(ADA, domain, relation=["listed"]) == ASKED
 
 
@@ -84,7 +84,7 @@ def test_the_own_domain_alone_lets_nobody_in() -> None:
     assert outcome(ADA, relation=["own_domain"], found=written) == UNLISTED
 
 
-def test_a_colleague_is_let_in_only_where_the_permission_names_the_directory() -> None:
+def test_a_colleague_is_let_in_only_where_the_allowed_action_names_the_directory() -> None:
     read = facts(directory=(COLLEAGUE,))
     assert outcome(COLLEAGUE, relation=["directory"], found=read) == ALLOWED
     assert outcome(COLLEAGUE, relation=["directory"], found=facts(directory=())) == NOVEL
@@ -100,10 +100,10 @@ def test_a_colleague_is_let_in_only_where_the_permission_names_the_directory() -
 
 def test_a_directory_that_only_the_ceiling_names_lets_nobody_in() -> None:
     def verdict(directory: tuple[str, ...] | None, *raw: dict[str, Any]) -> str:
-        domain = option("send_email", "recipient_domain", "company.com")
-        named = rule("x", "auto", {"kind": "recipient", "relation": ["directory"]}).conditions
+        domain = list_target("send_email", "recipient_domain", "company.com")
+        named = allow("x", "auto", {"kind": "recipient", "relation": ["directory"]}).conditions
         limit = Limit(id="1", action_type="", mode="auto", conditions=named)
-        policy = policy_of(rule("send_email", "auto", *raw), domain)
+        policy = policy_of(allow("send_email", "auto", *raw), domain)
         return decide(
             request=request("send_email", {"to": [COLLEAGUE], **TEXT}),
             policy=PolicySnapshot(**(vars(policy) | {"ceiling": (limit,)})),
@@ -125,7 +125,7 @@ def test_a_novel_receiver_is_asked_about_only_where_the_operator_says_so() -> No
     # Who is known, but otherwise than permitted, is treated no worse.
     written = facts(corresponded={ADA: 2})
     assert outcome(ADA, relation=["typed"], novel="ask", found=written) == ASKED
-    listed = option("send_email", "recipient", ADA)
+    listed = list_target("send_email", "recipient", ADA)
     assert outcome(ADA, listed, relation=["typed"], novel="ask") == ASKED
 
 
@@ -145,7 +145,7 @@ def test_every_receiver_needs_a_relation_and_a_blind_copy_must_be_listed() -> No
     assert outcome(ADA, cc=[COLLEAGUE], **known) == ALLOWED
     assert outcome(ADA, cc=[STRANGER], **known) == NOVEL
     assert outcome(ADA, bcc=[COLLEAGUE], **known) == UNLISTED
-    listed = option("send_email", "recipient", COLLEAGUE)
+    listed = list_target("send_email", "recipient", COLLEAGUE)
     assert outcome(ADA, listed, bcc=[COLLEAGUE], **known) == ALLOWED
 
 
@@ -166,9 +166,9 @@ def test_what_a_schedule_sets_off_has_neither_words_nor_a_thread() -> None:
 
 
 def test_the_ceiling_opens_nothing() -> None:
-    conditions = rule("x", "auto", {"kind": "recipient", "relation": ["typed"]}).conditions
+    conditions = allow("x", "auto", {"kind": "recipient", "relation": ["typed"]}).conditions
     limit = Limit(id="1", action_type="", mode="auto", conditions=conditions)
-    policy = policy_of(rule("send_email"))
+    policy = policy_of(allow("send_email"))
     decision = decide(
         request=request("send_email", {"to": [ADA], **TEXT}, chat(f"write {ADA}")),
         policy=PolicySnapshot(**(vars(policy) | {"ceiling": (limit,)})),
@@ -184,7 +184,7 @@ def test_a_private_draft_may_answer_its_thread_and_not_a_novel_receiver() -> Non
     def draft(to: str, words: str = "") -> tuple[str, str]:
         decision = decide(
             request=request("draft", {"to": [to], "reply_to_id": "mail-1", **TEXT}, chat(words)),
-            policy=policy_of(rule("draft", "auto", raw)),
+            policy=policy_of(allow("draft", "auto", raw)),
             facts=facts(),
             now=NOW,
         )

@@ -13,7 +13,7 @@ from guardrails.execute.executor import execute
 from guardrails.execute.releases import release_due
 from guardrails.execute.undo import undo
 from guardrails.gather import judgement
-from guardrails.models import Approval, Hold
+from guardrails.models import Approval, HeldSend
 from guardrails.policies import simulation
 from tests.audit import sealed
 from tests.audit.entries import append_action
@@ -139,7 +139,7 @@ def test_a_word_given_meanwhile_sends_nothing(office: Office) -> None:
 
     assert (result.status, result.reason) == ("refused", "not_sealed")
     assert phases(asked)[-1] == ("blocked", "blocked", "not_sealed")
-    assert (Approval.objects.get().state, Hold.objects.count()) == ("refused", 0)
+    assert (Approval.objects.get().state, HeldSend.objects.count()) == ("refused", 0)
     assert office.calls() == []
 
 
@@ -147,19 +147,19 @@ def test_a_held_send_waits_on_and_is_sent_once_it_is_sealed(office: Office) -> N
     permit(office, hold_seconds=300)
     with sealed.recorded_before(timedelta(minutes=15)):
         held = send(office)
-    Hold.objects.update(until=timezone.now())
+    HeldSend.objects.update(until=timezone.now())
 
     release_due(now=timezone.now())
 
-    hold = Hold.objects.get()
-    assert (hold.state, hold.outcome) == ("held", SENTENCE)
+    held_send = HeldSend.objects.get()
+    assert (held_send.state, held_send.outcome) == ("held", SENTENCE)
     assert phases(held) == [("control", "waiting", "held")]
     assert office.calls() == []
 
     sealed.seal(office.organisation.id)
     release_due(now=timezone.now())
 
-    assert Hold.objects.get().state == "released"
+    assert HeldSend.objects.get().state == "released"
     assert [call["idempotency_key"] for call in office.calls()] == [f"remit-{held.action_id}"]
 
 
@@ -198,7 +198,7 @@ def test_trying_an_action_says_so_too(stopped: Office) -> None:
     assert (decision.verdict, decision.sentence) == ("refuse", SENTENCE)
 
 
-def test_what_cannot_be_told_is_refused(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_known_is_refused(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(tenant_id: object) -> None:
         raise RuntimeError("the ledger does not say")
 

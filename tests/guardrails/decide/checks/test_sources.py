@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from guardrails.contracts import ActionResult, Decision, Origin
-from guardrails.decide.snapshot import Option, Rule
+from guardrails.decide.snapshot import AllowedAction, ListedTarget
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from guardrails.gather.lookups import MAX_CORRESPONDENTS
@@ -19,25 +19,29 @@ from tests.guardrails.values import (
     NOW,
     STRANGER,
     account,
+    allow,
     chat,
     decide,
     email,
     facts,
     inbound,
-    option,
+    list_target,
     policy_of,
     request,
-    rule,
 )
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 MAIL = {"subject": "Hello", "body": "Text."}
 REPLY = {"to": [ADA], "reply_to_id": "mail-1", **MAIL}
-CLIENTS = option("send_email", "recipient_domain", "client.com")
+CLIENTS = list_target("send_email", "recipient_domain", "client.com")
 
 
 def decided(
-    action_type: str, arguments: dict[str, Any], *rows: Rule | Option, origin: Origin, found: Facts
+    action_type: str,
+    arguments: dict[str, Any],
+    *rows: AllowedAction | ListedTarget,
+    origin: Origin,
+    found: Facts,
 ) -> Decision:
     return decide(
         request=request(action_type, arguments, origin),
@@ -47,10 +51,12 @@ def decided(
     )
 
 
-def to(origin: Origin, found: Facts, *rows: Option) -> str:
+def to(origin: Origin, found: Facts, *rows: ListedTarget) -> str:
     """The code of the one receiver of a reply."""
     listed = rows or (CLIENTS,)
-    decision = decided("send_email", REPLY, rule("send_email"), *listed, origin=origin, found=found)
+    decision = decided(
+        "send_email", REPLY, allow("send_email"), *listed, origin=origin, found=found
+    )
     return decision.provenance["to[0]"]
 
 
@@ -61,9 +67,9 @@ def test_whom_the_user_wrote_to_is_corresponded_and_who_only_wrote_is_not() -> N
     assert to(chat(), facts(corresponded={"ada+1@client.com": 3})) == "X"
 
 
-def test_the_strongest_of_several_sources_is_told() -> None:
+def test_the_strongest_of_several_sources_is_named() -> None:
     written = facts(corresponded={ADA: 1})
-    listed = option("send_email", "recipient", ADA)
+    listed = list_target("send_email", "recipient", ADA)
     assert to(chat(), written, listed) == "A"
     assert to(chat(f"write to {ADA}"), written, listed) == "U"
 
@@ -79,7 +85,9 @@ def test_a_thread_counts_only_where_it_set_the_action_off_or_its_mail_was_typed(
 def test_an_inbound_turn_has_neither_words_nor_correspondence(trigger: str) -> None:
     known = facts(corresponded={ADA: 4}, created=("mail-1",))
     origin = inbound(trigger=trigger, user_words=f"Hello {ADA} mail-1")
-    decision = decided("send_email", REPLY, rule("send_email"), CLIENTS, origin=origin, found=known)
+    decision = decided(
+        "send_email", REPLY, allow("send_email"), CLIENTS, origin=origin, found=known
+    )
     assert decision.provenance == {
         "to[0]": "T",
         "reply_to_id": "T",
@@ -88,11 +96,11 @@ def test_an_inbound_turn_has_neither_words_nor_correspondence(trigger: str) -> N
     }
 
 
-def test_an_object_of_this_run_is_told_as_such() -> None:
+def test_an_object_of_this_run_is_named_as_such() -> None:
     decision = decided(
         "archive",
         {"email_id": "mail-1"},
-        rule("archive"),
+        allow("archive"),
         origin=chat(),
         found=facts(created=("mail-1",)),
     )
@@ -100,7 +108,7 @@ def test_an_object_of_this_run_is_told_as_such() -> None:
     other = decided(
         "archive",
         {"email_id": "mail-1"},
-        rule("archive"),
+        allow("archive"),
         origin=chat(),
         found=facts(email(), created=("mail-10",)),
     )
@@ -262,9 +270,9 @@ def test_readers_of_an_own_document_that_the_user_named_are_theirs() -> None:
         decision = decide(
             request=replace(wish, account=account(source="gdrive")),
             policy=policy_of(
-                rule("append_document"),
-                option("append_document", "recipient", ADA, source="gdrive"),
-                option("append_document", "recipient", STRANGER, source="gdrive"),
+                allow("append_document"),
+                list_target("append_document", "recipient", ADA, source="gdrive"),
+                list_target("append_document", "recipient", STRANGER, source="gdrive"),
             ),
             facts=Facts(document=document, folders=(), namesakes=namesakes, own_address=ME),
             now=NOW,

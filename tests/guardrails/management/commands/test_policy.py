@@ -44,7 +44,7 @@ def test_an_exported_file_is_imported(mailbox: Account, tmp_path: Path, form: st
     file = tmp_path / "policy"
     file.write_text(policy("export", "--format", form))
     AllowedAction.objects.update(approval_mode="never")
-    assert "~ permission archive (mode: never → auto)" in policy("import", str(file), "--apply")
+    assert "~ allowed action archive (mode: never → auto)" in policy("import", str(file), "--apply")
     assert AllowedAction.objects.get().approval_mode == "auto"
 
 
@@ -62,7 +62,7 @@ def test_mistakes_are_said_in_words(mailbox: Account, words: list[str], sentence
 
 def test_a_bad_file_changes_nothing(mailbox: Account, tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
-    file.write_text("version: 1\npermissions: [{action: invented, mode: auto}]")
+    file.write_text("version: 1\nallowed_actions: [{action: invented, mode: auto}]")
     with pytest.raises(CommandError, match=r"Nothing was changed\."):
         policy("import", str(file), "--apply")
 

@@ -9,9 +9,9 @@ from guardrails.actions import registry
 from integrations.models import Account, Organisation
 
 
-class Hold(models.Model):
+class HeldSend(models.Model):
     """One permitted action that is carried out later. Changes only by conditional updates:
-    held to released or recalled, by whoever is first; released to refused or failed. A
+    held to released or recalled, by the first who asks; released to refused or failed. A
     provider call begins only after a release."""
 
     class State(models.TextChoices):
@@ -23,8 +23,10 @@ class Hold(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     action_id = models.UUIDField(unique=True, help_text="The action's id in the ledger.")
-    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="holds")
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="holds")
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.CASCADE, related_name="held_sends"
+    )
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="held_sends")
     external_user_id = models.CharField(max_length=200, help_text="On whose behalf.")
     turn_id = models.CharField(max_length=64, blank=True)
     action_type = models.CharField(max_length=64, choices=registry.action_choices)
@@ -50,23 +52,23 @@ class Hold(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(state__in=["held", "released", "recalled", "refused", "failed"]),
-                name="hold_state",
+                name="held_send_state",
             ),
             models.CheckConstraint(
                 condition=Q(state="held", decided_at__isnull=True)
                 | (~Q(state="held") & Q(decided_at__isnull=False)),
-                name="hold_decided_once",
+                name="held_send_decided_once",
             ),
         ]
         indexes = [
-            models.Index(fields=["until"], name="hold_due", condition=Q(state="held")),
+            models.Index(fields=["until"], name="held_send_due", condition=Q(state="held")),
             models.Index(
                 fields=["decided_at"],
-                name="hold_unfinished",
+                name="held_send_unfinished",
                 condition=Q(state__in=["released", "recalled"], finished_at=None),
             ),
             models.Index(
-                fields=["organisation", "external_user_id", "-held_at"], name="hold_inbox"
+                fields=["organisation", "external_user_id", "-held_at"], name="held_send_inbox"
             ),
         ]
 

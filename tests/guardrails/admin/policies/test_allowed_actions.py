@@ -46,7 +46,7 @@ def post(client: Client, address: str, /, *args: object, **data: Any) -> Any:
     return client.post(reverse(f"admin:guardrails_{address}", args=args), data, follow=True)
 
 
-def rule_form(office: Office, **changes: Any) -> dict[str, Any]:
+def allowed_action_form(office: Office, **changes: Any) -> dict[str, Any]:
     values = {
         "account": office.mailbox.pk,
         "action_type": "archive",
@@ -58,16 +58,16 @@ def rule_form(office: Office, **changes: Any) -> dict[str, Any]:
     return values | changes
 
 
-# --- permissions and targets -----------------------------------------------------------
+# --- allowed actions and targets -----------------------------------------------------------
 
 
-def test_a_permission_is_added(office: Office, client: Client) -> None:
+def test_an_allowed_action_is_added(office: Office, client: Client) -> None:
     given = {
         "conditions": "0",
         "conditions-0-kind": "sender",
         "conditions-0-domains": "company.com",
     }
-    response = post(client, "allowedaction_add", **rule_form(office, **given))
+    response = post(client, "allowedaction_add", **allowed_action_form(office, **given))
 
     assert response.status_code == 200
     assert AllowedAction.objects.get().conditions == [

@@ -28,7 +28,7 @@ CANONICAL: dict[str, Callable[[str], str]] = {
 
 
 class AllowedAction(ValidatedModel):
-    """One permission: this account's agent may do this. Without one, it may not."""
+    """One allowed action: this account's agent may do this. Without one, it may not."""
 
     class ApprovalMode(models.TextChoices):
         AUTO = "auto", "Automatic"
@@ -46,13 +46,13 @@ class AllowedAction(ValidatedModel):
     action_type = models.CharField(
         max_length=64, choices=registry.action_choices, help_text="What the agent may do."
     )
-    # Never null: in PostgreSQL, null columns would let the same permission exist twice.
+    # Never null: in PostgreSQL, null columns would let the same allowed action exist twice.
     resource_type = models.CharField(
         max_length=32,
         blank=True,
         default="",
         choices=registry.resource_type_choices,
-        help_text="On what. Empty means on everything; a permission for one type of thing "
+        help_text="On what. Empty means on everything; an allowed action for one type of thing "
         "beats the general one.",
     )
     enabled = models.BooleanField(
@@ -63,7 +63,7 @@ class AllowedAction(ValidatedModel):
         choices=ApprovalMode,
         default=ApprovalMode.ASK,
         help_text="Automatic: done when all conditions hold. Ask: waits for a person each time. "
-        "Draft only: the agent is told to propose a draft instead. Never: always refused.",
+        "Draft only: the agent has to propose a draft instead. Never: always refused.",
     )
     hold_seconds = models.PositiveIntegerField(
         default=0,
@@ -102,7 +102,7 @@ class AllowedAction(ValidatedModel):
         return f"{self.get_action_type_display()} · {self.get_approval_mode_display()}"
 
     def clean(self) -> None:
-        """Refuses a permission that could never grant anything."""
+        """Refuses an allowed action that could never grant anything."""
         action = registry.BY_NAME.get(self.action_type)
         if action is None or not hasattr(self, "account"):
             return
@@ -159,7 +159,7 @@ class AllowedActionOption(ValidatedModel):
     account = models.ForeignKey(
         Account,
         on_delete=models.CASCADE,
-        related_name="options",
+        related_name="listed_targets",
         help_text="Whose agent may use this target.",
     )
     action_type = models.CharField(
@@ -196,7 +196,7 @@ class AllowedActionOption(ValidatedModel):
         null=True,
         blank=True,
         on_delete=models.PROTECT,
-        related_name="options",
+        related_name="listed_targets",
         help_text="Optional. In a one-at-a-time group, setting this target takes the others off.",
     )
 

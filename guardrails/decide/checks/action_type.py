@@ -10,38 +10,42 @@ from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case, Refused
 from guardrails.decide.checks.stopping import stopping
 from guardrails.decide.conditions.base import OpeningCondition
-from guardrails.decide.snapshot import PERMITTING, Limit, Rule
+from guardrails.decide.snapshot import PERMITTING, AllowedAction, Limit
 
-Permitted = tuple[AnyAction, Rule]
+Permitted = tuple[AnyAction, AllowedAction]
 
 
-class Standing(NamedTuple):
+class TypeDecision(NamedTuple):
     """The checks in order and what they found. `refused`: reason and detail, if one failed."""
 
     checks: tuple[Check, ...]
     limits: tuple[Limit, ...]
-    rule: Rule | None
+    allowed_action: AllowedAction | None
     openings: tuple[OpeningCondition, ...] = ()
     permitted: Permitted | None = None
     refused: tuple[str, str] = ("", "")
 
 
-def standing(case: Case) -> Permitted:
-    """Switches, pauses, the ceiling and the permission let this action be looked at. Raises
+def check_action_type(case: Case) -> Permitted:
+    """Switches, pauses, the ceiling and the allowed action let this action be looked at. Raises
     Refused."""
-    account, known = case.request.account, case.policy.standings
+    account, known = case.request.account, case.policy.type_decisions
     asked = case.request.action_type, account.source, account.paused
-    found: Standing | None = known.get(asked)
+    found: TypeDecision | None = known.get(asked)
     if found is None:
-        found = known[asked] = _standing(case)
+        found = known[asked] = _check(case)
     case.checks += found.checks
-    case.limits, case.rule, case.openings = found.limits, found.rule, found.openings
+    case.limits, case.allowed_action, case.openings = (
+        found.limits,
+        found.allowed_action,
+        found.openings,
+    )
     if found.permitted is None:
         raise Refused(*found.refused)
     return found.permitted
 
 
-def _standing(asked: Case) -> Standing:
+def _check(asked: Case) -> TypeDecision:
     case = Case(
         request=asked.request,
         action=asked.known,
@@ -55,11 +59,11 @@ def _standing(asked: Case) -> Standing:
         permitted = _permitted(case)
     except Refused as why:
         refused = why.reason, why.detail
-    return Standing(
+    return TypeDecision(
         checks=tuple(case.checks),
         limits=case.limits,
-        rule=case.rule,
-        openings=case.rule.openings if case.rule else (),
+        allowed_action=case.allowed_action,
+        openings=case.allowed_action.openings if case.allowed_action else (),
         permitted=permitted,
         refused=refused,
     )
@@ -74,12 +78,16 @@ def _permitted(case: Case) -> Permitted:
     case.limits = policy.limits(action.name)
     modes = [limit.mode for limit in case.limits]
     case.require("forbidden_by_ceiling", bare("ceiling", PERMITTING.issuperset(modes)))
-    rule = case.rule = policy.rule(action.name, action.resource_type)
-    if rule is None or not rule.enabled or rule.mode not in PERMITTING:
+    allowed_action = case.allowed_action = policy.allowed_action(action.name, action.resource_type)
+    if (
+        allowed_action is None
+        or not allowed_action.enabled
+        or allowed_action.mode not in PERMITTING
+    ):
         case.refuse("not_permitted", "permission")
     case.require("not_permitted", bare("permission", True))
-    case.require("draft_only", bare("drafts", "draft_only" not in (rule.mode, *modes)))
+    case.require("draft_only", bare("drafts", "draft_only" not in (allowed_action.mode, *modes)))
     if unknown := action.unclassified:
         case.refuse("argument_unclassified", "classes", unknown)
     case.require("argument_unclassified", bare("classes", True))
-    return action, rule
+    return action, allowed_action

@@ -1,4 +1,4 @@
-"""Admin of permissions, and of the targets that they may reach."""
+"""Admin of allowed actions, and of the targets that they may reach."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet

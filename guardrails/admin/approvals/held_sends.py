@@ -17,7 +17,7 @@ from guardrails.actions import registry
 from guardrails.admin.authors import operator
 from guardrails.execute import held_sends
 from guardrails.facts.text import visible
-from guardrails.models import Hold
+from guardrails.models import HeldSend
 from integrations.web.admin_lists import ReadOnlyAdmin
 
 COLOURS = {
@@ -29,11 +29,11 @@ COLOURS = {
 }
 
 
-@admin.register(Hold)
-class HoldAdmin(ReadOnlyAdmin):
+@admin.register(HeldSend)
+class HeldSendAdmin(ReadOnlyAdmin):
     """What is held comes first, what is due soonest on top. Nothing can be edited."""
 
-    list_display = ("until_when", "headline", "standing", "account", "decided_by")
+    list_display = ("until_when", "headline", "status", "account", "decided_by")
     list_display_links = ("until_when", "headline")
     list_filter = ("state", "action_type", "organisation")
     list_select_related = ("account",)
@@ -43,32 +43,32 @@ class HoldAdmin(ReadOnlyAdmin):
         "-held_at",
     )
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
-    search_help_text = "The whole id of the hold, the action, the user or the turn"
-    fields = ("account", "standing", "until_when", "decided_by", "outcome", "in_ledger")
-    readonly_fields = ("standing", "until_when", "in_ledger")
-    change_form_outer_before_template = "guardrails/hold.html"
+    search_help_text = "The whole id of the held send, the action, the user or the turn"
+    fields = ("account", "status", "until_when", "decided_by", "outcome", "in_ledger")
+    readonly_fields = ("status", "until_when", "in_ledger")
+    change_form_outer_before_template = "guardrails/held_send.html"
 
     @display(description="Held until")  # type: ignore[untyped-decorator]
-    def until_when(self, row: Hold) -> str:
+    def until_when(self, row: HeldSend) -> str:
         return moment(row.until)
 
     @display(description="Action")  # type: ignore[untyped-decorator]
-    def headline(self, row: Hold) -> str:
+    def headline(self, row: HeldSend) -> str:
         return visible(row.description, limit=160)
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
-    def standing(self, row: Hold) -> str:
+    def status(self, row: HeldSend) -> str:
         return row.get_state_display()
 
     @display(description="In the ledger")  # type: ignore[untyped-decorator]
-    def in_ledger(self, row: Hold) -> str:
+    def in_ledger(self, row: HeldSend) -> str:
         address = reverse("admin:audit_executedagentaction_changelist")
         return format_html('<a href="{}?q={}">{}</a>', address, row.action_id, row.action_id)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.recall)
         return [
-            path("<uuid:hold_id>/recall/", view, name="guardrails_hold_recall"),
+            path("<uuid:held_send_id>/recall/", view, name="guardrails_heldsend_recall"),
             *super().get_urls(),
         ]
 
@@ -86,38 +86,38 @@ class HoldAdmin(ReadOnlyAdmin):
         )
         return response
 
-    def recall(self, request: HttpRequest, hold_id: UUID) -> HttpResponse:
+    def recall(self, request: HttpRequest, held_send_id: UUID) -> HttpResponse:
         """An operator's recall, posted by the button of the page."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not may_recall(request):
             raise PermissionDenied
-        row = self.get_object(request, str(hold_id))
+        row = self.get_object(request, str(held_send_id))
         if row is None:
             messages.error(request, "There is no such held action.")
-            return redirect("admin:guardrails_hold_changelist")
+            return redirect("admin:guardrails_heldsend_changelist")
         try:
             held_sends.recall(
-                organisation_id=row.organisation_id, hold_id=row.id, by=operator(request)
+                organisation_id=row.organisation_id, held_send_id=row.id, by=operator(request)
             )
         except held_sends.TooLate as late:
             messages.warning(request, f"Too late to recall. {late}")
         else:
             messages.success(request, f"Recalled: {visible(row.description)}")
-        return redirect("admin:guardrails_hold_change", row.pk)
+        return redirect("admin:guardrails_heldsend_change", row.pk)
 
 
 def may_recall(request: HttpRequest) -> bool:
-    return request.user.has_perm("guardrails.change_hold")
+    return request.user.has_perm("guardrails.change_heldsend")
 
 
-def _page(row: Hold) -> dict[str, Any]:
+def _page(row: HeldSend) -> dict[str, Any]:
     """The page's values: everything that would be sent, hidden characters shown."""
     action = registry.BY_NAME.get(row.action_type)
     order = list(action.arguments.model_fields) if action else []
     names = sorted(row.arguments, key=[*order, *row.arguments].index)
     return {
-        "hold": row,
+        "held_send": row,
         "headline": visible(row.description),
         "title_of_action": action.title if action else row.action_type,
         "values": [
@@ -126,7 +126,7 @@ def _page(row: Hold) -> dict[str, Any]:
             if row.arguments[name] not in (None, "", [])
         ],
         "until": moment(row.until),
-        "is_held": row.state == Hold.State.HELD,
+        "is_held": row.state == HeldSend.State.HELD,
     }
 
 

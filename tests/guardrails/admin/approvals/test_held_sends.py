@@ -1,0 +1,94 @@
+"""The page of held sends, without a browser."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from guardrails.contracts import Origin
+from guardrails.execute.executor import execute
+from guardrails.execute.releases import release_due
+from guardrails.models import HeldSend
+from tests.guardrails.office import Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+BOB = "bob@company.com"
+
+
+@pytest.fixture
+def client() -> Client:
+    found = Client()
+    found.force_login(User.objects.create_superuser("olga", password="x"))
+    return found
+
+
+@pytest.fixture
+def held_send(office: Office) -> HeldSend:
+    office.permit("send_email", hold_seconds=300)
+    office.list_target("send_email", "recipient_domain", "company.com", "Us")
+    wish = {"to": [BOB], "subject": "<script>", "body": "Hel\u200blo."}
+    execute(office.request("send_email", wish, origin=Origin(trigger="chat", user_words=BOB)))
+    return HeldSend.objects.get()
+
+
+def shown(client: Client, held_send: HeldSend) -> str:
+    response = client.get(reverse("admin:guardrails_heldsend_change", args=[held_send.pk]))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def recall(client: Client, held_send: HeldSend) -> Any:
+    return client.post(
+        reverse("admin:guardrails_heldsend_recall", args=[held_send.pk]), follow=True
+    )
+
+
+def test_the_page_shows_everything_that_would_be_sent(client: Client, held_send: HeldSend) -> None:
+    text = shown(client, held_send)
+    assert "Send “&lt;script&gt;” to bob@company.com" in text
+    assert "Hel⟨U+200B⟩lo." in text
+    assert f"It is carried out at {held_send.until:%Y-%m-%d %H:%M:%S} UTC" in text
+
+
+def test_one_button_recalls(office: Office, client: Client, held_send: HeldSend) -> None:
+    told = recall(client, held_send).content.decode()
+    held_send.refresh_from_db()
+    assert "Recalled: Send" in told
+    assert (held_send.state, held_send.decided_by) == ("recalled", "operator:olga")
+    assert "It was recalled before it was carried out." in shown(client, held_send)
+    assert 'aria-label="Recall' not in shown(client, held_send)
+    assert office.calls() == []
+
+
+def test_too_late_is_said(office: Office, client: Client, held_send: HeldSend) -> None:
+    HeldSend.objects.update(until=timezone.now())
+    release_due(now=timezone.now())
+    assert "Too late to recall." in recall(client, held_send).content.decode()
+    assert len(office.calls()) == 1
+
+
+def test_who_may_only_look_cannot_recall(client: Client, held_send: HeldSend) -> None:
+    viewer = User.objects.create_user("vera", password="x", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_heldsend"))
+    looking = Client()
+    looking.force_login(viewer)
+    assert 'aria-label="Recall' not in shown(looking, held_send)
+    assert recall(looking, held_send).status_code == 403
+    assert (
+        client.get(reverse("admin:guardrails_heldsend_recall", args=[held_send.pk])).status_code
+        == 405
+    )
+    held_send.refresh_from_db()
+    assert held_send.state == "held"
+
+
+def test_the_list_shows_what_is_due_first(
+    office: Office, client: Client, held_send: HeldSend
+) -> None:
+    response = client.get(reverse("admin:guardrails_heldsend_changelist"))
+    text = response.content.decode()
+    assert "Held sends" in text
+    assert f"{held_send.until:%Y-%m-%d %H:%M:%S} UTC" in text
