@@ -161,10 +161,11 @@ def test_a_switch_inside_a_transaction_is_refused(office: Office) -> None:
 def test_throwing_waits_for_the_call_that_had_begun(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive, called, thrown = DataServiceWriter.archive, Event(), Event()
+    archive, called, seen, thrown = DataServiceWriter.archive, Event(), Event(), Event()
 
     def slow(self: DataServiceWriter, email_id: str, *, key: str) -> Any:
         called.set()
+        assert seen.wait(10)
         assert not thrown.wait(0.3)
         return archive(self, email_id, key=key)
 
@@ -177,6 +178,7 @@ def test_throwing_waits_for_the_call_that_had_begun(
         running = pool.submit(_closing, lambda: execute(request))
         assert called.wait(10)
         at_once = switches.throw(scope, why="Now", author=OLGA, patience_seconds=0)
+        seen.set()
         patient = throw(scope)
         thrown.set()
         result = running.result()
