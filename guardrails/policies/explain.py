@@ -143,7 +143,7 @@ def _ungranted(
     if allowed_action.mode == "never":
         return "The policy says never."
     if allowed_action.mode == "draft_only":
-        return "Only drafts are allowed."
+        return "The policy permits drafts only."
     if action.needs_targets and snapshot.lacks_targets(
         allowed_action, action.takes, listed_targets
     ):
