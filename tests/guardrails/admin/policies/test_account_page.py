@@ -212,7 +212,7 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
         ("version: 1\nallowed_actions: [{action: <b>, mode: auto}]", "is not a valid choice"),
         (
             "version: 1\nallowed_actions: [{action: create_jira_task, mode: auto}]",
-            "works on a jira",
+            "This action needs issues that can be written to",
         ),
         (
             "version: 1\nallowed_actions: [{action: archive, mode: auto, conditions: [{kind: x}]}]",
