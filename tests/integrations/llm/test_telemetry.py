@@ -134,7 +134,7 @@ def test_an_error_is_its_code_and_never_its_text(
 def test_nothing_is_imported_where_it_is_off(settings: Any) -> None:
     code = (
         "import django; django.setup()\n"
-        "from integrations import telemetry\n"
+        "from integrations.llm import telemetry\n"
         "with telemetry.span('chat', 'm', model='m') as note: note(error='x')\n"
         "assert telemetry.carried(len) is len\n"
         "import sys\n"
