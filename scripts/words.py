@@ -115,6 +115,7 @@ EXCEPTIONS = (
     ("guardrails/contracts.py", "option_ids", "a key of decisions in the ledger's rows"),
     ("guardrails/facts/effects.py", "rule", "what a mailbox's notice is about"),
     ("audit/*", "stamps", "a file of a bundle, which is a format"),
+    ("tests/audit/bundle/test_stamps.py", "stamps", "it is named after that file"),
     ("*/management/commands/*.py", "options", "Django's own name for a command's arguments"),
 )
 
