@@ -236,9 +236,6 @@ def finish_turn(
     log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})
 
 
-log = logging.getLogger(__name__)
-
-
 def stop_turn(turn_id: UUID, *, by: str, now: datetime) -> bool:
     """Have the turn end. False when it had ended already.
 

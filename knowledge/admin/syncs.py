@@ -25,7 +25,7 @@ from knowledge.tasks import retry_dead_letters
 
 PERIODS = ((1, "the last day"), (7, "the last week"), (30, "the last 30 days"), (0, "ever"))
 MANY = 100
-STATES = {
+SENTENCES = {
     "queued": "It waits for a worker.",
     "running": "It is being read.",
     "done": "It is done.",
@@ -59,7 +59,7 @@ def run_context(run: SyncRun, *, now: datetime) -> dict[str, Any]:
 
 def _sentence(progress: SyncProgress) -> str:
     received = sum(source.received for source in progress.sources)
-    return f"{STATES[progress.state]} {received:,} items read so far."
+    return f"{SENTENCES[progress.state]} {received:,} items read so far."
 
 
 def _eta(source: SourceProgress) -> str:
