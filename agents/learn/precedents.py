@@ -167,7 +167,7 @@ def gather_evidence(account: AccountRef) -> None:
 
 
 def look_again(account: AccountRef, *, now: datetime) -> int:
-    """Look at what patterns did in the last days, for corrections that no webhook told of.
+    """Look at what patterns did in the last days, for corrections that no webhook reported.
     Returns how many there were. Raises ProviderError."""
     found = precision.open_hits(account.id, since=now - LOOK_BACK, limit=HITS)
     return sum(precision.look(account, item_id, now=now) for item_id in found)
