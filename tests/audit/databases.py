@@ -10,12 +10,14 @@ from unittest import mock
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import psycopg
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connections
 from django.test import override_settings
 
 from audit.ledger import vault
+from tests.audit import sealed
 from tests.database import migrated
 
 
@@ -46,6 +48,14 @@ def connected(database: str) -> Iterator[None]:
         # An organisation, the ledger's own for one, has another data key there.
         stack.enter_context(mock.patch.object(vault, "keys", vault.DataKeys()))
         yield
+
+
+def await_order(database: str) -> None:
+    """Wait until the order of all rows there is settled. A transaction of any other test on the
+    server holds it up, since transactions are numbered for all databases together."""
+    with psycopg.connect(database, autocommit=True) as session:
+        query = "SELECT bool_and(xact < pg_snapshot_xmin(pg_current_snapshot())) FROM audit_action"
+        sealed.until(lambda: session.execute(query).fetchone() == (True,))
 
 
 def command(*arguments: str, database: str, **values: str) -> str:

@@ -19,7 +19,7 @@ from audit.seals.notes import Signer
 from audit.verification import seals
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
-from tests.audit.databases import command, connected, fresh_database
+from tests.audit.databases import await_order, command, connected, fresh_database
 from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -169,6 +169,7 @@ def test_a_ledger_goes_on_under_a_new_key(
     with fresh_database() as database:
 
         def sealer(key: str) -> str:
+            await_order(database)
             return command("seal_ledger", "--once", database=database, LEDGER_SIGNING_KEY=key)
 
         append(database)
