@@ -7,9 +7,11 @@ folder of its own and left running for the next time (`make reset` stops it).
 import ipaddress
 import os
 import shutil
+import ssl
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -63,6 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     django.setup()
     # Hashing a password the way it is stored for people takes longer than most tests.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # So does reading whom this machine trusts, which every HTTP client does anew.
+    ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
 
 
 def drop_abandoned_databases(server: str) -> None:
@@ -154,6 +158,7 @@ def django_db_setup(
         django_db_blocker.unblock(),
         database.migrated(name),
         database.used_by_django(name),
+        database.pooled(),
         database.swept(name),
     ):
         yield

@@ -11,13 +11,14 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 import psycopg
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.test import TransactionTestCase
 from psycopg import sql
 
@@ -59,6 +60,32 @@ def used_by_django(name: str) -> Iterator[None]:
         for each in connections.all():
             stack.enter_context(mock.patch.dict(each.settings_dict, {"NAME": name}))
         stack.callback(connections.close_all)
+        yield
+
+
+@contextmanager
+def pooled() -> Iterator[None]:
+    """Every thread takes its connections from a pool, as in the web process, while the block
+    lasts. A new connection for each request and thread takes longer than most tests."""
+    with ExitStack() as stack:
+        for each in connections.all():
+            options = each.settings_dict["OPTIONS"] | {"pool": {"min_size": 0, "max_size": 50}}
+            held = {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
+            stack.enter_context(mock.patch.dict(each.settings_dict, held))
+            stack.callback(cast(DatabaseWrapper, each).close_pool)
+        stack.callback(connections.close_all)
+        yield
+
+
+@contextmanager
+def unpooled() -> Iterator[None]:
+    """Connections of their own again, for what leads to another database."""
+    with ExitStack() as stack:
+        for each in connections.all():
+            each.close()
+            options = {k: v for k, v in each.settings_dict["OPTIONS"].items() if k != "pool"}
+            stack.enter_context(mock.patch.dict(each.settings_dict, {"OPTIONS": options}))
+            stack.callback(each.close)
         yield
 
 

@@ -168,11 +168,7 @@ def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
     settings.STATE_DIR = state_dir
     settings.WEBHOOK_SECRETS = {"default": SECRET}
     settings.MODEL_IS_OFFLINE = True
-    # Each request gives its connection back, so that the test database can be dropped.
-    ages = {alias: connections[alias].settings_dict for alias in connections}
     with contextlib.ExitStack() as stack:
-        for each in ages.values():
-            stack.enter_context(mock.patch.dict(each, {"CONN_MAX_AGE": 0}))
         origin = stack.enter_context(serving(entrance()))
         sandbox = stack.enter_context(
             running_sandbox(webhook_url=f"{origin}/webhooks", webhook_secret=SECRET)

@@ -4,7 +4,6 @@ organisation of its own in it."""
 import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import pytest
 import pytest_django
@@ -33,10 +32,6 @@ def origin(
     from tests.office import close_stream_connections, entrance  # needs Django set up
 
     with contextlib.ExitStack() as stack:
-        # Each request gives its connection back, so that the test database can be dropped.
-        for alias in connections:
-            each = connections[alias].settings_dict
-            stack.enter_context(mock.patch.dict(each, {"CONN_MAX_AGE": 0}))
         stack.callback(close_stream_connections)
         with django_db_blocker.unblock():
             running = stack.enter_context(serving(entrance()))

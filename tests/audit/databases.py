@@ -18,7 +18,7 @@ from django.test import override_settings
 
 from audit.ledger import vault
 from tests.audit import sealed
-from tests.database import migrated
+from tests.database import migrated, unpooled
 
 
 def url(database: str, *, user: str = "", password: str = "") -> str:
@@ -40,11 +40,9 @@ def connected(database: str) -> Iterator[None]:
     """Django works at this address, in this process, while the block lasts."""
     parts = urlsplit(database)
     there = {"NAME": parts.path[1:], "USER": parts.username, "PASSWORD": parts.password}
-    with ExitStack() as stack:
+    with unpooled(), ExitStack() as stack:
         for each in connections.all():
-            each.close()
             stack.enter_context(mock.patch.dict(each.settings_dict, there))
-            stack.callback(each.close)
         # An organisation, the ledger's own for one, has another data key there.
         stack.enter_context(mock.patch.object(vault, "keys", vault.DataKeys()))
         yield

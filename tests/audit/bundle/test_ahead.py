@@ -1,4 +1,5 @@
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -7,9 +8,17 @@ import pytest
 from django.db import OperationalError, ProgrammingError, connections
 
 from audit.bundle.ahead import read_ahead
+from tests.database import unpooled
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 NUMBERS = "SELECT n FROM generate_series(%s::int, %s::int) AS n"
+
+
+@pytest.fixture(autouse=True)
+def no_pool() -> Iterator[None]:
+    """As commands have none: a session that is closed ends."""
+    with unpooled():
+        yield
 
 
 def read(query: str, *pages: list[Any]) -> list[Any]:

@@ -22,6 +22,7 @@ from audit.ledger import selectors
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.databases import url
+from tests.database import unpooled
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 COMMANDS = ["export_ledger", "export_bundle"]
@@ -38,15 +39,10 @@ def tenant_id() -> UUID:
 
 
 @pytest.fixture(autouse=True)
-def no_pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_pool() -> Iterator[None]:
     """As commands have none: a session that ends is not replaced by one that waits."""
-    ledger = connections["ledger"]
-    ledger.close()
-    options = ledger.settings_dict["OPTIONS"]
-    unpooled = {name: value for name, value in options.items() if name != "pool"}
-    monkeypatch.setitem(ledger.settings_dict, "OPTIONS", unpooled)
-    yield
-    ledger.close()
+    with unpooled():
+        yield
 
 
 def exports(tenant_id: UUID) -> tuple[Recorded, ...]:

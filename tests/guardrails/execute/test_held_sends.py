@@ -193,6 +193,7 @@ def test_a_thrown_switch_recalls_what_it_stops(office: Office, scope: str) -> No
         }[scope],
         why="A phishing wave",
         author=Author(name=OLGA, door="admin"),
+        patience_seconds=0,
     )
     switches.lift(switch_id=thrown.switch_id, why="Over", author=Author(name=OLGA, door="admin"))
     due()
@@ -244,7 +245,9 @@ def test_a_switch_whose_process_died_recalls_with_the_sweep(office: Office) -> N
     send(office)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(held_sends, "recall_all", lambda rows: 0)
-        switches.throw(Scope(), why="Now", author=Author(name=OLGA, door="admin"))
+        switches.throw(
+            Scope(), why="Now", author=Author(name=OLGA, door="admin"), patience_seconds=0
+        )
     assert HeldSend.objects.get().state == "held"
     assert switches.recall_stopped() == 1
     assert HeldSend.objects.get().state == "recalled"

@@ -1,26 +1,20 @@
 """Closing what a crash left open, by asking the provider."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from audit.keeping import end
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
-from guardrails.contracts import ActionRequest
 from guardrails.execute import recovery
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from tests.audit.entries import entry
-from tests.guardrails.office import Office, interrupted
+from tests.guardrails.office import Office, interrupted, recover
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 DAY = timedelta(hours=24, seconds=1)
-
-
-def recover(request: ActionRequest, *, later: timedelta = timedelta(seconds=1)) -> None:
-    began: datetime = recorded(request.action_id)[0].recorded_at
-    recovery.recover_open_attempts(older_than_seconds=0, now=began + later)
 
 
 def test_what_the_provider_performed_is_closed_as_succeeded(office: Office) -> None:

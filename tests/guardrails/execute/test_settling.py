@@ -1,7 +1,7 @@
 """A provider that cannot tell what became of a write: nothing is sent twice, it is asked again at
 its time, and at last a person is asked."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -9,7 +9,7 @@ from django.utils import timezone
 from audit.ledger.selectors import recorded
 from guardrails.comply import incidents
 from guardrails.contracts import ActionRequest
-from guardrails.execute import recovery, settling
+from guardrails.execute import settling
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.exceptions import Rejected
@@ -21,7 +21,7 @@ from integrations.ports.evidence import (
     Performed,
 )
 from tests import providers
-from tests.guardrails.office import Office
+from tests.guardrails.office import Office, recover
 from tests.providers import Forgetful
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -43,11 +43,6 @@ def archiving(office: Office) -> ActionRequest:
     )
     AllowedAction.objects.create(account=account, action_type="archive", approval_mode="auto")
     return office.request("archive", {"email_id": office.receive()}, account=office.ref(account))
-
-
-def recover(request: ActionRequest, *, later: timedelta) -> None:
-    began: datetime = recorded(request.action_id)[0].recorded_at
-    recovery.recover_open_attempts(older_than_seconds=0, now=began + later)
 
 
 def rows(request: ActionRequest) -> list[tuple[str, str, str]]:

@@ -17,12 +17,11 @@ from guardrails.approve import approvals
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute.executor import execute
-from guardrails.execute.recovery import recover_open_attempts
 from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.models import Account, McpServer, McpTool, Organisation
 from integrations.providers.mcp.catalogue import Looked, keep, offered_by
 from tests.guardrails.arguments import BASE, ROWS, Row
-from tests.guardrails.office import AGENT_TEXT, CHAT, phases
+from tests.guardrails.office import AGENT_TEXT, CHAT, phases, recover
 from tests.mcp_server import CREATE, Tracker, running_tracker, said, tool
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -376,7 +375,7 @@ def test_a_call_whose_answer_is_lost_is_never_repeated(desk: Desk, settings: Set
 
     assert (result.status, result.reason) == ("unknown", "outcome_unknown")
     assert execute(request).status == "unknown"
-    recover_open_attempts(now=timezone.now() + timedelta(hours=1))  # others' too
+    recover(request, later=timedelta(hours=1))
     assert phases(result) == [("attempt", "pending", "allowed")]
     assert len(desk.tracker.calls) == 1
 

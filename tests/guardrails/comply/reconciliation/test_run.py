@@ -19,7 +19,6 @@ from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.reconciliation.rows import SUMMARY, AccountResult, Reconciliation
 from guardrails.comply.reconciliation.run import reconcile
 from guardrails.contracts import ActionRequest
-from guardrails.execute import recovery
 from guardrails.execute.executor import execute
 from guardrails.execute.settling import INCIDENT
 from integrations.contracts import Change, Page
@@ -27,7 +26,7 @@ from integrations.exceptions import Unavailable
 from integrations.ports.evidence import NotPerformed
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import Office, interrupted
+from tests.guardrails.office import Office, interrupted, recover
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 SETTLED = timedelta(minutes=30)
@@ -223,10 +222,7 @@ def unknown(office: Office, monkeypatch: pytest.MonkeyPatch, *, was_done: bool) 
     request = interrupted(office, after_effect=was_done)
     with monkeypatch.context() as patched:
         patched.setattr(DataServiceReader, "evidence", denies)
-        recovery.recover_open_attempts(
-            older_than_seconds=0,
-            now=recorded(request.action_id)[0].recorded_at + timedelta(hours=25),
-        )
+        recover(request, later=timedelta(hours=25))
     assert recorded(request.action_id)[-1].status == "unknown"
     return request
 
