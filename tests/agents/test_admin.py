@@ -13,20 +13,15 @@ from audit.ledger.ledger import append
 from integrations.models import Delivery
 from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import entry
+from tests.clients import read_page
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
-
-
-def text(client: Client, address: str) -> str:
-    answer = client.get(address)
-    assert answer.status_code == 200
-    return answer.content.decode()
 
 
 def test_a_delivery_shows_its_event_as_plain_text(operator: Client) -> None:
     row = delivery(mailbox())
 
-    page = text(operator, reverse("admin:integrations_delivery_change", args=[row.id]))
+    page = read_page(operator, reverse("admin:integrations_delivery_change", args=[row.id]))
 
     assert SCRIPT not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
@@ -74,7 +69,7 @@ def test_nothing_is_changed_by_hand(operator: Client, model: type) -> None:
 def test_a_turn_is_a_timeline_with_what_was_delegated(operator: Client) -> None:
     shown = turn(mailbox())
 
-    page = text(operator, reverse("admin:agents_turn_change", args=[shown.id]))
+    page = read_page(operator, reverse("admin:agents_turn_change", args=[shown.id]))
 
     assert "orchestrator · step 1" in page
     assert "task · step 1" in page
@@ -110,7 +105,7 @@ def test_a_turns_actions_lead_to_the_ledger(operator: Client) -> None:
         )
     )
 
-    page = text(operator, reverse("admin:agents_turn_change", args=[asked.id]))
+    page = read_page(operator, reverse("admin:agents_turn_change", args=[asked.id]))
 
     ledger = reverse("admin:audit_executedagentaction_changelist")
     assert f'href="{ledger}?q={action_id}"' in page
@@ -123,7 +118,9 @@ def test_a_turns_actions_lead_to_the_ledger(operator: Client) -> None:
 def test_a_conversation_shows_what_was_said(operator: Client) -> None:
     said = turn(mailbox())
 
-    page = text(operator, reverse("admin:agents_conversation_change", args=[said.conversation_id]))
+    page = read_page(
+        operator, reverse("admin:agents_conversation_change", args=[said.conversation_id])
+    )
 
     assert "&lt;script&gt;" in page
     assert SCRIPT not in page
@@ -148,7 +145,7 @@ def test_a_search_for_anything_is_answered(operator: Client, name: str, search: 
 
 
 def test_a_search_that_is_no_text_is_refused_in_words(operator: Client) -> None:
-    page = text(operator, reverse("admin:agents_turn_changelist") + "?q=%00")
+    page = read_page(operator, reverse("admin:agents_turn_changelist") + "?q=%00")
 
     assert "Null characters are not allowed." in page
 
@@ -175,7 +172,7 @@ def test_a_list_asks_as_often_for_two_hundred_rows_as_for_five(operator: Client,
             account = mailbox(f"user-{number}")
             turn(account, delivery=delivery(account, number))
         with CaptureQueriesContext(connection) as captured:
-            page = text(operator, address)
+            page = read_page(operator, address)
         assert SCRIPT not in page
         return [query["sql"] for query in captured]
 
@@ -198,7 +195,7 @@ def test_a_turns_page_asks_as_often_for_a_long_turn_as_for_a_short_one(operator:
     counts = []
     for address in addresses:
         with CaptureQueriesContext(connection) as captured:
-            text(operator, address)
+            read_page(operator, address)
         counts.append(len(captured))
 
     assert counts[0] == counts[1]

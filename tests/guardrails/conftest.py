@@ -14,6 +14,8 @@ import pytest
 from tests.sandbox_server import RunningSandbox, running_sandbox
 
 if TYPE_CHECKING:
+    from django.test import Client
+
     from tests.guardrails.office import Office
 
 
@@ -30,3 +32,11 @@ def office(provider: RunningSandbox, settings: Any) -> Iterator[Office]:
     found = settle(provider, settings)
     yield found
     found.faults()
+
+
+@pytest.fixture
+def client(db: None) -> Client:
+    """Olga, who may do everything in the admin."""
+    from tests.clients import log_in_superuser
+
+    return log_in_superuser("olga")

@@ -10,9 +10,9 @@ import pytest
 from audit.ledger.selectors import recorded
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction
-from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
+from guardrails.models import Approval
 from tests.guardrails.arguments import (
     BASE,
     BOB,
@@ -27,7 +27,7 @@ from tests.guardrails.arguments import (
     UNLISTED,
     Row,
 )
-from tests.guardrails.office import Office, phases
+from tests.guardrails.office import Office, confirm, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -90,11 +90,7 @@ def done(office: Office, action: str, arguments: dict[str, Any]) -> ActionResult
     result = execute(office.request(action, arguments))
     if result.approval_id is None:
         return result
-    return approvals.confirm(
-        organisation_id=office.organisation.id,
-        approval_id=result.approval_id,
-        decided_by="operator:ada",
-    )
+    return confirm(Approval.objects.get(pk=result.approval_id), decided_by="operator:ada")
 
 
 # Tools of MCP servers are no part of the sandbox: actions/tools/test_call_mcp_tool.py tries them.

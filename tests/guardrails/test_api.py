@@ -9,7 +9,7 @@ from django.test import Client
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, Approval
 from integrations.models import Account, Organisation, ServiceToken
-from tests.guardrails.office import Office
+from tests.guardrails.office import Office, ask
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 APPROVALS = "/api/v1/approvals"
@@ -49,8 +49,7 @@ def api(office: Office) -> Api:
 def waiting(office: Office) -> Approval:
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
-    result = execute(office.request("create_jira_task", WISH))
-    return Approval.objects.get(action_id=result.action_id)
+    return ask(office, "create_jira_task", WISH)
 
 
 def error(response: Any) -> tuple[int, str]:

@@ -20,14 +20,6 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def admin_client() -> Client:
-    """A superuser who is logged in; no password is hashed, which would take long."""
-    client = Client()
-    client.force_login(User.objects.create(username="admin", is_staff=True, is_superuser=True))
-    return client
-
-
-@pytest.fixture
 def organisation() -> Organisation:
     return Organisation.objects.create(slug="default", name="Demo office")
 

@@ -4,8 +4,10 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from integrations.contracts import AccountRef, Document, Email, Event, Issue
+from integrations.contracts import AccountRef, AnyItem, Document, Email, Event, Issue
 from integrations.models import Account, Organisation
+from knowledge.contracts import IngestOutcome
+from knowledge.ingest.ingest import ingest
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -89,3 +91,8 @@ def issue(**fields: Any) -> Issue:
             **fields,
         }
     )
+
+
+def take(owner: AccountRef, item: AnyItem) -> IngestOutcome:
+    """Reads the item in."""
+    return ingest(account=owner, source_id=item.id, item=item, now=NOW)

@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.admin import site
-from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -22,6 +21,7 @@ from knowledge.models import (
     SyncSource,
 )
 from knowledge.sync import runs as sync_runs
+from tests.clients import log_in
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
 
@@ -188,13 +188,8 @@ def test_a_sync_is_cancelled_and_a_dead_letter_taken_up_by_who_may(
     assert OrmQ.objects.count() == 1
 
 
-def test_who_may_only_look_operates_nothing(
-    client: Client, rows: dict[str, Any], django_user_model: Any
-) -> None:
-    reader = django_user_model.objects.create_user("ann", is_staff=True)
-    names = ["view_syncrun", "view_syncfailure"]
-    reader.user_permissions.add(*Permission.objects.filter(codename__in=names))
-    client.force_login(reader)
+def test_who_may_only_look_operates_nothing(rows: dict[str, Any]) -> None:
+    client = log_in("ann", "view_syncrun", "view_syncfailure")
     operate(client, "syncrun", "cancel", rows["syncrun"].pk)
     operate(client, "syncfailure", "retry", rows["syncfailure"].pk)
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.core import mail
 from django.db import connection
 from django.test import Client
@@ -25,6 +24,7 @@ from agents.turns import opening, turns
 from agents.turns.responses import build_response
 from integrations.models import Organisation
 from tests.agents.pages import HIDDEN, SCRIPT, mailbox
+from tests.clients import log_in, read_page
 from tests.knowledge.sync.test_callbacks import SECRET, Frontend, serving
 from tests.model_server import ScriptedModel, calls, scripted_model
 
@@ -219,9 +219,7 @@ def test_the_frontend_hears_when_it_waits_and_when_it_is_answered(settings: Any)
 
 
 def page(client: Client, row: Escalation) -> str:
-    answered = client.get(reverse("admin:agents_escalation_change", args=[row.id]))
-    assert answered.status_code == 200
-    return str(answered.content.decode())
+    return read_page(client, reverse("admin:agents_escalation_change", args=[row.id]))
 
 
 def test_the_page_shows_the_context_as_plain_text(operator: Client) -> None:
@@ -252,10 +250,7 @@ def test_an_operator_takes_it_and_answers(operator: Client) -> None:
 @pytest.mark.parametrize("view", ["take", "finish"])
 def test_who_may_only_look_answers_nothing(view: str) -> None:
     row = waiting()
-    reader = User.objects.create(username="reader", is_staff=True)
-    reader.user_permissions.add(Permission.objects.get(codename="view_escalation"))
-    client = Client()
-    client.force_login(reader)
+    client = log_in("reader", "view_escalation")
 
     assert "<textarea" not in page(client, row)
     refused = client.post(

@@ -12,6 +12,7 @@ from django.urls import reverse
 from agents.models import Turn
 from integrations.models import Account
 from tests.agents.pages import SCRIPT, delivery, mailbox, turn
+from tests.clients import log_in
 from tests.sandbox_server import RunningSandbox
 
 pytestmark = pytest.mark.django_db
@@ -34,8 +35,7 @@ def test_who_is_not_logged_in_is_asked_to() -> None:
 
 @pytest.mark.parametrize("name", ["console", "console-deliver", "console-delivered"])
 def test_staff_without_all_rights_are_refused_in_words(name: str) -> None:
-    client = Client()
-    client.force_login(User.objects.create(username="clerk", is_staff=True))
+    client = log_in("clerk")
     method = client.post if name == "console-deliver" else client.get
 
     answer = method(reverse(name))

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +16,7 @@ from agents.office import dashboard, sidebar
 from integrations.models import Delivery, Organisation
 from tests.agents.pages import SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import append_action
+from tests.clients import log_in
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
 NOON = datetime(2026, 3, 10, 12, 20, tzinfo=UTC)
@@ -154,10 +154,7 @@ def test_it_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
 
 def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> None:
     delivery(mailbox())
-    clerk = User.objects.create(username="clerk", is_staff=True)
-    clerk.user_permissions.add(Permission.objects.get(codename="view_turn"))
-    client = Client()
-    client.force_login(clerk)
+    client = log_in("clerk", "view_turn")
 
     answer = shown(client)
 

@@ -5,7 +5,6 @@ import uuid
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.db import connections
 from django.test import Client
 from django.urls import reverse
@@ -17,6 +16,7 @@ from agents.models import Message, Step, ToolCall, Turn
 from agents.tools import retrieve_context
 from agents.turns import opening, turns
 from tests.agents.pages import mailbox, superuser
+from tests.clients import log_in
 from tests.model_server import Reply, calls, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -144,10 +144,7 @@ def test_an_operator_stops_a_turn_from_its_page(settings: Any) -> None:
     assert "Stop this turn" in operator.get(address).content.decode()
     assert operator.get(stop_it).status_code == 405
 
-    reader = User.objects.create(username="reader", is_staff=True)
-    reader.user_permissions.add(Permission.objects.get(codename="view_turn"))
-    client = Client()
-    client.force_login(reader)
+    client = log_in("reader", "view_turn")
     assert "Stop this turn" not in client.get(address).content.decode()
     assert client.post(stop_it).status_code == 403
     assert ended(turn)[0] == "queued"

@@ -19,6 +19,7 @@ from audit.ledger.ids import uuid7
 from tests.audit import sealed
 from tests.audit.bundle import files
 from tests.audit.entries import append_action, entry
+from tests.clients import read_page
 
 pytestmark = [
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
@@ -32,12 +33,6 @@ LIST = "/admin/audit/executedagentaction/"
 def operator(client: Client) -> Client:
     client.force_login(User.objects.create_superuser("olga"))
     return client
-
-
-def page(client: Client, address: str) -> str:
-    response = client.get(address)
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 def text(html: str) -> str:
@@ -58,7 +53,7 @@ def test_the_list_has_one_line_an_action_with_its_latest_phase(operator: Client)
         on_behalf_of="maya",
         decision_reason="option_listed",
     )
-    html = page(operator, f"{LIST}?account_id={account_id}")
+    html = read_page(operator, f"{LIST}?account_id={account_id}")
     seen = text(html)
     assert re.search(
         r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC archive succeeded allowed: option listed "
@@ -82,11 +77,11 @@ def test_filters_and_search_choose(operator: Client) -> None:
         f"q={wanted}",
         f"q=turn-{account_id}",
     ):
-        seen = text(page(operator, f"{LIST}?{query}"))
+        seen = text(read_page(operator, f"{LIST}?{query}"))
         assert seen.count("archive succeeded") == 1, query
         assert "draft failed" not in seen, query
-    assert "draft failed" in text(page(operator, f"{LIST}?q={account_id}"))
-    assert "archive succeeded" not in text(page(operator, f"{LIST}?account_id=nonsense"))
+    assert "draft failed" in text(read_page(operator, f"{LIST}?q={account_id}"))
+    assert "archive succeeded" not in text(read_page(operator, f"{LIST}?account_id=nonsense"))
 
 
 def test_the_list_goes_on_behind_the_last_action_it_showed(
@@ -97,7 +92,7 @@ def test_the_list_goes_on_behind_the_last_action_it_showed(
     made = [str(append_action(tenant_id=tenant_id)) for _ in range(5)]
     seen, query = [], f"tenant_id={tenant_id}"
     for _ in range(3):
-        html = page(operator, f"{LIST}?{query}")
+        html = read_page(operator, f"{LIST}?{query}")
         shown = [
             str(row.action_id) for row in operator.get(f"{LIST}?{query}").context["cl"].result_list
         ]
@@ -111,7 +106,7 @@ def test_the_list_goes_on_behind_the_last_action_it_showed(
     assert older is None
     assert "9999999999" not in html
     with CaptureQueriesContext(connections["ledger"]) as queries:
-        page(operator, f"{LIST}?{query}")
+        read_page(operator, f"{LIST}?{query}")
     assert not any(re.search(r"OFFSET [1-9]", one["sql"]) for one in queries)
 
 
@@ -134,7 +129,7 @@ def test_the_list_takes_the_same_few_queries_whatever_the_ledger_holds(operator:
         for _ in range(5):
             append_action(tenant_id=tenant_id)
         with CaptureQueriesContext(connections["ledger"]) as queries:
-            page(operator, f"{LIST}?tenant_id={tenant_id}")
+            read_page(operator, f"{LIST}?tenant_id={tenant_id}")
         numbers.append(len(queries))
         assert not any("COUNT(" in query["sql"] for query in queries)
     assert numbers[0] == numbers[1] <= 5
@@ -147,7 +142,7 @@ def test_the_detail_shows_every_phase_with_payload_and_artifacts(operator: Clien
         resource_id="mail-7",
         payload={"decision": {"sentence": "The label is one of the options."}},
     )
-    html = page(operator, address(action_id))
+    html = read_page(operator, address(action_id))
     seen = text(html)
     assert re.search(r"Attempt pending \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", seen)
     assert re.search(r"Outcome succeeded \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", seen)
@@ -179,18 +174,18 @@ def test_text_of_strangers_is_escaped_and_its_hidden_characters_are_shown(
             ),
         )
     )
-    html = page(operator, address(action_id))
+    html = read_page(operator, address(action_id))
     assert "<script>alert" not in html
     assert "⟨U+202E⟩gnp.exe⟨U+200B⟩" in html
     assert 'href="javascript:' not in html
-    assert "<script>alert" not in page(operator, f"{LIST}?q={action_id}")
+    assert "<script>alert" not in read_page(operator, f"{LIST}?q={action_id}")
 
 
 def test_an_address_stays_good_when_phases_follow(operator: Client) -> None:
     action_id = append_action(tenant_id=uuid4(), status="pending")
     before = address(action_id)
     ledger.append(entry(action_id=action_id, phase="outcome", status="succeeded"))
-    assert "Outcome" in text(page(operator, before))
+    assert "Outcome" in text(read_page(operator, before))
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
@@ -207,7 +202,7 @@ def test_pages_refuse_every_method_that_changes(operator: Client, method: str) -
 
 def test_no_page_offers_to_change_anything(operator: Client) -> None:
     action_id = append_action(tenant_id=uuid4())
-    for html in (page(operator, LIST), page(operator, address(action_id))):
+    for html in (read_page(operator, LIST), read_page(operator, address(action_id))):
         assert 'name="_save"' not in html
         assert f"{LIST}add/" not in html
         assert "/delete/" not in html
@@ -222,7 +217,7 @@ def test_export_links_carry_the_filters_and_the_export_obeys_them(operator: Clie
     tenant_id = uuid4()
     append_action(tenant_id=tenant_id)
     append_action(tenant_id=tenant_id, status="failed")
-    html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    html = read_page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
     (link,) = re.findall(r'href="([^"]*export/csv/[^"]*)"', html)
     response = operator.get(link.replace("&amp;", "&"))
     assert response["Content-Type"] == "text/csv; charset=utf-8"
@@ -255,7 +250,7 @@ def test_a_bundle_is_downloaded_for_the_organisation_chosen(operator: Client) ->
         in refused.content.decode()
     )
     sealed.seal(tenant_id)
-    html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    html = read_page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
     (link,) = re.findall(r'href="([^"]*export/bundle/[^"]*)"', html)
     response = operator.get(link.replace("&amp;", "&"))
     assert response["Content-Type"] == "application/zip"
@@ -265,14 +260,14 @@ def test_a_bundle_is_downloaded_for_the_organisation_chosen(operator: Client) ->
 
 def test_the_list_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
     tenant_id = uuid4()
-    assert "Nothing is sealed yet." in text(page(operator, f"{LIST}?tenant_id={tenant_id}"))
+    assert "Nothing is sealed yet." in text(read_page(operator, f"{LIST}?tenant_id={tenant_id}"))
     append_action(tenant_id=tenant_id)
     sealed.seal(tenant_id)
-    seen = text(page(operator, f"{LIST}?tenant_id={tenant_id}"))
+    seen = text(read_page(operator, f"{LIST}?tenant_id={tenant_id}"))
     assert re.search(r"Sealed \d+ s ago, 2 records\.", seen)
     assert "Choose an organisation under Filters" not in seen
     append_action(tenant_id=uuid4())
-    assert "Choose an organisation under Filters" in text(page(operator, LIST))
+    assert "Choose an organisation under Filters" in text(read_page(operator, LIST))
 
 
 def test_actions_whose_clocks_disagree_are_marked_and_found(operator: Client) -> None:
@@ -285,14 +280,14 @@ def test_actions_whose_clocks_disagree_are_marked_and_found(operator: Client) ->
     ledger.append(entry(**same, occurred_at=now + timedelta(hours=1)))
     ledger.append(entry(**same, phase="outcome", status="succeeded"))
 
-    marked = text(page(operator, f"{LIST}?tenant_id={tenant_id}"))
+    marked = text(read_page(operator, f"{LIST}?tenant_id={tenant_id}"))
     assert marked.count("⚠ clocks apart") == 2
     found = operator.get(f"{LIST}?tenant_id={tenant_id}&clocks=apart").context["cl"].result_list
     assert {row.action_id for row in found} == {behind, ahead}
-    seen = text(page(operator, address(behind)))
+    seen = text(read_page(operator, address(behind)))
     assert re.search(r"⚠ The worker&#x27;s clock was 30\d\.\d s behind the database&#x27;s", seen)
-    assert "s ahead of the database&#x27;s" in text(page(operator, address(ahead)))
-    assert "⚠" not in text(page(operator, address(fine)))
+    assert "s ahead of the database&#x27;s" in text(read_page(operator, address(ahead)))
+    assert "⚠" not in text(read_page(operator, address(fine)))
 
     response = operator.get(f"{LIST}export/jsonl/?tenant_id={tenant_id}&clocks=apart")
     rows = [json.loads(line) for line in response.getvalue().decode().splitlines()]
@@ -304,9 +299,9 @@ def test_parquet_is_offered_where_it_can_be_made(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant_id = uuid4()
-    assert "export/parquet/" in page(operator, f"{LIST}?tenant_id={tenant_id}")
+    assert "export/parquet/" in read_page(operator, f"{LIST}?tenant_id={tenant_id}")
     monkeypatch.setattr(parquet, "pyarrow", None)
-    assert "export/parquet/" not in page(operator, f"{LIST}?tenant_id={tenant_id}")
+    assert "export/parquet/" not in read_page(operator, f"{LIST}?tenant_id={tenant_id}")
 
 
 def test_an_unknown_format_is_not_found(operator: Client) -> None:
@@ -328,7 +323,7 @@ def test_a_refusal_lists_what_was_checked_in_order(operator: Client) -> None:
         {"name": "target to[0]", "passed": False, "detail": "“<b>x</b>\u200b” (to[0])"},
     ]
     action_id = append_action(tenant_id=uuid4(), payload={"decision": {"checks": checks}})
-    html = page(operator, address(action_id))
+    html = read_page(operator, address(action_id))
     seen = text(html)
     assert "✓ passed: switches ✗ failed: target to[0] — “&lt;b&gt;x" in seen
     assert "⟨U+200B⟩” (to[0])" in seen
@@ -342,9 +337,9 @@ def test_a_filtered_list_offers_its_rows_with_a_proof_each(
     append_action(tenant_id=tenant_id)
     append_action(tenant_id=tenant_id, status="failed")
     sealed.seal(tenant_id)
-    whole = page(operator, f"{LIST}?tenant_id={tenant_id}&hours=24")
+    whole = read_page(operator, f"{LIST}?tenant_id={tenant_id}&hours=24")
     assert "filtered_bundle" not in whole
-    html = page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    html = read_page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
     (link,) = re.findall(r'href="([^"]*export/filtered_bundle/[^"]*)"', html)
     data = operator.get(link.replace("&amp;", "&")).getvalue()
     held = files.lines(files.unpack(data), "ledger")

@@ -4,7 +4,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -14,6 +13,7 @@ from audit.keeping.erasure import Scope
 from audit.ledger import ledger, selectors
 from audit.ledger.ids import uuid7
 from tests.audit.entries import append_action, entry
+from tests.clients import read_page
 
 pytestmark = [
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
@@ -21,18 +21,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga"))
-    return found
-
-
 def page(client: Client, action_id: UUID) -> str:
     row = selectors.recorded(action_id)[0].id
-    answer = client.get(f"/admin/audit/executedagentaction/{row}/change/")
-    assert answer.status_code == 200
-    return answer.content.decode()
+    return read_page(client, f"/admin/audit/executedagentaction/{row}/change/")
 
 
 def asked(tenant_id: UUID, *, reason: str = "", **payload: object) -> UUID:
@@ -58,25 +49,25 @@ def asked(tenant_id: UUID, *, reason: str = "", **payload: object) -> UUID:
     return action_id
 
 
-def test_who_was_asked_who_answered_and_after_how_long(client: Client) -> None:
+def test_who_was_asked_who_answered_and_after_how_long(admin_client: Client) -> None:
     action_id = asked(uuid4(), reason="approved")
     (one,) = around.list_questions(selectors.recorded(action_id))
     assert (one["answer"], one["by"]) == ("approved", "operator:olga")
     assert one["took"] in ("0 seconds", "1 second", "2 seconds")
-    text = page(client, action_id)
+    text = page(admin_client, action_id)
     assert "A person was asked at" in text
     assert "Approved by operator:olga" in text
 
 
-def test_a_decision_through_a_token_names_its_user(client: Client) -> None:
+def test_a_decision_through_a_token_names_its_user(admin_client: Client) -> None:
     action_id = asked(uuid4(), reason="rejected", as_user="omar")
     (one,) = around.list_questions(selectors.recorded(action_id))
     assert one["by"] == "operator:olga as omar"
-    assert "Word of" in page(client, action_id)
+    assert "Word of" in page(admin_client, action_id)
 
 
-def test_a_question_without_an_answer_says_so(client: Client) -> None:
-    assert "Nobody answered yet." in page(client, asked(uuid4()))
+def test_a_question_without_an_answer_says_so(admin_client: Client) -> None:
+    assert "Nobody answered yet." in page(admin_client, asked(uuid4()))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +86,7 @@ def test_how_long_it_took(seconds: int, told: str) -> None:
     assert around.took(now, now - timedelta(seconds=5)) == "0 seconds"
 
 
-def test_what_a_person_edited_is_shown_field_by_field(client: Client) -> None:
+def test_what_a_person_edited_is_shown_field_by_field(admin_client: Client) -> None:
     action_id = append_action(
         tenant_id=uuid4(),
         payload={
@@ -110,12 +101,12 @@ def test_what_a_person_edited_is_shown_field_by_field(client: Client) -> None:
         "by": "token:web as omar",
         "fields": [{"name": "body", "before": "Hi⟨U+202E⟩", "after": "Kind <b>regards"}],
     }
-    text = page(client, action_id)
+    text = page(admin_client, action_id)
     assert "token:web as omar changed what the agent had proposed" in text
     assert "Kind &lt;b&gt;regards" in text
 
 
-def test_erased_contents_say_when_by_whom_and_why(client: Client) -> None:
+def test_erased_contents_say_when_by_whom_and_why(admin_client: Client) -> None:
     tenant_id = uuid4()
     action_id, other = append_action(tenant_id=tenant_id), append_action(tenant_id=tenant_id)
     assert around.list_erasures(selectors.recorded(action_id)) == []
@@ -128,11 +119,11 @@ def test_erased_contents_say_when_by_whom_and_why(client: Client) -> None:
     assert one.rows == tuple(row.id for row in selectors.recorded(action_id))
     assert one.sentence.startswith("Contents were erased on ")
     assert one.sentence.endswith(" by operator:olga, because: “request 7 <b>”.")
-    assert "because: “request 7 &lt;b&gt;”." in page(client, action_id)
-    assert "were erased" not in page(client, other)
+    assert "because: “request 7 &lt;b&gt;”." in page(admin_client, action_id)
+    assert "were erased" not in page(admin_client, other)
 
 
-def test_actions_are_linked_with_those_they_come_from_and_led_to(client: Client) -> None:
+def test_actions_are_linked_with_those_they_come_from_and_led_to(admin_client: Client) -> None:
     tenant_id = uuid4()
     first = append_action(tenant_id=tenant_id, action_type="archive")
     second = append_action(tenant_id=tenant_id, action_type="restore", parent_action_id=first)
@@ -145,4 +136,4 @@ def test_actions_are_linked_with_those_they_come_from_and_led_to(client: Client)
     assert [(one["relation"], one["action_type"]) for one in comes_from] == [
         ("Comes from", "archive")
     ]
-    assert f"/{comes_from[0]['row']}/change/" in page(client, second)
+    assert f"/{comes_from[0]['row']}/change/" in page(admin_client, second)

@@ -3,11 +3,11 @@
 from uuid import UUID, uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from audit.models import SavedFilter
 from tests.audit.entries import append_action
+from tests.clients import log_in
 
 pytestmark = [
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
@@ -17,11 +17,7 @@ LIST = "/admin/audit/executedagentaction/"
 
 
 def somebody(name: str) -> Client:
-    found = User.objects.create_user(name, is_staff=True)
-    found.user_permissions.add(Permission.objects.get(codename="view_executedagentaction"))
-    client = Client()
-    client.force_login(found)
-    return client
+    return log_in(name, "view_executedagentaction")
 
 
 @pytest.fixture
@@ -120,8 +116,7 @@ def test_fifty_are_enough(olga: Client, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_who_may_not_see_the_ledger_keeps_nothing(olga: Client) -> None:
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("stan", is_staff=True))
+    stranger = log_in("stan")
     save(olga, "status=failed")
     found = SavedFilter.objects.get()
     for address in (f"{LIST}saved/?status=failed", f"{LIST}saved/{found.pk}/delete/"):

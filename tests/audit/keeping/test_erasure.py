@@ -26,11 +26,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 WHY: dict[str, Any] = {"reason": "asked for by the person", "actor_id": "command:olga"}
 
 
-@pytest.fixture
-def tenant_id() -> UUID:
-    return uuid4()
-
-
 def contents(tenant_id: UUID) -> int:
     """Payloads and artifacts that are there, those of redactions left out."""
     payloads = LedgerPayload.objects.filter(tenant_id=tenant_id).exclude(row__phase="redaction")

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 SECRET = {"text": "what Maya wrote"}
 
 
-@pytest.fixture
-def tenant_id() -> UUID:
-    return uuid4()
-
-
 @pytest.fixture(autouse=True)
 def fresh_keys() -> Iterator[DataKeys]:
     with mock.patch.object(vault, "keys", DataKeys()) as keys:

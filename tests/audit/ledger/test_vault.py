@@ -29,11 +29,6 @@ DESTROY = "UPDATE audit_data_key SET wrapped = NULL WHERE tenant_id = '{}'"
 SECRET = {"text": "what Maya wrote"}
 
 
-@pytest.fixture
-def tenant_id() -> UUID:
-    return uuid4()
-
-
 @pytest.fixture(autouse=True)
 def fresh_keys(monkeypatch: pytest.MonkeyPatch) -> DataKeys:
     keys = DataKeys()

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 
 @pytest.fixture
-def tenant_id() -> UUID:
-    return uuid4()
-
-
-@pytest.fixture
 def another_session() -> Iterator[psycopg.Connection[Any]]:
     parameters = connections["ledger"].get_connection_params()
     wanted = {

@@ -20,12 +20,6 @@ from tests.audit.tampering import tampered, undoing
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
-@pytest.fixture
-def tenant_id() -> UUID:
-    """The ledger keeps the rows of all tests: each test looks at a tenant of its own."""
-    return uuid4()
-
-
 def findings(tenant_id: UUID) -> list[Finding]:
     return list(Verification(tenant_id=tenant_id))
 

@@ -20,11 +20,6 @@ from tests.audit.tampering import tampered
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
-@pytest.fixture
-def tenant_id() -> UUID:
-    return uuid4()
-
-
 def results(tenant_id: UUID) -> tuple[Recorded, ...]:
     return about_ledger(tenant_id, ACTION_TYPE)
 

@@ -19,7 +19,7 @@ from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from integrations.models import Organisation
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import CHAT, Office, webhook
+from tests.guardrails.office import CHAT, Office, ask, confirm, reject, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -29,26 +29,7 @@ def waiting(office: Office) -> Approval:
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
     wish = {"project_key": "PROJ", "summary": "User Auth", "type": "task"}
-    result = execute(office.request("create_jira_task", wish))
-    return Approval.objects.get(action_id=result.action_id)
-
-
-def confirm(approval: Approval, **changes: Any) -> ActionResult:
-    values: dict[str, Any] = {
-        "organisation_id": approval.organisation_id,
-        "approval_id": approval.id,
-        "decided_by": "token:web",
-    }
-    return approvals.confirm(**(values | changes))
-
-
-def reject(approval: Approval, **changes: Any) -> ActionResult:
-    values: dict[str, Any] = {
-        "organisation_id": approval.organisation_id,
-        "approval_id": approval.id,
-        "decided_by": "token:web",
-    }
-    return approvals.reject(**(values | changes))
+    return ask(office, "create_jira_task", wish)
 
 
 def state(approval: Approval) -> str:
@@ -186,10 +167,7 @@ def ask_to_send(office: Office, email_id: str) -> Approval:
     office.permit("send_email", "ask")
     office.list_target("send_email", "recipient", "ada@client.com")
     wish = {"to": ["ada@client.com"], "subject": "Re", "body": "Yes.", "reply_to_id": email_id}
-    origin = webhook(email_id, "thread-1")
-    result = execute(office.request("send_email", wish, origin=origin))
-    assert result.status == "pending"
-    return Approval.objects.get(action_id=result.action_id)
+    return ask(office, "send_email", wish, origin=webhook(email_id, "thread-1"))
 
 
 def test_a_mail_that_changed_since_needs_a_new_word(office: Office) -> None:
@@ -249,9 +227,7 @@ def test_the_clock_expires_what_nobody_decided(office: Office, waiting: Approval
 def test_the_setting_gives_the_deadline(office: Office, settings: Any) -> None:
     settings.APPROVAL_HOURS = 2
     office.permit("archive", "ask")
-    result = execute(office.request("archive", {"email_id": office.receive()}))
-
-    approval = Approval.objects.get(action_id=result.action_id)
+    approval = ask(office, "archive", {"email_id": office.receive()})
 
     assert approval.expires_at is not None
     assert timedelta(hours=1.9) < approval.expires_at - approval.created_at < timedelta(hours=2.1)

@@ -10,7 +10,7 @@ from guardrails.approve.cards import list_cards
 from guardrails.contracts import ApprovalCard
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
-from tests.guardrails.office import PASSED, Office
+from tests.guardrails.office import PASSED, Office, confirm
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -173,12 +173,7 @@ def test_a_handled_card_says_who_and_when(office: Office) -> None:
     assert (card.handled, card.seconds_to_decide) == ("", None)
     assert card.differences == (("in the inbox", "yes", "no"),)
 
-    result = approvals.confirm(
-        organisation_id=office.organisation.id,
-        approval_id=card.id,
-        decided_by="token:web",
-        external_user_id=office.user_id,
-    )
+    result = confirm(Approval.objects.get(), external_user_id=office.user_id)
 
     (after,) = list_cards(organisation_id=office.organisation.id, ids=[card.id])
     assert after.handled == result.handled

@@ -9,14 +9,13 @@ from django.contrib.auth.models import Group, Permission, User
 from django.utils import timezone
 
 from audit.ledger.selectors import recorded
-from guardrails.approve import approvals, cards, deadlines, delegation
+from guardrails.approve import cards, deadlines, delegation
 from guardrails.approve.approvals import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
 from guardrails.approve.delegation import UnknownDelegate
-from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from integrations.models import Account, Organisation
-from tests.guardrails.office import Office
+from tests.guardrails.office import Office, ask, confirm, edit, reject
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -24,8 +23,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 @pytest.fixture
 def waiting(office: Office) -> Approval:
     office.permit("archive", "ask")
-    result = execute(office.request("archive", {"email_id": office.receive()}))
-    return Approval.objects.get(action_id=result.action_id)
+    return ask(office, "archive", {"email_id": office.receive()})
 
 
 @pytest.fixture
@@ -48,15 +46,6 @@ def hand(approval: Approval, to: str, **changes: Any) -> Approval:
     return delegation.delegate(**(values | changes))
 
 
-def confirm(approval: Approval, user: str | None, by: str = "token:web") -> str:
-    return approvals.confirm(
-        organisation_id=approval.organisation_id,
-        approval_id=approval.id,
-        decided_by=by,
-        external_user_id=user,
-    ).status
-
-
 def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague: str) -> None:
     row = hand(waiting, f"user:{colleague}", note="I am away.")
 
@@ -64,9 +53,9 @@ def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague:
         f"Delegated to {colleague} by {waiting.external_user_id} at "
     )
     with pytest.raises(ApprovalConflict, match="This was delegated"):
-        confirm(waiting, waiting.external_user_id)
+        confirm(waiting, external_user_id=waiting.external_user_id)
     assert office.calls() == []
-    assert confirm(waiting, colleague) == "succeeded"
+    assert confirm(waiting, external_user_id=colleague).status == "succeeded"
     (rows, last) = recorded(waiting.action_id)[1:3]
     assert (rows.decision, rows.decision_reason, rows.approved_by) == ("none", "delegated", "")
     assert rows.payload["to"] == f"user:{colleague}"
@@ -96,7 +85,7 @@ def test_who_holds_it_finds_it_and_others_do_not(
 
 def test_an_operator_may_always_decide(waiting: Approval, colleague: str) -> None:
     hand(waiting, f"user:{colleague}")
-    assert confirm(waiting, None, by="operator:olga") == "succeeded"
+    assert confirm(waiting, decided_by="operator:olga").status == "succeeded"
 
 
 def test_the_user_takes_it_back(waiting: Approval, colleague: str) -> None:
@@ -105,8 +94,8 @@ def test_the_user_takes_it_back(waiting: Approval, colleague: str) -> None:
 
     assert (row.delegated_to, row.delegated_at) == ("", None)
     with pytest.raises(ApprovalNotFound):
-        confirm(waiting, colleague)
-    assert confirm(waiting, waiting.external_user_id) == "succeeded"
+        confirm(waiting, external_user_id=colleague)
+    assert confirm(waiting, external_user_id=waiting.external_user_id).status == "succeeded"
 
 
 def test_it_goes_to_people_who_could_decide_it(office: Office, waiting: Approval) -> None:
@@ -130,7 +119,7 @@ def test_it_goes_to_people_who_could_decide_it(office: Office, waiting: Approval
 
 
 def test_what_was_decided_is_not_handed_on(waiting: Approval, colleague: str) -> None:
-    confirm(waiting, waiting.external_user_id)
+    confirm(waiting, external_user_id=waiting.external_user_id)
 
     with pytest.raises(ApprovalConflict, match="no longer waiting: confirmed by"):
         hand(waiting, f"user:{colleague}")
@@ -143,23 +132,16 @@ def test_a_change_stays_with_who_holds_it(office: Office, colleague: str) -> Non
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
     wish = {"project_key": "PROJ", "summary": "User Auth", "type": "task"}
-    execute(office.request("create_jira_task", wish))
-    approval = Approval.objects.get(action_type="create_jira_task")
+    approval = ask(office, "create_jira_task", wish)
     hand(approval, f"user:{colleague}")
 
-    approvals.edit(
-        organisation_id=approval.organisation_id,
-        approval_id=approval.id,
-        decided_by="token:web",
-        external_user_id=colleague,
-        changes={"summary": "Single sign-on"},
-    )
+    edit(approval, {"summary": "Single sign-on"}, external_user_id=colleague)
 
     revision = Approval.objects.get(revises=approval)
     assert revision.delegated_to == f"user:{colleague}"
     with pytest.raises(ApprovalConflict, match="This was delegated"):
-        confirm(revision, office.user_id)
-    assert confirm(revision, colleague) == "succeeded"
+        confirm(revision, external_user_id=office.user_id)
+    assert confirm(revision, external_user_id=colleague).status == "succeeded"
 
 
 def test_escalation_marks_once_and_approves_nothing(office: Office, waiting: Approval) -> None:
@@ -176,11 +158,9 @@ def test_escalation_marks_once_and_approves_nothing(office: Office, waiting: App
     escalated = [r for r in recorded(waiting.action_id) if r.decision_reason == "escalated"]
     assert [(r.decision, r.payload["person_said"]) for r in escalated] == [("none", "Urgent.")]
     assert office.calls() == []
-    confirm(waiting, waiting.external_user_id)
+    confirm(waiting, external_user_id=waiting.external_user_id)
     with pytest.raises(ApprovalConflict):
-        approvals.reject(
-            organisation_id=waiting.organisation_id, approval_id=waiting.id, decided_by="x"
-        )
+        reject(waiting)
 
 
 def test_the_clock_escalates_what_waits_too_long(

@@ -1,7 +1,6 @@
 """A month in numbers and sentences, counted exactly from what happened."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -9,7 +8,6 @@ from django.utils import timezone
 
 from audit.ledger.months import Month
 from audit.verification.verify import verify
-from guardrails.approve import approvals
 from guardrails.comply import health
 from guardrails.comply.reconciliation.run import reconcile
 from guardrails.contracts import ActionResult, Origin
@@ -17,7 +15,7 @@ from guardrails.execute import held_sends, undo
 from guardrails.execute.executor import execute
 from guardrails.models import Approval, HeldSend
 from tests.audit.entries import append_action
-from tests.guardrails.office import Office, interrupted
+from tests.guardrails.office import Office, confirm, interrupted, reject
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 NOW = timezone.now
@@ -47,12 +45,8 @@ def test_a_month_is_counted_exactly(office: Office) -> None:
     for _ in range(3):
         execute(office.request("mark_read", {"email_id": office.receive(labels=["UNREAD"])}))
     one, two, _ = Approval.objects.order_by("created_at")
-    same: dict[str, Any] = {
-        "organisation_id": office.organisation.id,
-        "decided_by": "operator:olga",
-    }
-    approvals.confirm(approval_id=one.id, **same)
-    approvals.reject(approval_id=two.id, **same)
+    confirm(one, decided_by="operator:olga")
+    reject(two, decided_by="operator:olga")
     undo.undo(organisation_id=office.organisation.id, action_id=first.action_id, by="operator:olga")
     list(verify([office.organisation.id]))
     reconcile(office.organisation, now=NOW())

@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from guardrails.approve import approvals
 from guardrails.comply.replay import Replay
 from guardrails.contracts import Origin
 from guardrails.execute.executor import execute
-from guardrails.models import Approval
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
-from tests.guardrails.office import Office, webhook
+from tests.guardrails.office import Office, ask, confirm, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -38,12 +36,8 @@ def live(office: Office) -> bytes:
     assert execute(office.request("mark_read", {"email_id": mail})).status == "refused"
     by_mail = office.request("archive", {"email_id": mail}, origin=webhook(mail, thread))
     assert execute(by_mail).status == "noop"
-    assert execute(office.request("draft", draft)).status == "pending"
-    approval = Approval.objects.get(organisation=office.organisation)
-    done = approvals.confirm(
-        organisation_id=office.organisation.id, approval_id=approval.id, decided_by="user:maya"
-    )
-    assert done.status == "succeeded"
+    asked = ask(office, "draft", draft)
+    assert confirm(asked, decided_by="user:maya").status == "succeeded"
     sealed.seal(office.organisation.id)
     return bundles.make(office.organisation.id)
 

@@ -11,13 +11,12 @@ from django.utils import timezone
 
 from audit.ledger.selectors import recorded
 from guardrails.actions.base import InvalidArguments
-from guardrails.approve import approvals
 from guardrails.approve.approvals import ApprovalConflict, ApprovalNotFound
 from guardrails.contracts import ActionResult
 from guardrails.decide import edits, evidence
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
-from tests.guardrails.office import CHAT, Office, phases, policy_that_decided
+from tests.guardrails.office import CHAT, Office, ask, confirm, edit, phases, policy_that_decided
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -27,28 +26,7 @@ def waiting(office: Office) -> Approval:
     office.permit("send_email", "ask")
     office.list_target("send_email", "recipient_domain", "client.com")
     wish = {"to": ["ada@client.com", "eve@client.com"], "subject": "Offer", "body": "Dear Ada"}
-    result = execute(office.request("send_email", wish, origin=replace(CHAT, reason="Asked.")))
-    assert result.status == "pending"
-    return Approval.objects.get(action_id=result.action_id)
-
-
-def edit(approval: Approval, changes: dict[str, Any], **fields: Any) -> ActionResult:
-    values: dict[str, Any] = {
-        "organisation_id": approval.organisation_id,
-        "approval_id": approval.id,
-        "decided_by": "token:web",
-        "changes": changes,
-    }
-    return approvals.edit(**(values | fields))
-
-
-def confirm(approval: Approval, **fields: Any) -> ActionResult:
-    return approvals.confirm(
-        organisation_id=approval.organisation_id,
-        approval_id=approval.id,
-        decided_by="token:web",
-        **fields,
-    )
+    return ask(office, "send_email", wish, origin=replace(CHAT, reason="Asked."))
 
 
 def revision_of(approval: Approval) -> Approval:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit.contracts import Entry
 from audit.ledger.selectors import recorded
-from guardrails.approve import approvals, deadlines
+from guardrails.approve import deadlines
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import executor, held_sends, switches
 from guardrails.execute.executor import execute
@@ -20,7 +20,7 @@ from guardrails.execute.switches import Scope
 from guardrails.gather import judgement
 from guardrails.models import Approval, CeilingLimit, HeldSend, Usage
 from guardrails.policies.changes import Author
-from tests.guardrails.office import Office, in_threads, phases
+from tests.guardrails.office import Office, confirm, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -156,14 +156,9 @@ def test_a_confirmed_action_is_held_too_and_stays_confirmed_meanwhile(office: Of
     asked = send(office)
     approval = Approval.objects.get()
     assert "It is held for 5 minutes first." in approval.reason
-    given: dict[str, Any] = {
-        "organisation_id": office.organisation.id,
-        "approval_id": approval.id,
-        "decided_by": OLGA,
-        "digest": approval.digest,
-    }
 
-    first, second = approvals.confirm(**given), approvals.confirm(**given)
+    first = confirm(approval, decided_by=OLGA, digest=approval.digest)
+    second = confirm(approval, decided_by=OLGA, digest=approval.digest)
 
     assert (asked.status, first.status, second.status) == ("pending", "held", "held")
     assert deadlines.finish_confirmed(older_than_seconds=0, now=timezone.now()) == 0

@@ -18,7 +18,7 @@ from integrations.exceptions import Unavailable
 from integrations.models import Account
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import Office, in_threads, phases
+from tests.guardrails.office import Office, confirm, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -94,14 +94,7 @@ def test_an_allowed_action_that_asks_by_then_asks_and_holds_no_second_time(
     allowed_action.save()
     due()
     assert office.calls() == []
-    approval = Approval.objects.get()
-
-    from guardrails.approve import approvals
-
-    result = approvals.confirm(
-        organisation_id=office.organisation.id, approval_id=approval.id, decided_by="operator:olga"
-    )
-    assert result.status == "succeeded"
+    assert confirm(Approval.objects.get(), decided_by="operator:olga").status == "succeeded"
     assert HeldSend.objects.count() == 1
     assert len(office.calls()) == 1
 

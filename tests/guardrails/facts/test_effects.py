@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from audit.ledger.selectors import recorded
-from guardrails.approve import approvals
 from guardrails.contracts import Decision, Origin
 from guardrails.decide.checks.stopping import Stops
 from guardrails.decide.snapshot import AllowedAction, ListedTarget
@@ -14,7 +13,7 @@ from guardrails.facts.effects import is_alert
 from guardrails.facts.facts import Facts
 from guardrails.gather import stops
 from integrations.contracts import Document, Event, Folder, Mailbox
-from tests.guardrails.office import AGENT_TEXT, Office, phases
+from tests.guardrails.office import AGENT_TEXT, Office, ask, confirm, phases
 from tests.guardrails.values import (
     ADA,
     ME,
@@ -302,18 +301,12 @@ def test_an_attendee_who_was_added_meanwhile_undoes_the_approval(
     lunch: Office, changed: bool
 ) -> None:
     wish = {"event_id": "event-1", "title": "Late lunch"}
-    asked = execute(lunch.request("update_calendar_event", wish))
-    assert (asked.status, asked.approval_id is None) == ("pending", False)
+    asked = ask(lunch, "update_calendar_event", wish)
     if changed:
         people = [{"email": ADA}, {"email": "bob@client.com"}]
         lunch.change("events", "event-1", attendees=people)
-    assert asked.approval_id is not None
 
-    result = approvals.confirm(
-        organisation_id=lunch.organisation.id,
-        approval_id=asked.approval_id,
-        decided_by="operator:ada",
-    )
+    result = confirm(asked, decided_by="operator:ada")
 
     if changed:
         assert (result.status, result.reason) == ("refused", "changed_since_asked")

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from audit.ledger.ids import uuid7
 from audit.ledger.selectors import recorded
-from guardrails.approve import approvals
 from guardrails.contracts import ActionResult, Origin
 from guardrails.decide import evidence
 from guardrails.execute.executor import execute
@@ -24,6 +23,7 @@ from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import (
     CHAT,
     Office,
+    confirm,
     in_threads,
     interrupted,
     phases,
@@ -151,14 +151,7 @@ def test_an_ask_counts_when_it_is_confirmed(office: Office) -> None:
     first, second = archive(office), archive(office)
     assert (first.status, second.status) == ("pending", "pending")
 
-    confirmed = [
-        approvals.confirm(
-            organisation_id=office.organisation.id,
-            approval_id=approval.id,
-            decided_by="operator:olga",
-        )
-        for approval in Approval.objects.order_by("created_at")
-    ]
+    confirmed = [confirm(one) for one in Approval.objects.order_by("created_at")]
 
     assert [one.reason for one in confirmed] == ["performed", "rate_exceeded"]
     assert archive(office).reason == "rate_exceeded"
@@ -259,12 +252,7 @@ def test_deletes_per_hour_count_whatever_destroys(office: Office) -> None:
         )
         result = execute(office.request("delete_draft", {"draft_id": f"draft-{number}"}))
         assert result.approval_id is not None
-    first, second = (
-        approvals.confirm(
-            organisation_id=office.organisation.id, approval_id=row.id, decided_by="operator:olga"
-        )
-        for row in Approval.objects.order_by("created_at")
-    )
+    first, second = (confirm(one) for one in Approval.objects.order_by("created_at"))
     assert (first.reason, second.reason) == ("performed", "rate_exceeded")
     assert archive(office).status == "succeeded"
 

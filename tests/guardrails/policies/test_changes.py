@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core import serializers
 from django.core.management import call_command
 from django.db.models import Model
@@ -28,13 +27,6 @@ from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 OLGA = Author(name="operator:olga", door="admin")
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 def post(client: Client, address: str, /, *args: object, **data: Any) -> None:

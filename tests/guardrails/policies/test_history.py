@@ -1,19 +1,17 @@
 """The history of policy as people read it."""
 
-from typing import Any
-
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
-from django.urls import reverse
 
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import changes, history
 from guardrails.policies.changes import Author
 from guardrails.policies.history import FieldChange, differences
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+PAGE = "/admin/guardrails/allowedaction/history/"
 OLGA = Author(name="operator:olga", door="admin")
 HOSTILE = "<script>alert(1)</script>\u202e"
 
@@ -22,12 +20,6 @@ def rename(office: Office, name: str) -> None:
     row = office.list_target("classify", "label", "label_fyi", "FYI")
     with changes.recording(AllowedActionOption, [row.pk], author=OLGA):
         AllowedActionOption.objects.filter(pk=row.pk).update(name=name)
-
-
-def page(user: User, **query: Any) -> Any:
-    client = Client()
-    client.force_login(user)
-    return client.get(reverse("admin:guardrails_policy_history"), query)
 
 
 def test_a_change_is_named_field_by_field(office: Office) -> None:
@@ -70,10 +62,11 @@ def test_actions_and_times_of_a_pattern_are_put_in_words() -> None:
     ]
 
 
-def test_the_page_shows_the_history_of_one_organisation_as_plain_text(office: Office) -> None:
+def test_the_page_shows_the_history_of_one_organisation_as_plain_text(
+    office: Office, client: Client
+) -> None:
     rename(office, HOSTILE)
-    olga = User.objects.create_superuser("olga", password="x")
-    text = page(olga, organisation=office.organisation.slug).content.decode()
+    text = read_page(client, PAGE, organisation=office.organisation.slug)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;⟨U+202E⟩" in text
     assert HOSTILE not in text
     assert "through admin" in text
@@ -81,10 +74,8 @@ def test_the_page_shows_the_history_of_one_organisation_as_plain_text(office: Of
 
 
 def test_the_page_is_for_those_who_may_see_allowed_actions(office: Office) -> None:
-    rita = User.objects.create_user("rita", password="x", is_staff=True)
-    assert page(rita).status_code == 403
-    rita.user_permissions.add(Permission.objects.get(codename="view_allowedaction"))
-    assert page(User.objects.get(pk=rita.pk)).status_code == 200
+    assert log_in("stan").get(PAGE).status_code == 403
+    assert log_in("rita", "view_allowedaction").get(PAGE).status_code == 200
 
 
 def test_older_changes_are_a_page_further(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -15,6 +14,7 @@ from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, ShadowPolicy
 from guardrails.policies import shadow, text as policy_text
 from guardrails.policies.changes import Author
+from tests.clients import log_in
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -145,13 +145,6 @@ def test_what_cannot_be_a_policy_cannot_be_in_shadow(office: Office) -> None:
 # --- the page --------------------------------------------------------------------------
 
 
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
-
-
 def address(name: str, office: Office) -> str:
     return reverse(f"admin:guardrails_policy_{name}") + f"?account={office.mailbox.pk}"
 
@@ -196,10 +189,7 @@ def test_a_shadow_is_discarded_and_nothing_else_adopted(office: Office, client: 
 def test_deciding_about_a_shadow_needs_the_rights(office: Office) -> None:
     office.permit("archive")
     watch(office, ASK)
-    rita = User.objects.create_user("rita", password="x", is_staff=True)
-    rita.user_permissions.add(Permission.objects.get(codename="view_allowedaction"))
-    watching = Client()
-    watching.force_login(rita)
+    watching = log_in("rita", "view_allowedaction")
 
     assert "Adopt it" not in watching.get(address("shadow", office)).content.decode()
     assert watching.post(address("shadow", office), {"word": "discard"}).status_code == 403

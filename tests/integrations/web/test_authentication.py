@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Account, Organisation, ServiceToken
+from tests.clients import log_in
 
 pytestmark = pytest.mark.django_db
 
@@ -87,8 +88,7 @@ def test_a_token_for_some_users_sees_no_other(organisation: Organisation) -> Non
 
 
 def test_only_an_operator_may_use_a_session(organisation: Organisation) -> None:
-    client = Client()
-    client.force_login(User.objects.create_user("clerk", is_staff=True))
+    client = log_in("clerk")
     refused = client.get("/api/v1/conversations?user_id=maya")
     client.force_login(User.objects.create_superuser("operator"))
     allowed = client.get("/api/v1/conversations?user_id=maya")

@@ -5,23 +5,18 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from integrations.contracts import AccountRef, AnyItem
 from integrations.llm import llm
 from integrations.llm.completions import ModelError
 from knowledge.contracts import IngestOutcome
-from knowledge.ingest.ingest import forget, ingest
+from knowledge.ingest.ingest import forget
 from knowledge.models import Chunk, ChunkVector, Entity, Item, ItemFile, Mention
 from tests.knowledge.answers import READER, summarised
-from tests.knowledge.office import NOW, account, document, email
+from tests.knowledge.office import NOW, account, document, email, take
 from tests.model_server import Failure, ScriptedModel, scripted_model
 
 pytestmark = pytest.mark.django_db
 
 LATER = "2026-03-09T10:00:00Z"
-
-
-def take(owner: AccountRef, item: AnyItem) -> IngestOutcome:
-    return ingest(account=owner, source_id=item.id, item=item, now=NOW)
 
 
 def test_a_new_item_is_stored_with_summary_passages_vectors_and_people(

@@ -8,17 +8,17 @@ import httpx
 import pytest
 from django.db import connection
 
-from integrations.contracts import AccountRef, AnyItem
+from integrations.contracts import AccountRef
 from integrations.network import http
-from knowledge.contracts import IngestOutcome, SearchRequest
+from knowledge.contracts import SearchRequest
 from knowledge.files.contracts import MAX_BYTES, MAX_FILES
-from knowledge.ingest.ingest import forget, ingest
+from knowledge.ingest.ingest import forget
 from knowledge.ingest.page import find_unchanged
 from knowledge.models import Chunk, Item, ItemFile
 from knowledge.search import retrieval
 from knowledge.sync import late_files
 from tests import office_files
-from tests.knowledge.office import NOW, account, document, email
+from tests.knowledge.office import NOW, account, document, email, take
 from tests.model_server import ScriptedModel
 from tests.sandbox_server import RunningSandbox, running_sandbox
 
@@ -59,10 +59,6 @@ def faults(sandbox: RunningSandbox, **switched_on: float) -> None:
 
 def attached(name: str, file_id: str | None, **fields: Any) -> dict[str, Any]:
     return {"name": name, "mime_type": "", "size": 100, "file_id": file_id, **fields}
-
-
-def take(owner: AccountRef, item: AnyItem) -> IngestOutcome:
-    return ingest(account=owner, source_id=item.id, item=item, now=NOW)
 
 
 def found(owner: AccountRef, query: str) -> list[str]:

@@ -8,9 +8,8 @@ from django.db import DatabaseError, connection
 
 from integrations.contracts import AccountRef, AnyItem
 from integrations.models import Organisation
-from knowledge.contracts import IngestOutcome
 from knowledge.ingest import write_counts
-from knowledge.ingest.ingest import forget, ingest
+from knowledge.ingest.ingest import forget
 from knowledge.models import (
     Chunk,
     ChunkVector,
@@ -21,7 +20,7 @@ from knowledge.models import (
     WriteCount,
 )
 from tests.knowledge.answers import READER, summarised
-from tests.knowledge.office import NOW, account, email
+from tests.knowledge.office import NOW, account, email, take
 from tests.model_server import ScriptedModel, scripted_model
 
 pytestmark = pytest.mark.django_db
@@ -34,10 +33,6 @@ WRITTEN = (
     ("knowledge_entity", False),  # of people known already none is made
     *((table, known) for known in (False, True) for table in ROWS),
 )
-
-
-def take(owner: AccountRef, item: AnyItem) -> IngestOutcome:
-    return ingest(account=owner, source_id=item.id, item=item, now=NOW)
 
 
 def rich(**fields: Any) -> AnyItem:

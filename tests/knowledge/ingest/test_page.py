@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from integrations.contracts import AccountRef, AnyItem
+from integrations.contracts import AnyItem
 from integrations.llm import llm
 from integrations.models import Budget
 from knowledge.ingest import page
@@ -11,16 +11,12 @@ from knowledge.ingest.ingest import forget, ingest
 from knowledge.ingest.page import NO_LOOKUP, find_unchanged, look_up_page
 from knowledge.models import Chunk, ChunkVector, Item
 from knowledge.text import parsing
-from tests.knowledge.office import NOW, account, email
+from tests.knowledge.office import NOW, account, email, take
 from tests.model_server import ScriptedModel
 
 pytestmark = pytest.mark.django_db
 
 LATER = "2026-03-09T10:00:00Z"
-
-
-def take(owner: AccountRef, item: AnyItem) -> None:
-    ingest(account=owner, source_id=item.id, item=item, now=NOW)
 
 
 def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) -> None:

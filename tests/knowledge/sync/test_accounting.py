@@ -8,6 +8,7 @@ from integrations.contracts import AccountRef
 from integrations.models import Delivery, Organisation
 from knowledge.models import SyncFailure, SyncRun, SyncSource
 from knowledge.sync.accounting import Line, balance
+from tests.clients import log_in
 from tests.knowledge.office import account
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +118,5 @@ def test_the_page_shows_the_balance_and_leads_to_dead_letters(admin_client: Clie
     assert "m7" in admin_client.get(link.replace("&amp;", "&")).content.decode()
 
 
-def test_the_page_is_for_who_may_see_syncs(client: Client, django_user_model: Any) -> None:
-    client.force_login(django_user_model.objects.create_user("ann", is_staff=True))
-
-    assert client.get("/admin/knowledge/syncrun/accounting/").status_code == 403
+def test_the_page_is_for_who_may_see_syncs() -> None:
+    assert log_in("ann").get("/admin/knowledge/syncrun/accounting/").status_code == 403

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,29 +13,22 @@ from django.urls import reverse
 from django.utils import timezone
 
 from guardrails.approve import decision_time
-from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from integrations.models import Account
-from tests.guardrails.office import Office
+from tests.clients import log_in
+from tests.guardrails.office import Office, ask
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 @pytest.fixture
 def waiting(office: Office) -> Approval:
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
-    return ask(office, "User Auth")
+    return ask_for(office, "User Auth")
 
 
-def ask(office: Office, summary: str) -> Approval:
+def ask_for(office: Office, summary: str) -> Approval:
     wish = {"project_key": "PROJ", "summary": summary, "type": "task", "labels": ["a", "b"]}
     office.tracker.listed_targets.get_or_create(
         action_type="create_jira_task", source="jira", kind="label", external_id="a", name="a"
@@ -43,9 +36,7 @@ def ask(office: Office, summary: str) -> Approval:
     office.tracker.listed_targets.get_or_create(
         action_type="create_jira_task", source="jira", kind="label", external_id="b", name="b"
     )
-    result = execute(office.request("create_jira_task", wish))
-    assert result.status == "pending", result.sentence
-    return Approval.objects.get(action_id=result.action_id)
+    return ask(office, "create_jira_task", wish)
 
 
 def text(response: Any) -> str:
@@ -61,7 +52,7 @@ def at(name: str, *args: Any) -> str:
 def test_the_selection_becomes_a_page_of_cards(
     office: Office, client: Client, waiting: Approval
 ) -> None:
-    other = ask(office, "Payment <b>Integration</b>")
+    other = ask_for(office, "Payment <b>Integration</b>")
     selected = {"action": "decide_selected", "_selected_action": [waiting.pk, other.pk]}
 
     shown = text(client.post(at("changelist"), selected, follow=True))
@@ -84,7 +75,7 @@ def test_receivers_of_one_kind_stand_under_one_label(office: Office, client: Cli
     for name in ("bob@client.com", "eve@client.com"):
         office.list_target("send_email", "recipient", name, name)
     wish = {"to": ["bob@client.com", "eve@client.com"], "cc": [], "subject": "Hi", "body": "שלום."}
-    row = Approval.objects.get(action_id=execute(office.request("send_email", wish)).action_id)
+    row = ask(office, "send_email", wish)
     shown = text(client.get(at("change", row.pk)))
     assert shown.count(">to (2)</dt>") == 1
     assert shown.count("bob@client.com</span>") == 1
@@ -94,7 +85,7 @@ def test_receivers_of_one_kind_stand_under_one_label(office: Office, client: Cli
 def test_one_bad_item_does_not_spoil_the_others(
     office: Office, client: Client, waiting: Approval
 ) -> None:
-    stale, left = ask(office, "Stale"), ask(office, "Left")
+    stale, left = ask_for(office, "Stale"), ask_for(office, "Left")
     body = {
         "ids": f"{waiting.pk},{stale.pk},{left.pk}",
         "ticked": [waiting.pk, stale.pk],
@@ -213,7 +204,7 @@ def test_an_operator_hands_on_and_escalates(
 def test_the_inbox_is_filtered_by_attention_and_by_hands(
     office: Office, client: Client, waiting: Approval
 ) -> None:
-    mine, of_group, marked = ask(office, "Mine"), ask(office, "Desk"), ask(office, "Marked")
+    mine, of_group, marked = (ask_for(office, name) for name in ("Mine", "Desk", "Marked"))
     user = User.objects.get(username="olga")
     user.groups.add(Group.objects.create(name="Desk"))
     Approval.objects.filter(pk=mine.pk).update(delegated_to="operator:olga")
@@ -234,10 +225,7 @@ def test_the_inbox_is_filtered_by_attention_and_by_hands(
 
 
 def test_who_may_only_look_can_do_nothing(office: Office, waiting: Approval) -> None:
-    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
-    onlooker.user_permissions.add(Permission.objects.get(codename="view_approval"))
-    client = Client()
-    client.force_login(onlooker)
+    client = log_in("otto", "view_approval")
 
     for name in ("edit", "delegate", "escalate", "decide"):
         assert client.post(at(name, waiting.pk), {"word": "confirm"}).status_code == 403

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -12,17 +11,11 @@ from guardrails.contracts import Origin
 from guardrails.execute.executor import execute
 from guardrails.execute.releases import release_due
 from guardrails.models import HeldSend
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 BOB = "bob@company.com"
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 @pytest.fixture
@@ -35,9 +28,7 @@ def held_send(office: Office) -> HeldSend:
 
 
 def shown(client: Client, held_send: HeldSend) -> str:
-    response = client.get(reverse("admin:guardrails_heldsend_change", args=[held_send.pk]))
-    assert response.status_code == 200
-    return response.content.decode()
+    return read_page(client, reverse("admin:guardrails_heldsend_change", args=[held_send.pk]))
 
 
 def recall(client: Client, held_send: HeldSend) -> Any:
@@ -71,10 +62,7 @@ def test_too_late_is_said(office: Office, client: Client, held_send: HeldSend) -
 
 
 def test_who_may_only_look_cannot_recall(client: Client, held_send: HeldSend) -> None:
-    viewer = User.objects.create_user("vera", password="x", is_staff=True)
-    viewer.user_permissions.add(Permission.objects.get(codename="view_heldsend"))
-    looking = Client()
-    looking.force_login(viewer)
+    looking = log_in("vera", "view_heldsend")
     assert 'aria-label="Recall' not in shown(looking, held_send)
     assert recall(looking, held_send).status_code == 403
     assert (

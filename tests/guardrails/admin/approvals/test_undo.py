@@ -1,22 +1,15 @@
 """The page from which an action is undone, without a browser."""
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
 from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
+from tests.clients import log_in
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 @pytest.fixture
@@ -52,10 +45,7 @@ def test_what_was_not_done_has_no_button(office: Office, client: Client) -> None
 
 
 def test_who_may_only_look_cannot_undo(office: Office, done: ActionResult) -> None:
-    viewer = User.objects.create_user("vera", password="x", is_staff=True)
-    viewer.user_permissions.add(Permission.objects.get(codename="view_undo"))
-    looking = Client()
-    looking.force_login(viewer)
+    looking = log_in("vera", "view_undo")
     assert 'aria-label="Undo: Archive' not in looking.get(address(done)).content.decode()
     assert looking.post(address(done)).status_code == 403
     assert len(office.calls()) == 1

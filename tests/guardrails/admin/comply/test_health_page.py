@@ -1,23 +1,16 @@
 import hashlib
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from audit.ledger.selectors import about_ledger
 from guardrails.execute.executor import execute
+from tests.clients import log_in
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 def address(office: Office, **params: str) -> str:
@@ -59,7 +52,6 @@ def test_a_month_that_is_none(office: Office, client: Client, month: str) -> Non
 
 def test_only_for_who_may_see_the_ledger(office: Office, client: Client) -> None:
     assert client.post(address(office)).status_code == 405
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("stan", is_staff=True))
+    stranger = log_in("stan")
     assert stranger.get(address(office)).status_code == 403
     assert about_ledger(office.organisation.id, "ledger.report") == ()

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -21,6 +20,7 @@ from tests.audit import sealed
 from tests.audit.bundle import leaving
 from tests.audit.bundle.leaving import KEPT, OLDEST
 from tests.audit.entries import append_action
+from tests.clients import log_in
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 NAMES = ("erasure", "legal_holds", "retention", "end")
@@ -34,14 +34,7 @@ def organisation() -> Organisation:
 
 
 def logged_in(name: str, *rights: str) -> Client:
-    user = User.objects.create_user(name, password="x", is_staff=True)
-    wanted = ("view_executedagentaction", *rights)
-    user.user_permissions.set(
-        Permission.objects.filter(content_type__app_label="audit", codename__in=wanted)
-    )
-    found = Client()
-    found.force_login(user)
-    return found
+    return log_in(name, "view_executedagentaction", *rights)
 
 
 @pytest.fixture
@@ -70,8 +63,7 @@ def test_each_page_needs_a_right_of_its_own(
     name: str, right: str, organisation: Organisation
 ) -> None:
     append_action(tenant_id=organisation.id)
-    nobody = Client()
-    nobody.force_login(User.objects.create_user("nobody", password="x", is_staff=True))
+    nobody = log_in("nobody")
     assert nobody.get(address(name, organisation)).status_code == 403
     others = logged_in("watching", *(one for one in RIGHTS if one != right))
     assert others.get(address(name, organisation)).status_code == 200

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
@@ -12,18 +11,16 @@ from pytest_django.fixtures import Settings
 
 from guardrails.comply import recipients, tasks
 from guardrails.models import CheckpointRecipient
+from tests.clients import log_in
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 NAME = "admin:guardrails_checkpointrecipient"
 
 
-@pytest.fixture
-def client(settings: Settings) -> Client:
+@pytest.fixture(autouse=True)
+def mail_server(settings: Settings) -> None:
     settings.EMAIL_URL = "smtp://localhost"
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 @pytest.fixture
@@ -94,10 +91,7 @@ def test_who_may_only_look_neither_confirms_nor_sees_the_secret(
     row = CheckpointRecipient.objects.get()
     address = reverse(f"{NAME}_change", args=[row.pk])
     assert recipients.secret(row) in client.get(address).content.decode()
-    viewer = User.objects.create_user("vera", password="x", is_staff=True)
-    viewer.user_permissions.add(Permission.objects.get(codename="view_checkpointrecipient"))
-    looking = Client()
-    looking.force_login(viewer)
+    looking = log_in("vera", "view_checkpointrecipient")
     assert recipients.secret(row) not in looking.get(address).content.decode()
     assert confirm(looking, row, code="A").status_code == 403
     assert client.get(reverse(f"{NAME}_confirm", args=[row.pk])).status_code == 405

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -15,17 +14,11 @@ from guardrails.comply.reconciliation.run import reconcile
 from guardrails.execute.settling import INCIDENT
 from integrations.models import Organisation
 from integrations.providers.data_service.reader import DataServiceReader
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 HOSTILE = "i1\u202e\x1b<script>alert(1)</script>"
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 def address(organisation: Organisation) -> str:
@@ -33,9 +26,7 @@ def address(organisation: Organisation) -> str:
 
 
 def page(client: Client, organisation: Organisation) -> str:
-    answer = client.get(address(organisation))
-    assert answer.status_code == 200
-    return answer.content.decode()
+    return read_page(client, address(organisation))
 
 
 @pytest.fixture
@@ -117,11 +108,8 @@ def test_another_organisations_incident_is_not_there(disagreeing: Office, client
 
 
 def test_who_may_only_look_says_nothing(disagreeing: Office) -> None:
-    viewer = User.objects.create_user("vera", password="x", is_staff=True)
-    looking = Client()
-    looking.force_login(viewer)
-    assert looking.get(address(disagreeing.organisation)).status_code == 403
-    viewer.user_permissions.add(Permission.objects.get(codename="view_executedagentaction"))
+    assert log_in("stan").get(address(disagreeing.organisation)).status_code == 403
+    looking = log_in("vera", "view_executedagentaction")
     assert "Looked into" not in page(looking, disagreeing.organisation)
     (row,) = about_ledger(disagreeing.organisation.id, INCIDENT)
     said = {"incident": str(row.action_id), "note": "x"}

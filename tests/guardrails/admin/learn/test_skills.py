@@ -1,7 +1,6 @@
 """Skills in the admin: versions, what differs between them, and proposals of the agent."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -9,19 +8,13 @@ from guardrails.admin.learn import skill_page
 from guardrails.learn import skills
 from guardrails.models import Skill
 from guardrails.policies.changes import Author
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 OLGA = Author(name="operator:olga", door="admin")
 OLD = "Be kind.\nBe brief."
 NEW = "Be kind.\r\nBe <b>bold</b>\u200b.\r\nBe brief."
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 def publish(office: Office, content: str) -> Skill:
@@ -49,9 +42,7 @@ def propose(office: Office, content: str) -> Skill:
 
 
 def page(client: Client, row: Skill, **query: str) -> str:
-    response = client.get(reverse("admin:guardrails_skill_change", args=[row.pk]), query)
-    assert response.status_code == 200
-    return response.content.decode()
+    return read_page(client, reverse("admin:guardrails_skill_change", args=[row.pk]), **query)
 
 
 def decide(client: Client, row: Skill, word: str) -> str:
@@ -117,7 +108,7 @@ def test_nobody_decides_without_the_right_or_by_a_link(office: Office, client: C
     row = propose(office, NEW)
     address = reverse("admin:guardrails_skill_decide", args=[row.pk])
     assert client.get(address).status_code == 405
-    client.force_login(User.objects.create_user("omar", is_staff=True))
+    client = log_in("omar")
     assert client.post(address, {"word": "approve"}).status_code == 403
     row.refresh_from_db()
     assert row.state == "proposed"

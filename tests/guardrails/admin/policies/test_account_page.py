@@ -4,10 +4,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
+from guardrails.policies.remedies import REMEDIES
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
@@ -18,25 +18,16 @@ from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction
 from guardrails.policies import files as policy_files, text as policy_text
 from guardrails.policies.findings import findings
-from guardrails.policies.remedies import REMEDIES
 from integrations.models import Account
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
-
-
 def page(client: Client, name: str, *args: Any, **query: Any) -> str:
-    response = client.get(reverse(f"admin:guardrails_policy_{name}", args=args), query)
-    assert response.status_code == 200
-    return response.content.decode()
+    return read_page(client, reverse(f"admin:guardrails_policy_{name}", args=args), **query)
 
 
 def test_an_account_without_allowed_actions_is_offered_presets(
@@ -293,10 +284,7 @@ def test_what_a_file_would_get_wrong_is_said_before_it_is_applied(
 def test_applying_needs_the_rights(office: Office, client: Client) -> None:
     address = reverse("admin:guardrails_policy_import") + f"?account={office.mailbox.pk}"
     text = client.get(address + "&preset=newsletter-triage").content.decode()
-    rita = User.objects.create_user("rita", password="x", is_staff=True)
-    rita.user_permissions.add(Permission.objects.get(codename="view_allowedaction"))
-    watching = Client()
-    watching.force_login(rita)
+    watching = log_in("rita", "view_allowedaction")
 
     seen = watching.get(address + "&preset=newsletter-triage").content.decode()
     body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}

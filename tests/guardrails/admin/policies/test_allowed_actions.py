@@ -1,17 +1,17 @@
 """What operators see and do in the admin, without a browser."""
 
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from audit.ledger.selectors import recorded
-from guardrails.execute.executor import execute
 from guardrails.learn import skills
 from guardrails.models import (
     AllowedAction,
@@ -23,23 +23,15 @@ from guardrails.models import (
     TargetGroup,
 )
 from guardrails.policies.changes import Author
-from tests.guardrails.office import CHAT, Office
+from tests.clients import log_in, read_page
+from tests.guardrails.office import CHAT, Office, ask
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
-
-
 def page(client: Client, name: str, *args: object, **query: Any) -> str:
-    response = client.get(reverse(f"admin:guardrails_{name}", args=args), query)
-    assert response.status_code == 200
-    return response.content.decode()
+    return read_page(client, reverse(f"admin:guardrails_{name}", args=args), **query)
 
 
 def post(client: Client, address: str, /, *args: object, **data: Any) -> Any:
@@ -225,9 +217,8 @@ def waiting(office: Office) -> Approval:
         "type": "task",
         "description": f"{HOSTILE} zero\u200bwidth",
     }
-    origin = CHAT.__class__(**(vars(CHAT) | {"reason": "I am <b>sure</b>."}))
-    result = execute(office.request("create_jira_task", wish, origin=origin))
-    return Approval.objects.get(action_id=result.action_id)
+    origin = replace(CHAT, reason="I am <b>sure</b>.")
+    return ask(office, "create_jira_task", wish, origin=origin)
 
 
 def test_the_card_shows_targets_first_and_everything_in_full(
@@ -279,11 +270,8 @@ def test_who_may_only_look_reads_conditions_in_words(office: Office) -> None:
     )
     conditions = [{"kind": "sender", "domains": ["company.com"]}]
     row = office.permit("archive", conditions=conditions)
-    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
-    for name in ("view_allowedaction", "view_learnedpattern", "view_patternaction"):
-        onlooker.user_permissions.add(Permission.objects.get(codename=name))
-    watching = Client()
-    watching.force_login(onlooker)
+    rights = ("view_allowedaction", "view_learnedpattern", "view_patternaction")
+    watching = log_in("otto", *rights)
 
     text = page(watching, "allowedaction_change", row.pk)
     assert "The mail is from somebody at company.com." in text
@@ -307,15 +295,11 @@ def test_deciding_takes_a_post_with_a_token_by_somebody_who_may(
 ) -> None:
     address = reverse("admin:guardrails_approval_decide", args=[waiting.pk])
     assert client.get(address).status_code == 405
-    user = User.objects.get(username="olga")
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(user)
+    strict.force_login(User.objects.get(username="olga"))
     body = {"word": "confirm", "digest": waiting.digest}
     assert strict.post(address, body).status_code == 403
-    onlooker = User.objects.create_user("otto", password="x", is_staff=True)
-    onlooker.user_permissions.add(Permission.objects.get(codename="view_approval"))
-    watching = Client()
-    watching.force_login(onlooker)
+    watching = log_in("otto", "view_approval")
     assert watching.post(address, body).status_code == 403
     assert 'value="confirm"' not in page(watching, "approval_change", waiting.pk)
     assert Client().post(address, body).status_code == 302

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django import forms
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -26,13 +25,6 @@ HOURS = {
     "end": "16:00",
     "days": ["mon", "fri"],
 }
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
 
 
 def filled(*kinds: str, **fields: Any) -> dict[str, Any]:

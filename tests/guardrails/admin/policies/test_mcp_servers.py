@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
@@ -14,17 +13,11 @@ from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
 from integrations.models import McpServer, McpTool, Organisation
 from integrations.providers.mcp import session
+from tests.clients import log_in
 from tests.mcp_server import Tracker, running_tracker, tool
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 SERVER, TOOL = "admin:integrations_mcpserver", "admin:integrations_mcptool"
-
-
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create(username="olga", is_staff=True, is_superuser=True))
-    return found
 
 
 @pytest.fixture
@@ -220,10 +213,7 @@ def test_a_missing_token_and_a_missing_package_are_named(
 
 def test_who_may_only_look_reads_no_tools(tracker: Tracker, client: Client) -> None:
     add(client, tracker.url)
-    looker = User.objects.create(username="lou", is_staff=True)
-    looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_mcp"))
-    theirs = Client()
-    theirs.force_login(looker)
+    theirs = log_in("lou", "view_mcpserver", "view_mcptool")
     row = McpServer.objects.get()
 
     shown = theirs.get(reverse(f"{SERVER}_change", args=[row.pk])).content.decode()

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -15,29 +14,20 @@ from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
-
-
 def page(client: Client, name: str, **query: Any) -> str:
-    response = client.get(reverse(f"admin:guardrails_policy_{name}"), query)
-    assert response.status_code == 200
-    return response.content.decode()
+    return read_page(client, reverse(f"admin:guardrails_policy_{name}"), **query)
 
 
 @pytest.mark.parametrize("name", ["history", "explain", "simulate"])
 def test_pages_are_for_those_who_may_see_allowed_actions(office: Office, name: str) -> None:
-    rita = Client()
-    rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
+    rita = log_in("rita")
     assert rita.get(reverse(f"admin:guardrails_policy_{name}")).status_code == 403
 
 
@@ -175,8 +165,7 @@ def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client
 
 def test_trying_needs_the_right_to_change(office: Office) -> None:
     allowed_action = office.permit("archive")
-    rita = Client()
-    rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
+    rita = log_in("rita")
     address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
     assert rita.post(address, {"_try": "1"}).status_code == 403
 

@@ -4,30 +4,22 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from guardrails.execute.executor import execute
 from guardrails.models import KillSwitch
+from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def client() -> Client:
-    found = Client()
-    found.force_login(User.objects.create_superuser("olga", password="x"))
-    return found
-
-
 def page(client: Client, office: Office, **query: str) -> str:
     given = {"organisation": office.organisation.slug} | query
-    response = client.get(reverse("admin:guardrails_killswitch_changelist"), given)
-    assert response.status_code == 200
-    return response.content.decode()
+    return read_page(client, reverse("admin:guardrails_killswitch_changelist"), **given)
 
 
 def flip(client: Client, office: Office, **fields: Any) -> Any:
@@ -79,10 +71,7 @@ def test_what_is_no_switch_is_said_in_words(
 
 
 def test_flipping_needs_the_right_a_post_and_a_csrf_token(office: Office, client: Client) -> None:
-    reader = User.objects.create_user("rita", password="x", is_staff=True)
-    reader.user_permissions.add(Permission.objects.get(codename="view_killswitch"))
-    looking = Client(enforce_csrf_checks=True)
-    looking.force_login(reader)
+    looking = log_in("rita", "view_killswitch")
     careless = Client(enforce_csrf_checks=True)
     careless.force_login(User.objects.get(username="olga"))
 
@@ -92,8 +81,7 @@ def test_flipping_needs_the_right_a_post_and_a_csrf_token(office: Office, client
     )
     assert client.get(reverse("admin:guardrails_killswitch_flip")).status_code == 405
     assert flip(careless, office).status_code == 403
-    client.force_login(reader)
-    assert flip(client, office).status_code == 403
+    assert flip(looking, office).status_code == 403
     assert not KillSwitch.objects.exists()
 
 
@@ -118,6 +106,5 @@ def test_a_switch_is_tried_on_the_past_and_not_thrown(office: Office, client: Cl
 
     assert "0 newly allowed, 0 newly asked about, 1 newly refused" in text
     assert not KillSwitch.objects.exists()
-    rita = Client()
-    rita.force_login(User.objects.create_user("rita", password="x", is_staff=True))
+    rita = log_in("rita")
     assert flip(rita, office, _try="1").status_code == 403

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from guardrails.approve import approvals
 from guardrails.contracts import Decision, Origin
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
+from guardrails.models import Approval
 from integrations.contracts import Mailbox
-from tests.guardrails.office import AGENT_TEXT, CHAT, Office, phases
+from tests.guardrails.office import AGENT_TEXT, CHAT, Office, confirm, phases
 from tests.guardrails.values import (
     ADA,
     ME,
@@ -137,9 +137,5 @@ def test_an_ask_for_text_is_carried_out_after_a_persons_word(office: Office) -> 
 
     assert (result.status, office.calls()) == ("pending", [])
     assert phases(result) == [("control", "waiting", "needs_approval")]
-    assert result.approval_id is not None
-    done = approvals.confirm(
-        organisation_id=office.organisation.id, approval_id=result.approval_id, decided_by="maya"
-    )
-    assert done.status == "succeeded"
+    assert confirm(Approval.objects.get(), decided_by="maya").status == "succeeded"
     assert [call["body"]["body"] for call in office.calls()] == [MAIL["body"]]

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from audit.ledger.selectors import recorded
-from guardrails.approve import approvals
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute.executor import execute
 from guardrails.execute.releases import release_due
@@ -17,7 +16,7 @@ from guardrails.models import Approval, HeldSend
 from guardrails.policies import simulation
 from tests.audit import sealed
 from tests.audit.entries import append_action
-from tests.guardrails.office import Office, phases
+from tests.guardrails.office import Office, confirm, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -129,13 +128,8 @@ def test_a_word_given_meanwhile_sends_nothing(office: Office) -> None:
     permit(office, "ask", hold_seconds=300)
     with sealed.recorded_before(timedelta(minutes=15)):
         asked = send(office)
-    assert asked.approval_id is not None
 
-    result = approvals.confirm(
-        organisation_id=office.organisation.id,
-        approval_id=asked.approval_id,
-        decided_by=f"user:{office.user_id}",
-    )
+    result = confirm(Approval.objects.get(), decided_by=f"user:{office.user_id}")
 
     assert (result.status, result.reason) == ("refused", "not_sealed")
     assert phases(asked)[-1] == ("blocked", "blocked", "not_sealed")
