@@ -221,10 +221,11 @@ class Action(ABC, Generic[A, W]):
     def perform(self, writer: W, arguments: A, call: Call) -> dict[str, Any]:
         """The one provider call, under the call's idempotency key. Raises ProviderError."""
 
-    @abstractmethod
     def outcome(self, arguments: A, answer: Mapping[str, Any]) -> Outcome:
         """The result to show and the artifacts, from the provider's answer or its record of
-        the operation. Never raises: what the provider left out is left out."""
+        the operation. Never raises: what the provider left out is left out. Unless an action
+        says otherwise, it is the object it acted on."""
+        return {self.object_field: self.object_id(arguments)} if self.object_field else {}, ()
 
 
 AnyAction: TypeAlias = Action[Any, Any]

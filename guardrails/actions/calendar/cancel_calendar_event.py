@@ -1,9 +1,9 @@
 """Cancel one event. Everybody who attends it gets word of that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import Arguments, CalendarAction, Call, Difference, Outcome
+from guardrails.actions.base import Arguments, CalendarAction, Call, Difference
 from guardrails.actions.calendar.events import people_of, titled
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
@@ -52,8 +52,3 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
         self, writer: CalendarWriter, arguments: CancelCalendarEventArguments, call: Call
     ) -> dict[str, Any]:
         return writer.cancel_event(arguments.event_id, revision=call.revision, key=call.key)
-
-    def outcome(
-        self, arguments: CancelCalendarEventArguments, answer: Mapping[str, Any]
-    ) -> Outcome:
-        return {"event_id": arguments.event_id}, ()

@@ -1,11 +1,10 @@
 """Put fields of an event back to what they were. For undoing alone."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, CalendarAction, Call, Outcome
+from guardrails.actions.base import Arguments, CalendarAction, Call
 from guardrails.actions.calendar.events import people_of, titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect, reaching
@@ -66,6 +65,3 @@ class RestoreEvent(CalendarAction[RestoreEventArguments]):
         return writer.change_event(
             arguments.event_id, arguments.changes(), revision=call.revision, key=call.key
         )
-
-    def outcome(self, arguments: RestoreEventArguments, answer: Mapping[str, Any]) -> Outcome:
-        return {"event_id": arguments.event_id}, ()

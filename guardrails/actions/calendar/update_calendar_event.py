@@ -1,6 +1,6 @@
 """Change one event. Everybody who attends it gets word of that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 from pydantic import model_validator
@@ -11,7 +11,6 @@ from guardrails.actions.base import (
     Call,
     Difference,
     Inverse,
-    Outcome,
     in_words,
 )
 from guardrails.actions.calendar.events import (
@@ -131,8 +130,3 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
         return writer.change_event(
             arguments.event_id, arguments.changes(), revision=call.revision, key=call.key
         )
-
-    def outcome(
-        self, arguments: UpdateCalendarEventArguments, answer: Mapping[str, Any]
-    ) -> Outcome:
-        return {"event_id": arguments.event_id}, ()

@@ -1,6 +1,6 @@
 """Add text at the end of one document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,7 +11,6 @@ from guardrails.actions.base import (
     Call,
     Difference,
     FilesAction,
-    Outcome,
 )
 from guardrails.actions.files.documents import readers, titled
 from guardrails.facts.effects import Effect, reaching
@@ -72,6 +71,3 @@ class AppendDocument(FilesAction[AppendDocumentArguments]):
             revision=call.revision,
             key=call.key,
         )
-
-    def outcome(self, arguments: AppendDocumentArguments, answer: Mapping[str, Any]) -> Outcome:
-        return {"document_id": arguments.document_id}, ()

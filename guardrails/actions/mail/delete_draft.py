@@ -1,6 +1,6 @@
 """Delete one draft."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from guardrails.actions.base import (
@@ -9,7 +9,6 @@ from guardrails.actions.base import (
     Call,
     Difference,
     MailAction,
-    Outcome,
 )
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
@@ -50,6 +49,3 @@ class DeleteDraft(MailAction[DeleteDraftArguments]):
         self, writer: MailWriter, arguments: DeleteDraftArguments, call: Call
     ) -> dict[str, Any]:
         return writer.delete_draft(arguments.draft_id, revision=call.revision, key=call.key)
-
-    def outcome(self, arguments: DeleteDraftArguments, answer: Mapping[str, Any]) -> Outcome:
-        return {"draft_id": arguments.draft_id}, ()

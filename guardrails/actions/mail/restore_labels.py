@@ -1,6 +1,6 @@
 """Put a mail's labels and folders back to what they were. For undoing alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -10,7 +10,6 @@ from guardrails.actions.base import (
     Call,
     Inverse,
     MailAction,
-    Outcome,
     subject_of,
 )
 from guardrails.facts.effects import Effect, hiding
@@ -62,9 +61,6 @@ class RestoreLabels(MailAction[RestoreLabelsArguments]):
         return writer.change_labels(
             arguments.email_id, add=arguments.add, remove=arguments.remove, key=call.key
         )
-
-    def outcome(self, arguments: RestoreLabelsArguments, answer: Mapping[str, Any]) -> Outcome:
-        return {"email_id": arguments.email_id}, ()
 
 
 def to_restore(email_id: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Inverse:

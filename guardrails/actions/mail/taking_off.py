@@ -1,10 +1,10 @@
 """What archiving and marking as read have in common: one label of the provider's own is taken off
 one mail."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
-from guardrails.actions.base import Arguments, Inverse, MailAction, Outcome
+from guardrails.actions.base import Arguments, Inverse, MailAction
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
@@ -39,6 +39,3 @@ class TakesOff(MailAction[MailArguments]):
 
     def already_so(self, arguments: MailArguments, facts: Facts, removals: Sequence[str]) -> bool:
         return facts.email is not None and self.label not in facts.email.labels
-
-    def outcome(self, arguments: MailArguments, answer: Mapping[str, Any]) -> Outcome:
-        return {"email_id": arguments.email_id}, ()
