@@ -15,7 +15,7 @@ from integrations.contracts import ContentType, Source
 from integrations.llm.completions import Payer
 from integrations.models import Account
 from integrations.registry import SYNCED
-from integrations.web.authentication import HasScope, caller_of
+from integrations.web.authentication import HasScope, caller_for, caller_of
 from integrations.web.serializers import StrictCharField, StrictSerializer
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
 from knowledge.search import retrieval
@@ -148,13 +148,9 @@ class SearchView(APIView):
         description="What was read of this user's accounts, the best first.",
     )
     def post(self, request: Request) -> Response:
-        asked = SearchFields(data=request.data)
-        asked.is_valid(raise_exception=True)
-        wanted = dict(asked.validated_data)
+        wanted = SearchFields.read(request.data)
         user_id = wanted.pop("user_id")
-        caller = caller_of(request)
-        if not caller.allows_user(user_id):
-            raise NotFound("There is no such user.", code="unknown_user")
+        caller = caller_for(request, user_id)
         accounts = list(
             Account.objects.filter(
                 organisation_id=caller.organisation_id, external_user_id=user_id
@@ -192,17 +188,12 @@ class SyncsView(APIView):
         description="Starts a sync (202). One that is running already is answered as it is (200).",
     )
     def post(self, request: Request) -> Response:
-        asked = SyncRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
-        user_id = asked.validated_data["user_id"]
-        caller = caller_of(request)
-        if not caller.allows_user(user_id):
-            raise NotFound("There is no such user.", code="unknown_user")
+        asked = SyncRequest.read(request.data)
         requested = start_sync(
-            organisation_id=caller.organisation_id,
-            external_user_id=user_id,
-            sources=asked.validated_data.get("sources", ()),
-            only_changes=asked.validated_data["only_changes"],
+            organisation_id=caller_for(request, asked["user_id"]).organisation_id,
+            external_user_id=asked["user_id"],
+            sources=asked.get("sources", ()),
+            only_changes=asked["only_changes"],
         )
         if requested is None:
             raise NotFound("This user has connected no such account.", code="unknown_account")

@@ -27,7 +27,7 @@ from agents.turns.responses import build_response, load_work
 from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
 from guardrails.approve.cards import list_cards
-from integrations.web.authentication import Caller, HasScope, caller_of
+from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
 
 PAGE = 50
 
@@ -38,20 +38,10 @@ class Conflict(exceptions.APIException):
     default_detail = "The last message of this session is still being worked on. Try again soon."
 
 
-def caller(request: Request, external_user_id: str) -> Caller:
-    """The caller, when it may act for this user. Another user's id is as unknown as none."""
-    auth = caller_of(request)
-    if not auth.allows_user(external_user_id):
-        raise exceptions.NotFound("There is no such user.", code="unknown_user")
-    return auth
-
-
 def start(request: Request, *, queued: bool) -> UUID:
     """Validate a chat request and store its turn."""
-    body = ChatRequest(data=request.data)
-    body.is_valid(raise_exception=True)
-    data = body.validated_data
-    auth = caller(request, data["user_id"])
+    data = ChatRequest.read(request.data)
+    auth = caller_for(request, data["user_id"])
     decisions = decisions_in(data)
     if decisions:
         ids = [UUID(decision["id"]) for decision in decisions]
@@ -76,6 +66,15 @@ def start(request: Request, *, queued: bool) -> UUID:
         raise exceptions.NotFound("There is no such session.", code="unknown_session") from error
     except opening.TurnRunning as error:
         raise Conflict from error
+
+
+def find_turn(auth: Caller, turn_id: UUID) -> Turn:
+    """A chat turn of somebody whom the caller may act for."""
+    rows = Turn.objects.filter(kind=Turn.Kind.CHAT, organisation_id=auth.organisation_id)
+    turn = rows.filter(id=turn_id).first()
+    if turn is None or not auth.allows_user(turn.external_user_id):
+        raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+    return turn
 
 
 class ChatView(APIView):
@@ -114,14 +113,7 @@ class TurnView(APIView):
     @extend_schema(responses=ChatResponse, operation_id="turn")
     def get(self, request: Request, turn_id: UUID) -> Response:
         """One turn as it stands now, for clients that lost the answer."""
-        turn = Turn.objects.filter(
-            id=turn_id,
-            kind=Turn.Kind.CHAT,
-            organisation_id=caller_of(request).organisation_id,
-        ).first()
-        if turn is None or not caller_of(request).allows_user(turn.external_user_id):
-            raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
-        return Response(build_response(turn.id))
+        return Response(build_response(find_turn(caller_of(request), turn_id).id))
 
 
 class StopView(APIView):
@@ -131,11 +123,7 @@ class StopView(APIView):
     def post(self, request: Request, turn_id: UUID) -> Response:
         """End a turn. An action that is under way ends first; `status` says when it is over."""
         auth = caller_of(request)
-        turn = Turn.objects.filter(
-            id=turn_id, kind=Turn.Kind.CHAT, organisation_id=auth.organisation_id
-        ).first()
-        if turn is None or not auth.allows_user(turn.external_user_id):
-            raise exceptions.NotFound("There is no such turn.", code="unknown_turn")
+        turn = find_turn(auth, turn_id)
         turns.stop_turn(turn.id, by=auth.principal, now=timezone.now())
         return Response(build_response(turn.id))
 
@@ -151,7 +139,7 @@ class ConversationsView(APIView):
     def get(self, request: Request) -> Response:
         """The user's newest sessions."""
         user_id = request.query_params.get("user_id", "")
-        auth = caller(request, user_id)
+        auth = caller_for(request, user_id)
         rows = Conversation.objects.filter(
             organisation_id=auth.organisation_id, external_user_id=user_id
         ).annotate(waits_for_person=escalations.of_conversation())

@@ -51,9 +51,7 @@ class ApprovalsView(APIView):
     def get(self, request: Request) -> Response:
         """What the user is asked about or was handed, newest first. Waiting ones count as
         shown to the person from now on."""
-        chosen = Page(data=request.query_params.dict())
-        chosen.is_valid(raise_exception=True)
-        page = chosen.validated_data
+        page = Page.read(request.query_params.dict())
         auth = caller_for(request, page["user_id"])
         found = list_cards(
             organisation_id=auth.organisation_id,
@@ -72,9 +70,7 @@ class DecideView(APIView):
     @extend_schema(request=Word, responses=Decided, operation_id="approval_decide")
     def post(self, request: Request, approval_id: UUID) -> Response:
         """Confirm or reject. The same word again gives the same answer, another one 409."""
-        body = Word(data=request.data)
-        body.is_valid(raise_exception=True)
-        word = body.validated_data
+        word = Word.read(request.data)
         auth = caller_for(request, word["user_id"])
         given: dict[str, Any] = {
             "organisation_id": auth.organisation_id,
@@ -99,9 +95,7 @@ class DecideAllView(APIView):
     def post(self, request: Request) -> Response:
         """Several at once, each bound to its own digest and answered for itself: one that
         cannot be decided neither stops nor carries the others."""
-        body = Batch(data=request.data)
-        body.is_valid(raise_exception=True)
-        wish = body.validated_data
+        wish = Batch.read(request.data)
         auth = caller_for(request, wish["user_id"])
         answers = batch.decide_all(
             [
@@ -128,9 +122,7 @@ class EditView(APIView):
         """Change arguments. That makes another action with a digest of its own, which waits
         (`approval` is then its card) and is decided like any other; the old one waits no
         longer. If the limits refuse the change, the old one waits on."""
-        body = Change(data=request.data)
-        body.is_valid(raise_exception=True)
-        change = body.validated_data
+        change = Change.read(request.data)
         auth = caller_for(request, change["user_id"])
         with in_http_terms():
             result = approvals.edit(
@@ -153,9 +145,7 @@ class DelegateView(APIView):
     @extend_schema(request=Delegation, responses=Card, operation_id="approval_delegate")
     def post(self, request: Request, approval_id: UUID) -> Response:
         """Hand it to somebody else: only they, or an operator, may decide it then."""
-        body = Delegation(data=request.data)
-        body.is_valid(raise_exception=True)
-        wish = body.validated_data
+        wish = Delegation.read(request.data)
         auth = caller_for(request, wish["user_id"])
         with in_http_terms():
             row = delegation.delegate(
@@ -175,9 +165,7 @@ class EscalateView(APIView):
     @extend_schema(request=Escalation, responses=Card, operation_id="approval_escalate")
     def post(self, request: Request, approval_id: UUID) -> Response:
         """Bring it to the operators' attention. It waits on; nothing is approved by it."""
-        body = Escalation(data=request.data)
-        body.is_valid(raise_exception=True)
-        wish = body.validated_data
+        wish = Escalation.read(request.data)
         auth = caller_for(request, wish["user_id"])
         with in_http_terms():
             row = delegation.escalate(
@@ -211,14 +199,7 @@ def _outcome(answer: batch.Answer) -> dict[str, Any]:
         status = "conflict" if answer.error == "conflict" else "error"
         body = {"status": status, "reason": answer.error, "handled": "", "result": {}}
         return {"id": str(answer.approval_id), "sentence": answer.sentence, **body}
-    return {
-        "id": str(answer.approval_id),
-        "status": result.status,
-        "reason": result.reason,
-        "sentence": result.sentence,
-        "handled": result.handled,
-        "result": result.result,
-    }
+    return {"id": str(answer.approval_id), **_became(result)}
 
 
 def _card(card: ApprovalCard) -> dict[str, Any]:
@@ -234,8 +215,12 @@ def _card(card: ApprovalCard) -> dict[str, Any]:
 
 
 def _decided(card: ApprovalCard, result: ActionResult) -> dict[str, Any]:
+    return {"approval": _card(card), **_became(result)}
+
+
+def _became(result: ActionResult) -> dict[str, Any]:
+    """What became of the action."""
     return {
-        "approval": _card(card),
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,

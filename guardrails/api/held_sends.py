@@ -69,9 +69,7 @@ class RecallView(APIView):
     def post(self, request: Request, held_send_id: UUID) -> Response:
         """Take a held action back: when this answers 200, it will not be carried out. Again
         gives the same answer; 409 when it was released before."""
-        body = Recall(data=request.data)
-        body.is_valid(raise_exception=True)
-        user_id = body.validated_data["user_id"]
+        user_id = Recall.read(request.data)["user_id"]
         auth = caller_for(request, user_id)
         try:
             card = held_sends.recall(

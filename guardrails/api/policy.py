@@ -162,9 +162,7 @@ class SimulateView(APIView):
     @extend_schema(request=Wish, responses=Simulated, operation_id="policy_simulate")
     def post(self, request: Request) -> Response:
         """What would be decided now about one action. It is not done, and nothing is written."""
-        body = Wish(data=request.data)
-        body.is_valid(raise_exception=True)
-        wish = body.validated_data
+        wish = Wish.read(request.data)
         accounts = accounts_of(request, wish["user_id"])
         action = registry.BY_NAME.get(wish["action_type"])
         account = next(

@@ -101,9 +101,7 @@ class ReplayView(APIView):
     @extend_schema(request=ReplayWish, responses=Replayed, operation_id="policy_replay")
     def post(self, request: Request) -> Response:
         """What a draft would have changed in the past. Nothing is changed, done or asked."""
-        body = ReplayWish(data=request.data)
-        body.is_valid(raise_exception=True)
-        wish = dict(body.validated_data)
+        wish = ReplayWish.read(request.data)
         last, of, source = wish.pop("n"), wish.pop("of"), wish.pop("source")
         accounts = accounts_of(request, wish.pop("user_id"))
         account = next((one for one in accounts if one.source == source), None)

@@ -5,17 +5,15 @@ from rest_framework.request import Request
 
 from integrations.contracts import AccountRef
 from integrations.models import Account
-from integrations.web.authentication import Caller, caller_of
+from integrations.web import authentication
+from integrations.web.authentication import Caller
 
 
 def caller_for(request: Request, external_user_id: str) -> Caller:
-    """The caller, when it may act for this user. Another user's id is as unknown as none."""
-    auth = caller_of(request)
+    """The caller, when it names a user that it may act for."""
     if not external_user_id:
         raise exceptions.ValidationError({"user_id": ["Say for which user."]})
-    if not auth.allows_user(external_user_id):
-        raise exceptions.NotFound("There is no such user.", code="unknown_user")
-    return auth
+    return authentication.caller_for(request, external_user_id)
 
 
 def accounts_of(request: Request, user_id: str) -> list[AccountRef]:

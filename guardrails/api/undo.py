@@ -38,9 +38,7 @@ class UndoView(APIView):
     def post(self, request: Request, action_id: UUID) -> Response:
         """A person's command to take an action back. What was changed since is left alone, and
         however often it is commanded, it acts once."""
-        body = Command(data=request.data)
-        body.is_valid(raise_exception=True)
-        user_id = body.validated_data["user_id"]
+        user_id = Command.read(request.data)["user_id"]
         auth = caller_for(request, user_id)
         try:
             result = undo.undo(

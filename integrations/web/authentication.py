@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
@@ -51,6 +51,14 @@ def caller_of(request: Request) -> Caller:
     if not isinstance(request.auth, Caller):
         raise NotAuthenticated
     return request.auth
+
+
+def caller_for(request: Request, external_user_id: str) -> Caller:
+    """The caller, when it may act for this user. Another user's id is as unknown as none."""
+    caller = caller_of(request)
+    if not caller.allows_user(external_user_id):
+        raise NotFound("There is no such user.", code="unknown_user")
+    return caller
 
 
 def caller_by_token(token: str) -> Caller | None:

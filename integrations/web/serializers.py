@@ -9,6 +9,13 @@ from rest_framework import serializers
 class StrictSerializer(serializers.Serializer[Any]):
     """Refuses fields it does not know, so that a typo never silently changes a request."""
 
+    @classmethod
+    def read(cls, data: Any) -> dict[str, Any]:
+        """The values of a request. Raises ValidationError."""
+        given = cls(data=data)
+        given.is_valid(raise_exception=True)
+        return dict(given.validated_data)
+
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
             unknown = sorted(set(map(str, data)) - set(self.fields))
