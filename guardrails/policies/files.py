@@ -6,21 +6,18 @@ the file says. Nothing is changed before its differences were shown.
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from importlib import resources
 from typing import Any, TypeVar
 
-import yaml
 from django.core.exceptions import NON_FIELD_ERRORS as NON_FIELD, ValidationError as InvalidRow
 from django.db import transaction
 from django.db.models import ProtectedError
 
-from guardrails.actions import registry
 from guardrails.decide.policy_file import AllowedActionEntry, Group, Listed, PolicyFile
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
-from guardrails.policies import changes, format as policy_format, presets
+from guardrails.policies import changes, differences as policy_differences
 from guardrails.policies.changes import Author
-from guardrails.policies.format import KEYS, Difference
-from guardrails.policies.text import PolicyFileError, read
+from guardrails.policies.differences import KEYS, Difference
+from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 
 R = TypeVar("R", AllowedAction, AllowedActionOption, TargetGroup)
@@ -32,32 +29,6 @@ COLUMNS = {
     "id": "external_id",
 }
 Row = AllowedAction | AllowedActionOption | TargetGroup
-
-
-def preset_names() -> list[str]:
-    """The policies that come with Remit."""
-    folder = resources.files("guardrails.policies").joinpath("preset_files")
-    return sorted(one.name.removesuffix(".yaml") for one in folder.iterdir())
-
-
-def preset(name: str) -> str:
-    """The text of a policy that comes with Remit. Raises PolicyFileError."""
-    if name not in preset_names():
-        raise PolicyFileError(f"There is no preset “{name}”. Known: {', '.join(preset_names())}.")
-    folder = resources.files("guardrails.policies").joinpath("preset_files")
-    return folder.joinpath(f"{name}.yaml").read_text("utf-8")
-
-
-def presets_for(account: Account) -> dict[str, str]:
-    """The presets that fit an account of this source: what each is for, by name."""
-    default = presets.default_for(account.source)
-    names = sorted(preset_names(), key=lambda name: (name != default, name))
-    texts = {name: preset(name) for name in names}
-    return {
-        name: text.partition("\n")[0].removeprefix("# ")
-        for name, text in texts.items()
-        if _fits(account, read(text))
-    }
 
 
 def exported(account: Account) -> PolicyFile:
@@ -99,13 +70,6 @@ def exported(account: Account) -> PolicyFile:
     )
 
 
-def as_yaml(policy: PolicyFile) -> str:
-    found: str = yaml.safe_dump(
-        policy.model_dump(mode="json", exclude_none=True), sort_keys=False, allow_unicode=True
-    )
-    return found
-
-
 def whole(account: Account, wanted: PolicyFile) -> PolicyFile:
     """The account's policy as it would be after the file, with every section and in canonical
     form. Reads only. Raises PolicyFileError where `apply` would."""
@@ -141,7 +105,7 @@ def whole(account: Account, wanted: PolicyFile) -> PolicyFile:
 
 def differences(account: Account, wanted: PolicyFile) -> tuple[Difference, ...]:
     """What the file would change, section by section. Reads only."""
-    return policy_format.differences(exported(account), wanted)
+    return policy_differences.differences(exported(account), wanted)
 
 
 def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Difference, ...]:
@@ -160,11 +124,6 @@ def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Diff
             except ProtectedError as error:
                 raise PolicyFileError("A group that goes is still used by a target.") from error
     return found
-
-
-def _fits(account: Account, policy: PolicyFile) -> bool:
-    actions = [registry.BY_NAME.get(one.action) for one in policy.allowed_actions or ()]
-    return all(action and action.works_on(account.source) for action in actions)
 
 
 def _write(account: Account, found: tuple[Difference, ...], rows: list[Row]) -> None:

@@ -1,11 +1,15 @@
 """Ready-made policy that operators start from."""
 
 from collections.abc import Iterable
+from importlib import resources
 from uuid import UUID
 
 from django.db import transaction
 
+from guardrails.actions import registry
+from guardrails.decide.policy_file import PolicyFile
 from guardrails.models import AllowedActionOption, TargetGroup
+from guardrails.policies.text import PolicyFileError, read
 from integrations.contracts import Named
 from integrations.models import Account
 from integrations.registry import BY_SOURCE
@@ -14,11 +18,36 @@ THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
 # The policy of a new account: private actions are free, receivers must be typed, listed or
 # written to before, what reaches others is asked about. One file a kind.
 DEFAULT = "new-account"
+FOLDER = resources.files("guardrails.policies").joinpath("preset_files")
 
 
 def default_for(source: str) -> str:
     """The name of the preset that a new account of this source starts from."""
     return f"{DEFAULT}-{BY_SOURCE[source].kind}"
+
+
+def list_names() -> list[str]:
+    """The policies that come with Remit."""
+    return sorted(one.name.removesuffix(".yaml") for one in FOLDER.iterdir())
+
+
+def load(name: str) -> str:
+    """The text of a policy that comes with Remit. Raises PolicyFileError."""
+    if name not in list_names():
+        raise PolicyFileError(f"There is no preset “{name}”. Known: {', '.join(list_names())}.")
+    return FOLDER.joinpath(f"{name}.yaml").read_text("utf-8")
+
+
+def list_for(account: Account) -> dict[str, str]:
+    """The presets that fit an account of this source: what each is for, by name."""
+    default = default_for(account.source)
+    names = sorted(list_names(), key=lambda name: (name != default, name))
+    texts = {name: load(name) for name in names}
+    return {
+        name: text.partition("\n")[0].removeprefix("# ")
+        for name, text in texts.items()
+        if _fits(account, read(text))
+    }
 
 
 def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
@@ -48,3 +77,8 @@ def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
                 defaults={"name": name, "group": group},
             )
     return group
+
+
+def _fits(account: Account, policy: PolicyFile) -> bool:
+    actions = [registry.BY_NAME.get(one.action) for one in policy.allowed_actions or ()]
+    return all(action and action.works_on(account.source) for action in actions)

@@ -15,7 +15,7 @@ from guardrails.policies import (
     text as policy_text,
 )
 from guardrails.policies.changes import Author
-from guardrails.policies.format import Difference
+from guardrails.policies.differences import Difference
 from guardrails.policies.simulation import Replay, difference
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account

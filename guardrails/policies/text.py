@@ -1,9 +1,10 @@
-"""The text of a policy file, YAML or JSON, read as plain data. Pure.
+"""The text of a policy file, YAML or JSON, read and written. Pure.
 
 The sender of the text is not trusted: what a reviewer could misread is refused, and so is what
 costs more to read than it is long.
 """
 
+import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -13,8 +14,8 @@ from pydantic import ValidationError
 
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.facts.text import storable, visible
-from guardrails.policies import format as policy_format
-from guardrails.policies.format import KEYS
+from guardrails.policies import differences
+from guardrails.policies.differences import KEYS
 
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 20
@@ -69,6 +70,16 @@ def read(text: str) -> PolicyFile:
         raise PolicyFileError(f"This is neither YAML nor JSON: {error}") from error
 
 
+def write(policy: PolicyFile, form: str) -> str:
+    """The policy as a text in this form, “yaml” or “json”."""
+    if form == "json":
+        return json.dumps(policy.model_dump(mode="json"), indent=2, ensure_ascii=False)
+    found: str = yaml.safe_dump(
+        policy.model_dump(mode="json", exclude_none=True), sort_keys=False, allow_unicode=True
+    )
+    return found
+
+
 def parsed(raw: Any) -> PolicyFile:
     """The policy in plain data. Raises PolicyFileError."""
     try:
@@ -85,7 +96,7 @@ def parsed(raw: Any) -> PolicyFile:
         except ValueError as error:
             raise PolicyFileError(f"“{visible(one, limit=80)}” {error}.") from error
     for section in KEYS:
-        for key in _twice(policy_format.keys(found, section)):
+        for key in _twice(differences.keys(found, section)):
             name = " ".join(filter(None, key))
             raise PolicyFileError(f"{section}: “{name}” is listed twice.")
     return found

@@ -13,16 +13,17 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from guardrails.admin.authors import operator
 from unfold.admin import ModelAdmin
 
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page
-from guardrails.admin.authors import operator
 from guardrails.admin.scope import choose_organisation, uuid_or_none
-from guardrails.approve import approvals, batch, decision_time, delegation
+from guardrails.approve import approvals, batch, delegation
 from guardrails.approve.approval_rows import ApprovalConflict, with_account
+from guardrails.approve.deciders import QUICK_SECONDS, list_deciders
 from guardrails.facts.text import visible
 from guardrails.models import Approval
 
@@ -214,10 +215,8 @@ def deciders(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         "organisations": organisations,
         "organisation": chosen,
         "days": DAYS,
-        "quick": f"{decision_time.QUICK_SECONDS:.0f}",
-        "deciders": decision_time.deciders(since=since, organisation_id=chosen.id)
-        if chosen
-        else (),
+        "quick": f"{QUICK_SECONDS:.0f}",
+        "deciders": list_deciders(since=since, organisation_id=chosen.id) if chosen else (),
     }
     return TemplateResponse(request, "guardrails/deciders.html", {**context, **values})
 

@@ -18,7 +18,7 @@ from guardrails.admin.scope import choose_account
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
-from guardrails.policies import explain, files as policy_files
+from guardrails.policies import explain, presets
 from guardrails.policies.explain import Effective
 from guardrails.policies.findings import findings
 from guardrails.policies.why import why
@@ -60,7 +60,7 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
             "refused": [one for one in lines if one.effective.verdict == "refuse"],
             "findings": findings(policy, source),
             "is_empty": not policy.allowed_actions,
-            "presets": policy_files.presets_for(account) if not policy.allowed_actions else {},
+            "presets": presets.list_for(account) if not policy.allowed_actions else {},
             "target": target,
             "reach": explain.may_ever(policy, source, target, now=timezone.now()) if target else (),
             "refusals": _refusals(account),

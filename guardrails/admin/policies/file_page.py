@@ -1,7 +1,6 @@
 """A whole policy in the browser: downloaded, or put in place after its differences were shown."""
 
 import hashlib
-import json
 from typing import Any
 
 from django import forms
@@ -11,9 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from guardrails.admin.authors import author
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
-from guardrails.admin.authors import author
 from guardrails.admin.policies.account_page import address_of
 from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
 from guardrails.admin.scope import choose_account
@@ -22,12 +21,13 @@ from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies import (
     files as policy_files,
+    presets,
     shadow,
     simulation,
     text as policy_text,
 )
+from guardrails.policies.differences import Difference
 from guardrails.policies.findings import findings
-from guardrails.policies.format import Difference
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 
@@ -78,11 +78,7 @@ def export_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if account is None or form not in FORMATS:
         raise Http404("There is no such account or format.")
     policy = policy_files.exported(account)
-    text = (
-        policy_files.as_yaml(policy)
-        if form == "yaml"
-        else json.dumps(policy.model_dump(mode="json"), indent=2, ensure_ascii=False)
-    )
+    text = policy_text.write(policy, form)
     name = f"policy-{account.source}-{account.pk}.{form}"
     return HttpResponse(
         text,
@@ -98,7 +94,7 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if account is None:
         raise Http404("There is no such account.")
     context |= {
-        "presets": policy_files.presets_for(account),
+        "presets": presets.list_for(account),
         "may_apply": may_apply(request),
         "form": PolicyTextForm(),
     }
@@ -131,7 +127,7 @@ def _text(request: HttpRequest, context: dict[str, Any]) -> str:
     """The policy that somebody chose; empty when there is none yet."""
     preset = request.GET.get("preset", "")
     if request.method != "POST":
-        return policy_files.preset(preset) if preset in policy_files.preset_names() else ""
+        return presets.load(preset) if preset in presets.list_names() else ""
     if "shown" in request.POST:
         return request.POST.get("text", "")
     form = context["form"] = PolicyTextForm(request.POST, request.FILES)

@@ -1,6 +1,5 @@
 """`manage.py policy`: an account's policy as a file, shown before it is applied."""
 
-import json
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         load.add_argument("file", nargs="?", help="A YAML or JSON file; - for standard input.")
         load.add_argument(
             "--preset",
-            choices=[presets.DEFAULT, *policy_files.preset_names()],
+            choices=[presets.DEFAULT, *presets.list_names()],
             help=f"A policy that comes with Remit, instead of a file: {presets.DEFAULT} is the "
             "one for this source.",
         )
@@ -72,12 +71,7 @@ class Command(BaseCommand):
         return found
 
     def export(self, account: Account, form: str) -> None:
-        policy = policy_files.exported(account)
-        self.stdout.write(
-            policy_files.as_yaml(policy)
-            if form == "yaml"
-            else json.dumps(policy.model_dump(mode="json"), indent=2, ensure_ascii=False)
-        )
+        self.stdout.write(policy_text.write(policy_files.exported(account), form))
 
     def load(self, account: Account, options: dict[str, Any]) -> None:
         wanted = policy_text.read(text(options))
@@ -109,9 +103,9 @@ def text(options: dict[str, Any]) -> str:
     if bool(options["file"]) == bool(options["preset"]):
         raise CommandError("Name a file or a --preset, one of them.")
     if options["preset"] == presets.DEFAULT:
-        return policy_files.preset(presets.default_for(options["source"]))
+        return presets.load(presets.default_for(options["source"]))
     if options["preset"]:
-        return policy_files.preset(options["preset"])
+        return presets.load(options["preset"])
     if options["file"] == "-":
         return sys.stdin.read(policy_text.MAX_CHARS + 1)
     try:

@@ -1,17 +1,14 @@
 """A policy as a file: what is exported is imported, and nothing is misread."""
 
-import json
-
 import pytest
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
-from guardrails.policies import files as policy_files
 from guardrails.policies.changes import Author
 from guardrails.policies.files import apply, differences, exported, whole
-from guardrails.policies.text import PolicyFileError, parsed, read
+from guardrails.policies.text import PolicyFileError, parsed, read, write
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -44,11 +41,7 @@ def history(office: Office) -> list[str]:
 def test_what_is_exported_changes_nothing_when_imported(
     office: Office, policy: PolicyFile, form: str
 ) -> None:
-    text = (
-        policy_files.as_yaml(policy)
-        if form == "yaml"
-        else json.dumps(policy.model_dump(mode="json"))
-    )
+    text = write(policy, form)
     assert read(text) == policy
     assert apply(office.mailbox, read(text), author=COMMAND) == ()
     assert history(office) == []
@@ -151,17 +144,3 @@ def test_a_group_that_cannot_be_is_refused_before_anything_is_shown(
     with pytest.raises(PolicyFileError, match=r"groups: “x*”: name: "):
         apply(office.mailbox, wanted, author=COMMAND)
     assert history(office) == []
-
-
-@pytest.mark.parametrize("name", policy_files.preset_names())
-def test_every_preset_can_be_applied(office: Office, name: str) -> None:
-    accounts = (office.mailbox, office.tracker, office.diary, office.drive, office.servers)
-    account = next(one for one in accounts if name in policy_files.presets_for(one))
-    apply(account, read(policy_files.preset(name)), author=COMMAND)
-    assert AllowedAction.objects.exists()
-    assert AllowedAction.objects.filter(action_type="send_email", approval_mode="auto").count() == 0
-
-
-def test_an_unknown_preset_is_named() -> None:
-    with pytest.raises(PolicyFileError, match="careful-mailbox"):
-        policy_files.preset("../models")

@@ -10,7 +10,11 @@ from django.core.management import call_command
 from guardrails.actions.registry import ACTIONS
 from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
+from guardrails.models import AllowedAction
 from guardrails.policies import presets
+from guardrails.policies.changes import Author
+from guardrails.policies.files import apply
+from guardrails.policies.text import PolicyFileError, read
 from integrations.models import Account
 from tests.guardrails.office import CHAT, Office, minutes_ago, webhook
 from tests.guardrails.values import ADA, STRANGER
@@ -120,3 +124,17 @@ def test_documents_that_others_read_are_confirmed(office: Office) -> None:
     office.list_target("append_document", "recipient", ADA)
     assert outcome(office, "append_document", more) == ("pending", "needs_approval")
     assert len(office.calls()) == 1
+
+
+@pytest.mark.parametrize("name", presets.list_names())
+def test_every_preset_can_be_applied(office: Office, name: str) -> None:
+    accounts = (office.mailbox, office.tracker, office.diary, office.drive, office.servers)
+    account = next(one for one in accounts if name in presets.list_for(one))
+    apply(account, read(presets.load(name)), author=Author(name="command", door="command"))
+    assert AllowedAction.objects.exists()
+    assert AllowedAction.objects.filter(action_type="send_email", approval_mode="auto").count() == 0
+
+
+def test_an_unknown_preset_is_named() -> None:
+    with pytest.raises(PolicyFileError, match="careful-mailbox"):
+        presets.load("../models")

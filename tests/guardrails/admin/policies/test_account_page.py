@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
-from guardrails.policies.remedies import REMEDIES
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
@@ -16,8 +15,9 @@ from guardrails.execute.executor import execute
 from guardrails.facts import reasons
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction
-from guardrails.policies import files as policy_files, text as policy_text
+from guardrails.policies import files as policy_files, presets, text as policy_text
 from guardrails.policies.findings import findings
+from guardrails.policies.why import REMEDIES
 from integrations.models import Account
 from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
@@ -172,7 +172,7 @@ def test_a_preset_is_shown_in_words_and_then_applied(office: Office, client: Cli
     assert "Allowed action “Archive a mail”" in text
     assert "done without asking, only if the mail provably comes from" in text
     assert not AllowedAction.objects.exists()
-    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
+    body = {"text": presets.load("newsletter-triage"), "shown": shown(text), "_save": "1"}
     answer = client.post(address, body, follow=True).content.decode()
     assert "2 entries changed." in answer
     assert set(AllowedAction.objects.values_list("action_type", flat=True)) == {
@@ -187,7 +187,7 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
     text = client.get(address + "&preset=newsletter-triage").content.decode()
     office.permit("archive")
 
-    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
+    body = {"text": presets.load("newsletter-triage"), "shown": shown(text), "_save": "1"}
     answer = client.post(address, body).content.decode()
 
     assert "The policy changed meanwhile." in answer
@@ -287,7 +287,7 @@ def test_applying_needs_the_rights(office: Office, client: Client) -> None:
     watching = log_in("rita", "view_allowedaction")
 
     seen = watching.get(address + "&preset=newsletter-triage").content.decode()
-    body = {"text": policy_files.preset("newsletter-triage"), "shown": shown(text), "_save": "1"}
+    body = {"text": presets.load("newsletter-triage"), "shown": shown(text), "_save": "1"}
 
     assert "You may look, but not apply it." in seen
     assert watching.post(address, body).status_code == 403

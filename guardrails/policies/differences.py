@@ -1,4 +1,4 @@
-"""How an account's policy is written down, and what differs between two of them."""
+"""What differs between two policies of an account, for programs and in words."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class Decider:
         return self.decisions >= 10 and self.quick * 2 > self.decisions
 
 
-def deciders(*, since: datetime, organisation_id: UUID | None = None) -> tuple[Decider, ...]:
+def list_deciders(*, since: datetime, organisation_id: UUID | None = None) -> tuple[Decider, ...]:
     """Who decided since then, the quickest first. One query."""
     rows: QuerySet[Approval] = Approval.objects.filter(state__in=DECIDED, decided_at__gte=since)
     if organisation_id is not None:
