@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
-from integrations.field_types import FileId, Identifier, Instant, LocalTime, Text, lines
+from integrations.contracts.field_types import FileId, Identifier, Instant, LocalTime, Text, lines
 
 # What an account holds, at any provider. Actions, conditions, tools and turns are about kinds.
 Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
@@ -42,12 +42,18 @@ class AccountRef:
     features: tuple[str, ...] = ()  # what an admin opted the account in to
 
 
-class ProviderObject(BaseModel):
+class Value(BaseModel):
+    """Something that a provider says."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ProviderObject(Value):
     """`revision` says which state of the object this is: opaque text of its provider, compared for
     equality alone; empty where it has none. Which of two is newer a provider says by a rising
     `version` (0: it has none), by `updated_at`, or not at all."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     id: Identifier
     revision: Text = ""
@@ -55,9 +61,7 @@ class ProviderObject(BaseModel):
     updated_at: Instant | None = None
 
 
-class Attachment(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class Attachment(Value):
     name: Text
     mime_type: Text = "application/octet-stream"
     size: int = 0
@@ -65,10 +69,8 @@ class Attachment(BaseModel):
     file_id: FileId = None
 
 
-class Authentication(BaseModel):
+class Authentication(Value):
     """What the receiving server found about the sender: pass, fail or none each."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     spf: Text = "none"
     dkim: Text = "none"
@@ -112,9 +114,7 @@ class Document(ProviderObject):
     owner: Text = ""
 
 
-class Attendee(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class Attendee(Value):
     email: Text
     name: Text = ""
     status: Text = ""
@@ -195,19 +195,15 @@ class OutgoingMail:
     reply_to_id: str | None = None
 
 
-class Named(BaseModel):
+class Named(Value):
     """A label, folder or project that exists at the provider: identity and name."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: Text
     name: Text
 
 
-class Project(BaseModel):
+class Project(Value):
     """A project of the issue tracker: its key is its identity."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     key: Text
     name: Text
@@ -221,29 +217,23 @@ class Folder(Named):
     shared_with: tuple[Text, ...] | None = None
 
 
-class Mailbox(BaseModel):
+class Mailbox(Value):
     """Whose mailbox it is and who else reads it."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     address: Text
     shared_with: tuple[Text, ...]
 
 
-class Correspondence(BaseModel):
+class Correspondence(Value):
     """How often the user and one exact address wrote to each other, whole mailbox."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     address: Text
     received: int
     sent: int
 
 
-class Operation(BaseModel):
+class Operation(Value):
     """A write the provider has performed under one of our idempotency keys."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     key: str
     status: int
@@ -251,11 +241,9 @@ class Operation(BaseModel):
     performed_at: datetime
 
 
-class Change(BaseModel):
+class Change(Value):
     """One entry of a provider's history: what was changed, when, and by whom: through our
     client id or by somebody else. `key` is our idempotency key where the provider knows one."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: Text = Field(min_length=1, max_length=200)
     kind: Text = Field(max_length=60)
