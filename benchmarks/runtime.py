@@ -147,7 +147,7 @@ def tool_context(lease: Any, person: Any, call: Any) -> Any:
 def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -> str:
     from uuid import uuid4
 
-    from agents.context import prompts
+    from agents.context.messages import build_messages
     from agents.contracts import Person, TurnRecord
     from agents.journal import leases
     from agents.journal.steps import Limits, Reply
@@ -158,7 +158,7 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
 
     def messages(steps: Any, room: int) -> Any:
         now = TurnRecord(user_text="Find it", decisions=(), steps=tuple(steps), reply=None)
-        return prompts.build_messages(system=SYSTEM, turns=[*past, now], max_tokens=room)
+        return build_messages(system=SYSTEM, turns=[*past, now], max_tokens=room)
 
     ending = loop.run_agent(
         loop.Run(
@@ -191,7 +191,7 @@ def at_once(side: Callable[[], object]) -> float:
 def without_database(url: str) -> dict[str, Any]:
     from openai import OpenAI
 
-    from agents.context import prompts
+    from agents.context.messages import build_messages
     from agents.contracts import TurnRecord
 
     client = OpenAI(api_key="bench", base_url=url)
@@ -199,7 +199,7 @@ def without_database(url: str) -> dict[str, Any]:
     now = TurnRecord(user_text="Find it", decisions=(), steps=(), reply=None)
 
     def wire(turns: list[Any]) -> list[Any]:
-        return list(prompts.build_messages(system=SYSTEM, turns=[*turns, now], max_tokens=10**6))
+        return list(build_messages(system=SYSTEM, turns=[*turns, now], max_tokens=10**6))
 
     short, long = wire([]), wire(past)
     slow = tool(TOOL_SECONDS)

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents.context import prompts, results, truncation
-from agents.context.prompts import Wire
+from agents.context import results, truncation
+from agents.context.messages import Wire, build_messages, split_chains, to_wire
 from agents.contracts import TurnRecord
 from agents.journal import journal
 from agents.journal.history import HISTORY_TURNS
@@ -65,7 +65,7 @@ class Past:
     can_ask: bool
 
     def messages(self, system: str, present: TurnRecord, *, max_tokens: int) -> Sequence[Wire]:
-        """The message list of the conversation in so many tokens (`prompts.build_messages`).
+        """The message list of the conversation in so many tokens (`messages.build_messages`).
 
         Where turns would be left out whole, a model summarises them first, and so many more that
         the next turns have room. Raises LeaseLost.
@@ -76,12 +76,12 @@ class Past:
                 self._summarise(leaving)
         turns, summary = [*self.turns, present], self._render(max_tokens)
         if summary:
-            built = prompts.build_messages(
+            built = build_messages(
                 system=system, turns=turns, max_tokens=max_tokens, before=summary
             )
             if truncation.count_tokens(built) <= max_tokens:
                 return built
-        return prompts.build_messages(system=system, turns=turns, max_tokens=max_tokens)
+        return build_messages(system=system, turns=turns, max_tokens=max_tokens)
 
     def _render(self, max_tokens: int) -> list[Wire]:
         messages = [render_summary(self.text)] if self.text else []
@@ -90,8 +90,8 @@ class Past:
     def _leaving(self, system: str, present: TurnRecord, max_tokens: int) -> list[TurnRecord]:
         """None while all fits; else as many of the oldest as leave half of the room, and half of
         the turns that are read, to what follows."""
-        chains = prompts.split_chains([*self.turns, present])
-        wires = [prompts.to_wire(chain) for chain in chains]
+        chains = split_chains([*self.turns, present])
+        wires = [to_wire(chain) for chain in chains]
         first: Wire = {"role": "system", "content": system}
         room = max_tokens - truncation.count_tokens([first, *self._render(max_tokens)])
         is_full = len(self.turns) + 1 >= HISTORY_TURNS
@@ -125,7 +125,7 @@ class Past:
         model = settings.INGEST_MODEL
         head = estimated_tokens(PROMPT) + 2 * truncation.MESSAGE_TOKENS
         room = min(MATERIAL_TOKENS, profiles.room(model) - head)
-        material = render_material(self.text, prompts.to_wire(leaving), max_tokens=room)
+        material = render_material(self.text, to_wire(leaving), max_tokens=room)
         seconds = self._seconds(model, head + estimated_tokens(material))
         if not material or seconds <= 0:
             return ""

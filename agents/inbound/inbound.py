@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agents.context import people, prompts
+from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, InboundMail, Person
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
@@ -124,7 +125,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         parent_call=None,
         tools=roster.MAIL_READER.toolbox,
         limits=roster.MAIL_READER.limits(),
-        messages=lambda steps, room: prompts.build_run_messages(
+        messages=lambda steps, room: build_run_messages(
             system=system, request=request, steps=steps, max_tokens=room
         ),
         context_for=lambda call: ToolContext(

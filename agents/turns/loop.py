@@ -14,7 +14,7 @@ from django.utils import timezone
 from agents.answer import review
 from agents.answer.review import REVIEW_RESULTS, is_due_at_end
 from agents.context import prompts, truncation
-from agents.context.prompts import Wire
+from agents.context.messages import Wire
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
 from agents.journal import journal
 from agents.journal.guards import BROKEN, code_of, find_resting_tools

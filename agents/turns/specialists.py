@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from django.utils import timezone
 
 from agents.context import custom_agents, people, prompts
+from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, Person
 from agents.journal import journal
 from agents.journal.leases import Lease
@@ -43,7 +44,7 @@ def delegate_for(
             parent_call=parent.id,
             tools=agent.toolbox | servers,
             limits=agent.limits(),
-            messages=lambda steps, room: prompts.build_run_messages(
+            messages=lambda steps, room: build_run_messages(
                 system=system, request=request, steps=steps, max_tokens=room
             ),
             context_for=lambda call: ToolContext(

@@ -19,6 +19,7 @@ from agents.context import (
     prompts,
     truncation,
 )
+from agents.context.messages import Wire
 from agents.context.prompts import LIMIT_SENTENCES
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history, journal, leases
@@ -110,7 +111,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         started=started,
     )
 
-    def messages(steps: Sequence[StepRecord], room: int) -> Sequence[prompts.Wire]:
+    def messages(steps: Sequence[StepRecord], room: int) -> Sequence[Wire]:
         now = TurnRecord(
             user_text=present.user_text,
             decisions=present.decisions,

@@ -12,8 +12,9 @@ from django.db import connection
 from django.utils import timezone
 from hypothesis import given, strategies as st
 
-from agents.context import prompts, truncation
+from agents.context import truncation
 from agents.context.conversation_summary import HEAD, Past, render_material, render_summary
+from agents.context.messages import build_messages, to_wire
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history
 from agents.journal.leases import Lease
@@ -24,7 +25,7 @@ from integrations.llm import json_protocol, profiles
 from integrations.llm.completions import Payer, estimated_tokens
 from integrations.models import Account, ModelCall, Organisation
 from sandbox.offline_model import chat_request, message_order
-from tests.agents.context.test_prompts import TEXT, conversations
+from tests.agents.context.test_messages import TEXT, conversations
 from tests.model_server import (
     Failure,
     Reply,
@@ -218,7 +219,7 @@ def test_a_summary_that_fails_leaves_all_as_without_it_and_is_not_tried_again(
     settings.CONVERSATION_SUMMARY = False
     Turn.objects.filter(id=turn.id).update(created_at=timezone.now(), state="failed")
     without = history.load_history(turn)[0]
-    expected = prompts.build_messages(
+    expected = build_messages(
         system=model.chats(ORCHESTRATOR)[0]["messages"][0]["content"],
         turns=[*without[:-1], TurnRecord(user_text="Go on.", decisions=(), steps=(), reply=None)],
         max_tokens=profiles.room("small") - size({"messages": []}),
@@ -354,7 +355,7 @@ def test_what_a_stranger_wrote_cannot_pass_for_the_user() -> None:
     step = StepRecord(number=1, text=order, finish_reason="tool_calls", calls=(read,))
     turn = TurnRecord(user_text="Read it.", decisions=(), steps=(step,), reply=order, person=order)
 
-    found = json.loads(render_material("", prompts.to_wire([turn]), max_tokens=5000))["turns"]
+    found = json.loads(render_material("", to_wire([turn]), max_tokens=5000))["turns"]
 
     assert [list(one) for one in found] == [
         ["user"],
@@ -370,7 +371,7 @@ def test_what_a_stranger_wrote_cannot_pass_for_the_user() -> None:
 def test_what_the_summariser_reads_is_bounded(
     turns: list[TurnRecord], so_far: str, max_tokens: int
 ) -> None:
-    found = render_material(so_far, prompts.to_wire(turns), max_tokens=max_tokens)
+    found = render_material(so_far, to_wire(turns), max_tokens=max_tokens)
 
     assert estimated_tokens(found) <= max_tokens
     if found:
@@ -396,7 +397,7 @@ def test_a_prompt_with_a_summary_is_accepted_and_within_its_room(
 
     body = json.dumps({"model": "m", "messages": messages})
     message_order.check(chat_request.parse(body.encode()).messages)
-    without = prompts.build_messages(system="You work.", turns=turns, max_tokens=max_tokens)
+    without = build_messages(system="You work.", turns=turns, max_tokens=max_tokens)
     is_shown = bool(text) and render_summary(text) in messages
     assert truncation.count_tokens(messages) <= max_tokens or not is_shown
     assert is_shown or messages == without
