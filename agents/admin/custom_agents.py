@@ -1,16 +1,12 @@
 """Admin of custom agents, with what their runs took."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -20,8 +16,7 @@ from unfold.widgets import (
 from agents.context import custom_agents
 from agents.models import CustomAgent
 from agents.turns import roster
-from guardrails.policies import changes
-from guardrails.policies.changes import Author
+from guardrails.policies.recorded_admin import RecordedAdmin
 from integrations.llm.completions import dollars
 from integrations.registry import BY_SOURCE
 
@@ -73,7 +68,7 @@ class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(CustomAgent)
-class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class CustomAgentAdmin(RecordedAdmin):
     form = CustomAgentForm
     list_display = ("name", "organisation", "enabled", "sees", "runs", "latency", "tokens", "cost")
     list_filter = ("enabled", "organisation")
@@ -92,23 +87,6 @@ class CustomAgentAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untype
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CustomAgent]:
         return custom_agents.measure_runs(super().get_queryset(request), now=timezone.now())
-
-    def recording(self, ids: Sequence[UUID], request: HttpRequest) -> AbstractContextManager[None]:
-        """Whatever becomes of these rows meanwhile is in the history of policy."""
-        who = Author(name=f"operator:{request.user.get_username()}", door="admin")
-        return changes.recording(CustomAgent, ids, author=who)
-
-    def save_model(self, request: HttpRequest, obj: CustomAgent, form: Any, change: bool) -> None:
-        with self.recording([obj.pk], request):
-            super().save_model(request, obj, form, change)
-
-    def delete_model(self, request: HttpRequest, obj: CustomAgent) -> None:
-        with self.recording([obj.pk], request):
-            super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[CustomAgent]) -> None:
-        with self.recording(list(queryset.values_list("pk", flat=True)), request):
-            super().delete_queryset(request, queryset)
 
     @display(description="Sees")  # type: ignore[untyped-decorator]
     def sees(self, agent: CustomAgent) -> str:

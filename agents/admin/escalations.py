@@ -6,9 +6,9 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import display
 
@@ -16,14 +16,14 @@ from agents.answer import escalations
 from agents.models import Escalation
 from agents.office import turn_page
 from audit.ledger import timeline
-from integrations.web.admin_lists import ReadOnlyAdmin, RowContext
+from integrations.web.admin_pages import ReadOnlyAdmin, RowPage
 
 NEWEST = 30
 COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
 
 
 @admin.register(Escalation)
-class EscalationAdmin(RowContext, ReadOnlyAdmin):
+class EscalationAdmin(RowPage, ReadOnlyAdmin):
     """What waits comes first, the longest wait on top."""
 
     list_display = ("since", "external_user_id", "why", "state_label", "taken_by", "done_by")
@@ -47,6 +47,7 @@ class EscalationAdmin(RowContext, ReadOnlyAdmin):
     )
     readonly_fields = ("state_label", "taken_when", "done_when")
     change_form_outer_before_template = "agents/escalation.html"
+    buttons = ("take", "finish")
 
     @display(description="Since", ordering="created_at")  # type: ignore[untyped-decorator]
     def since(self, row: Escalation) -> str:
@@ -68,20 +69,11 @@ class EscalationAdmin(RowContext, ReadOnlyAdmin):
     def done_when(self, row: Escalation) -> str:
         return timeline.moment(row.done_at) if row.done_at else "not yet"
 
-    def get_urls(self) -> list[URLPattern]:
-        take, finish = map(self.admin_site.admin_view, (self.take, self.finish))
-        return [
-            path("<uuid:escalation_id>/take/", take, name="agents_escalation_take"),
-            path("<uuid:escalation_id>/finish/", finish, name="agents_escalation_finish"),
-            *super().get_urls(),
-        ]
-
     def row_context(self, request: HttpRequest, row: Escalation) -> dict[str, Any]:
         return _page(row) | {"may_answer": may_answer(request)}
 
-    def take(self, request: HttpRequest, escalation_id: UUID) -> HttpResponse:
-        """Posted by the button of the page."""
-        row = self._posted(request, escalation_id)
+    def take(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        row = self._posted(request, key)
         if isinstance(row, HttpResponse):
             return row
         try:
@@ -92,9 +84,8 @@ class EscalationAdmin(RowContext, ReadOnlyAdmin):
             messages.success(request, "It is yours now.")
         return redirect("admin:agents_escalation_change", row.pk)
 
-    def finish(self, request: HttpRequest, escalation_id: UUID) -> HttpResponse:
-        """Posted by the form of the page."""
-        row = self._posted(request, escalation_id)
+    def finish(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        row = self._posted(request, key)
         if isinstance(row, HttpResponse):
             return row
         answer = request.POST.get("answer", "")
@@ -115,13 +106,11 @@ class EscalationAdmin(RowContext, ReadOnlyAdmin):
             messages.success(request, sent)
         return redirect("admin:agents_escalation_change", row.pk)
 
-    def _posted(self, request: HttpRequest, escalation_id: UUID) -> Escalation | HttpResponse:
+    def _posted(self, request: HttpRequest, key: UUID) -> Escalation | HttpResponse:
         """The row that a form is about, or the answer that refuses it."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         if not may_answer(request):
             raise PermissionDenied
-        row: Escalation | None = self.get_object(request, str(escalation_id))
+        row: Escalation | None = self.get_object(request, str(key))
         if row is None:
             messages.error(request, "There is no such conversation here.")
             return redirect("admin:agents_escalation_changelist")

@@ -7,9 +7,9 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -23,10 +23,10 @@ from audit.ledger import timeline
 from integrations.llm import metering
 from integrations.llm.completions import dollars
 from integrations.models import Delivery
-from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin, RowContext
+from integrations.web.admin_lists import NewestFirst
+from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, operator
 
 NEWEST = 200
-LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 DELIVERY_COLOURS = {
     "Queued": "info",
     "Running": "info",
@@ -98,7 +98,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
 
 
 @admin.register(Conversation)
-class ConversationAdmin(RowContext, NewestFirst, ReadOnlyAdmin):
+class ConversationAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     newest_by = "updated_at"
     list_display = ("title", "external_user_id", "organisation", "created_at", "updated_at")
     list_filter = ("organisation",)
@@ -132,7 +132,7 @@ class MessageAdmin(NewestFirst, ReadOnlyAdmin):
 
 
 @admin.register(Turn)
-class TurnAdmin(RowContext, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
+class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
     list_display = (
         "created_at",
         "kind",
@@ -165,23 +165,17 @@ class TurnAdmin(RowContext, NewestFirst, ReadOnlyAdmin):  # ids are in order of 
         "finished_at",
     )
     change_form_outer_after_template = "agents/turn.html"
+    buttons = ("stop",)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.stop)
-        return [path("<uuid:turn_id>/stop/", view, name="agents_turn_stop"), *super().get_urls()]
-
-    def stop(self, request: HttpRequest, turn_id: UUID) -> HttpResponse:
-        """Posted by the button of a turn that is not over."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
+    def stop(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """There is a button only while the turn is not over."""
         if not may_stop(request):
             raise PermissionDenied
-        by = f"operator:{request.user.get_username()}"
-        if turns.stop_turn(turn_id, by=by, now=timezone.now()):
+        if turns.stop_turn(key, by=operator(request), now=timezone.now()):
             messages.success(request, "It ends, as soon as no action is under way.")
         else:
             messages.warning(request, "It had ended already.")
-        return redirect("admin:agents_turn_change", turn_id)
+        return redirect("admin:agents_turn_change", key)
 
     @display(description="Cost")  # type: ignore[untyped-decorator]
     def cost(self, turn: Turn) -> SafeString:

@@ -25,6 +25,7 @@ from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
 from integrations.registry import writable
+from integrations.web.admin_pages import choose_organisation
 
 USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
@@ -61,10 +62,7 @@ def for_operators(view: View) -> View:
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
     """The console of one organisation, `?organisation=` or the first."""
-    organisations = list(Organisation.objects.order_by("slug")[:USERS_SHOWN])
-    wanted = request.GET.get("organisation", "default")
-    chosen = next((row for row in organisations if row.slug == wanted), None)
-    chosen = chosen or next(iter(organisations), None)
+    organisations, chosen = choose_organisation(request, limit=USERS_SHOWN)
     accounts = Account.objects.filter(organisation=chosen).order_by("external_user_id", "source")
     names = dict(accounts.values_list("external_user_id", "display_name").distinct()[:USERS_SHOWN])
     return render(

@@ -23,6 +23,7 @@ from audit.verification import verify
 from guardrails.approve.cards import list_cards
 from guardrails.comply import incidents, recipients, time_stamps
 from integrations.models import Delivery, Organisation
+from integrations.web.admin_pages import choose_organisation
 from knowledge.models import SyncSource
 
 HOURS = 24
@@ -36,13 +37,10 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The dashboard of one organisation, for operators. A fixed number of queries."""
     context |= {"title": "Dashboard", "model_is_offline": settings.MODEL_IS_OFFLINE}
     if getattr(request.user, "is_superuser", False):
-        organisations = list(Organisation.objects.order_by("slug")[:MANY])
-        wanted = request.GET.get("organisation", "default")
-        chosen = next((row for row in organisations if row.slug == wanted), None)
-        context["organisations"] = organisations
-        context["organisation"] = chosen or next(iter(organisations), None)
-        if context["organisation"]:
-            context |= figures(context["organisation"], now=timezone.now())
+        organisations, chosen = choose_organisation(request, limit=MANY)
+        context |= {"organisations": organisations, "organisation": chosen}
+        if chosen:
+            context |= figures(chosen, now=timezone.now())
     return context
 
 

@@ -3,13 +3,7 @@
 from guardrails.admin.approvals import approvals, held_sends, undo
 from guardrails.admin.comply import recipients
 from guardrails.admin.learn import patterns, skills
-from guardrails.admin.policies import (
-    allowed_actions,
-    ceiling,
-    mcp_servers,
-    policy,
-    switches,
-)
+from guardrails.admin.policies import allowed_actions, ceiling, mcp_servers, switches
 
 __all__ = [
     "allowed_actions",
@@ -18,7 +12,6 @@ __all__ = [
     "held_sends",
     "mcp_servers",
     "patterns",
-    "policy",
     "recipients",
     "skills",
     "switches",

@@ -1,11 +1,12 @@
-"""Which organisation and account a page is about."""
+"""Which account a page is about."""
 
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
 
-from integrations.models import Account, Organisation
+from integrations.models import Account
+from integrations.web.admin_pages import choose_organisation
 
 ACCOUNTS_SHOWN = 200
 
@@ -25,16 +26,6 @@ def choose_account(request: HttpRequest) -> dict[str, Any]:
         "account": account,
         "accounts": listed[:ACCOUNTS_SHOWN],
     }
-
-
-def choose_organisation(
-    request: HttpRequest,
-) -> tuple[list[Organisation], Organisation | None]:
-    """All organisations, and the one that the address names, else the first."""
-    organisations = list(Organisation.objects.order_by("slug"))
-    wanted = request.GET.get("organisation", "default")
-    chosen = next((row for row in organisations if row.slug == wanted), None)
-    return organisations, chosen or next(iter(organisations), None)
 
 
 def uuid_or_none(text: str) -> UUID | None:

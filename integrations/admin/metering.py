@@ -6,7 +6,8 @@ from unfold.decorators import display
 
 from integrations.llm.completions import dollars
 from integrations.models import Budget, ModelCall
-from integrations.web.admin_lists import NewestFirst, ReadOnlyAdmin
+from integrations.web.admin_lists import NewestFirst
+from integrations.web.admin_pages import ReadOnlyAdmin
 
 COLOURS = {"answered": "success", "failed": "danger"}
 

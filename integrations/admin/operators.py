@@ -8,7 +8,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import ReadOnlyAdmin
 
 for model in (User, Group, Failure, OrmQ, Schedule, Success):
     admin.site.unregister(model)

@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 from integrations.admin import capabilities
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
 from integrations.registry import BY_SOURCE, PROVIDER_OF
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import LINK, ReadOnlyAdmin
 
 COLOURS = {"active": "success", "paused": "danger"}
 POLICY = (
@@ -29,9 +29,6 @@ POLICY = (
     ("guardrails_targetgroup", "Groups"),
     ("guardrails_learnedpattern", "Patterns"),
 )
-
-
-LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 
 
 def switches(organisation: Organisation | None) -> str:

@@ -5,7 +5,7 @@ from django.utils import timezone
 from unfold.decorators import display
 
 from integrations.models import Upstream
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import ReadOnlyAdmin
 
 COLOURS = {
     "answers": "success",

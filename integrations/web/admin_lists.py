@@ -6,8 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import CharField, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
+from django.http import HttpRequest
 from unfold.paginator import InfinitePaginator as ThemePaginator
 
 
@@ -95,60 +94,3 @@ def older(rows: "QuerySet[Any]", *, by: str, before: str) -> "QuerySet[Any]":
     # Said twice, because no index helps with an OR.
     behind = Q(**{f"{by}__lt": last[by]}) | Q(**{by: last[by], "pk__lt": last["pk"]})
     return rows.filter(behind, **{f"{by}__lte": last[by]})
-
-
-class RowContext:
-    """A page of one row with more on it than its fields."""
-
-    def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the page's templates get."""
-        raise NotImplementedError
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)  # type: ignore[attr-defined]
-        context = (extra_context or {}) | (self.row_context(request, row) if row else {})
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)  # type: ignore[misc]
-        return response
-
-
-class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
-    """Nothing can be added, changed or deleted, and no page counts its table.
-
-    A search finds whole values of `search_fields` (the model's own), which an index can do.
-    """
-
-    paginator = ThemePaginator
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    list_disable_select_all = True
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        wanted = Q(pk__in=[])
-        for name in self.search_fields:
-            try:
-                self.model._meta.get_field(name).to_python(term)
-            except ValidationError:
-                continue  # the term cannot be this, an id for example
-            wanted |= Q(**{name: term})
-        return queryset.filter(wanted), False

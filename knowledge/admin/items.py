@@ -25,7 +25,7 @@ from unfold.decorators import display
 
 from integrations.llm import llm
 from integrations.web.admin_lists import NewestFirst
-from knowledge.admin.view_only import ViewOnly
+from integrations.web.admin_pages import ViewOnly
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.ingest import embedding_models
 from knowledge.ingest.indexing import words_query

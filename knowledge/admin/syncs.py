@@ -14,10 +14,9 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from integrations.models import Organisation
 from integrations.registry import BY_SOURCE
-from integrations.web.admin_lists import NewestFirst, RowContext
-from knowledge.admin.view_only import ViewOnly
+from integrations.web.admin_lists import NewestFirst
+from integrations.web.admin_pages import RowPage, ViewOnly, choose_organisation
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncFailure, SyncRun, SyncSource
 from knowledge.sync import accounting, runs as sync_runs
@@ -75,10 +74,7 @@ def _eta(source: SourceProgress) -> str:
 
 def accounting_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """The balance of one organisation over a time."""
-    organisations = list(Organisation.objects.order_by("slug")[:MANY])
-    wanted = request.GET.get("organisation", "default")
-    organisation = next((row for row in organisations if row.slug == wanted), None)
-    organisation = organisation or next(iter(organisations), None)
+    organisations, organisation = choose_organisation(request, limit=MANY)
     asked = request.GET.get("days", "")
     days = next((value for value, _ in PERIODS if str(value) == asked), 7)
     since = timezone.now() - timedelta(days=days) if days else datetime(2000, 1, 1, tzinfo=UTC)
@@ -131,7 +127,7 @@ class MayChange:
 
 
 @admin.register(SyncRun)
-class SyncRunAdmin(RowContext, MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class SyncRunAdmin(RowPage, MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
     list_display = ["__str__", "organisation", "kind", "created_at", "finished_at", "callback"]
     list_filter = ["only_changes", "callback", "organisation"]
     search_fields = ["external_user_id"]

@@ -13,19 +13,19 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from guardrails.admin.authors import operator
 from unfold.admin import ModelAdmin
 
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page
-from guardrails.admin.scope import choose_organisation, uuid_or_none
+from guardrails.admin.scope import uuid_or_none
 from guardrails.approve import approvals, batch, delegation
 from guardrails.approve.approval_rows import ApprovalConflict, with_account
 from guardrails.approve.deciders import QUICK_SECONDS, list_deciders
 from guardrails.facts.text import visible
 from guardrails.models import Approval
+from integrations.web.admin_pages import choose_organisation, operator
 
 BATCH_MAX = 50
 REASON_MAX = 1000

@@ -13,11 +13,11 @@ from unfold.decorators import display
 
 from guardrails.admin.approvals import approval_page, approval_views
 from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
+from guardrails.admin.base import ActionRowAdmin
 from guardrails.approve import cards
-from guardrails.facts.text import visible
 from guardrails.models import Approval
 from guardrails.models.approvals import WAITING_FIRST
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import RowPage, operator
 
 APPROVAL_COLOURS = {
     "Waiting": "info",
@@ -54,13 +54,13 @@ class DelegatedFilter(admin.SimpleListFilter):
             return queryset.exclude(delegated_to="")
         if self.value() == "me":
             groups = request.user.groups.values_list("name", flat=True)
-            names = [f"operator:{request.user.get_username()}", *(f"group:{one}" for one in groups)]
+            names = [operator(request), *(f"group:{one}" for one in groups)]
             return queryset.filter(Q(delegated_to__in=names))
         return queryset
 
 
 @admin.register(Approval)
-class ApprovalAdmin(ReadOnlyAdmin):
+class ApprovalAdmin(RowPage, ActionRowAdmin):
     """The inbox: what waits comes first. Nothing can be edited here; people decide."""
 
     list_display = ("created_at", "headline", "status", "account", "holder", "outcome", "seconds")
@@ -87,10 +87,6 @@ class ApprovalAdmin(ReadOnlyAdmin):
 
     class Media:
         js = ("remit/inbox.js",)
-
-    @display(description="Action")  # type: ignore[untyped-decorator]
-    def headline(self, row: Approval) -> str:
-        return visible(row.description, limit=160)
 
     @display(description="State", label=APPROVAL_COLOURS)  # type: ignore[untyped-decorator]
     def status(self, row: Approval) -> str:
@@ -137,23 +133,10 @@ class ApprovalAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         return [*approval_views.urls(self), *super().get_urls()]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = approval_page.context(row) if row else {}
-        if row:
-            context["revision"] = Approval.objects.filter(revises=row).first()
-        if row and may_decide(request):
+    def row_context(self, request: HttpRequest, row: Approval) -> dict[str, Any]:
+        context = approval_page.context(row)
+        context["revision"] = Approval.objects.filter(revises=row).first()
+        context["may_decide"] = may_decide(request)
+        if context["may_decide"]:
             approval_page.note_shown([row])
-        response: HttpResponse = super().change_view(
-            request,
-            object_id,
-            form_url,
-            {**(extra_context or {}), **context, "may_decide": may_decide(request)},
-        )
-        return response
+        return context

@@ -6,19 +6,17 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from unfold.decorators import display
 
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
-from guardrails.admin.authors import operator
+from guardrails.admin.base import ActionRowAdmin
 from guardrails.execute import held_sends
 from guardrails.facts.text import visible
 from guardrails.models import HeldSend
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import RowPage, operator
 
 COLOURS = {
     "Held": "info",
@@ -30,7 +28,7 @@ COLOURS = {
 
 
 @admin.register(HeldSend)
-class HeldSendAdmin(ReadOnlyAdmin):
+class HeldSendAdmin(RowPage, ActionRowAdmin):
     """What is held comes first, what is due soonest on top. Nothing can be edited."""
 
     list_display = ("until_when", "headline", "status", "account", "decided_by")
@@ -47,52 +45,24 @@ class HeldSendAdmin(ReadOnlyAdmin):
     fields = ("account", "status", "until_when", "decided_by", "outcome", "in_ledger")
     readonly_fields = ("status", "until_when", "in_ledger")
     change_form_outer_before_template = "guardrails/held_send.html"
+    buttons = ("recall",)
 
     @display(description="Held until")  # type: ignore[untyped-decorator]
     def until_when(self, row: HeldSend) -> str:
         return moment(row.until)
 
-    @display(description="Action")  # type: ignore[untyped-decorator]
-    def headline(self, row: HeldSend) -> str:
-        return visible(row.description, limit=160)
-
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
     def status(self, row: HeldSend) -> str:
         return row.get_state_display()
 
-    @display(description="In the ledger")  # type: ignore[untyped-decorator]
-    def in_ledger(self, row: HeldSend) -> str:
-        address = reverse("admin:audit_executedagentaction_changelist")
-        return format_html('<a href="{}?q={}">{}</a>', address, row.action_id, row.action_id)
+    def row_context(self, request: HttpRequest, row: HeldSend) -> dict[str, Any]:
+        return _page(row) | {"may_recall": may_recall(request)}
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.recall)
-        return [
-            path("<uuid:held_send_id>/recall/", view, name="guardrails_heldsend_recall"),
-            *super().get_urls(),
-        ]
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = _page(row) | {"may_recall": may_recall(request)} if row else {}
-        response: HttpResponse = super().change_view(
-            request, object_id, form_url, {**(extra_context or {}), **context}
-        )
-        return response
-
-    def recall(self, request: HttpRequest, held_send_id: UUID) -> HttpResponse:
-        """An operator's recall, posted by the button of the page."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
+    def recall(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """An operator's recall."""
         if not may_recall(request):
             raise PermissionDenied
-        row = self.get_object(request, str(held_send_id))
+        row = self.get_object(request, str(key))
         if row is None:
             messages.error(request, "There is no such held action.")
             return redirect("admin:guardrails_heldsend_changelist")

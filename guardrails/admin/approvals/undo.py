@@ -9,21 +9,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from unfold.decorators import display
 
 from audit.contracts import Recorded
 from audit.ledger.selectors import recorded
 from audit.ledger.timeline import moment
-from guardrails.admin.authors import operator
+from guardrails.admin.base import ActionRowAdmin
 from guardrails.execute import undo
 from guardrails.facts.text import visible
 from guardrails.models import Undo
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import operator
 
 
 @admin.register(Undo)
-class UndoAdmin(ReadOnlyAdmin):
+class UndoAdmin(ActionRowAdmin):
     """What people took back. Each action has a page from which it is undone."""
 
     list_display = ("when", "headline", "state", "outcome", "commanded_by", "account")
@@ -37,15 +36,6 @@ class UndoAdmin(ReadOnlyAdmin):
     @display(description="Commanded")  # type: ignore[untyped-decorator]
     def when(self, row: Undo) -> str:
         return moment(row.commanded_at)
-
-    @display(description="Action")  # type: ignore[untyped-decorator]
-    def headline(self, row: Undo) -> str:
-        return visible(row.description, limit=160)
-
-    @display(description="In the ledger")  # type: ignore[untyped-decorator]
-    def in_ledger(self, row: Undo) -> str:
-        address = reverse("admin:audit_executedagentaction_changelist")
-        return format_html('<a href="{}?q={}">{}</a>', address, row.action_id, row.action_id)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.undo_view)

@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from audit.ledger import events
 from audit.ledger.months import Month
-from guardrails.admin.authors import operator
-from guardrails.admin.scope import choose_organisation
 from guardrails.comply import health
 from integrations.models import Organisation
+from integrations.web.admin_pages import choose_organisation, operator
 
 ACTION_TYPE = "ledger.report"
 FIRST = Month.parse("2020-01")

@@ -21,10 +21,10 @@ from audit.keeping import end, erasure, retention
 from audit.ledger import ids
 from audit.ledger.months import Month
 from audit.ledger.timeline import moment
-from guardrails.admin.authors import operator
-from guardrails.admin.scope import choose_organisation, uuid_or_none
+from guardrails.admin.scope import uuid_or_none
 from guardrails.facts.text import visible
 from integrations.models import Organisation
+from integrations.web.admin_pages import choose_organisation, operator
 
 REASON_LIMIT = 300
 AT_ONCE = 10_000  # rows that one press of a button erases: some seconds

@@ -6,33 +6,34 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path
 from django.utils import timezone
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from audit.ledger.timeline import moment
-from guardrails.admin.authors import operator
 from guardrails.comply import recipients, tasks
 from guardrails.facts.text import visible
 from guardrails.models import CheckpointRecipient
+from integrations.web.admin_pages import RowPage, operator
 
 COLOURS = {"Receives": "success", "Waits for its code": "info", "Not reached": "danger"}
-
-
-NO_OTHER_BUTTONS = {"show_save_and_continue": False, "show_save_and_add_another": False}
+NO_BUTTONS: dict[str, Any] = {
+    "show_save": False,
+    "show_save_and_continue": False,
+    "show_save_and_add_another": False,
+}
 
 
 @admin.register(CheckpointRecipient)
-class RecipientAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class RecipientAdmin(RowPage):
     list_display = ("shown_address", "kind", "organisation", "status", "last_delivery")
     list_filter = ("organisation", "kind")
     list_select_related = ("organisation",)
     list_per_page = 50
     fields = ("organisation", "kind", "address")
     change_form_outer_before_template = "guardrails/recipient.html"
+    buttons = ("confirm",)
 
     @display(description="Address", ordering="address")  # type: ignore[untyped-decorator]
     def shown_address(self, row: CheckpointRecipient) -> str:
@@ -78,32 +79,14 @@ class RecipientAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
         for row in queryset:
             recipients.remove(row, by=operator(request))
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.confirm_view)
-        name = "guardrails_checkpointrecipient_confirm"
-        return [path("<uuid:recipient_id>/confirm/", view, name=name), *super().get_urls()]
+    def row_context(self, request: HttpRequest, row: CheckpointRecipient) -> dict[str, Any]:
+        return NO_BUTTONS | _page(row) | {"may_confirm": may_confirm(request)}
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = {**(extra_context or {}), "show_save": False, **NO_OTHER_BUTTONS}
-        if row is not None:
-            context |= _page(row) | {"may_confirm": may_confirm(request)}
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
-
-    def confirm_view(self, request: HttpRequest, recipient_id: UUID) -> HttpResponse:
-        """Takes the code that arrived, or sends another one; posted by the page's buttons."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
+    def confirm(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """Takes the code that arrived, or sends another one."""
         if not may_confirm(request):
             raise PermissionDenied
-        row = get_object_or_404(CheckpointRecipient, id=recipient_id)
+        row = get_object_or_404(CheckpointRecipient, id=key)
         if "_again" in request.POST:
             tasks.queue_code(row.id)
             messages.info(request, "Another code is on its way. Earlier ones count no more.")

@@ -17,14 +17,14 @@ from audit.contracts import Recorded
 from audit.ledger.selectors import about_ledger
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
-from guardrails.admin.authors import operator
-from guardrails.admin.scope import choose_organisation, uuid_or_none
+from guardrails.admin.scope import uuid_or_none
 from guardrails.comply import incidents
 from guardrails.comply.reconciliation import rows as reconciliation_rows
 from guardrails.execute.settling import UNRESOLVED
 from guardrails.facts.text import visible
 from integrations.models import Organisation
 from integrations.registry import BY_SOURCE
+from integrations.web.admin_pages import choose_organisation, operator
 
 RUNS, PAGE = 10, 25
 MAY_LOOK_INTO = "guardrails.change_allowedaction"

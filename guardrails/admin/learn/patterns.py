@@ -6,21 +6,20 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
 from django.utils import timezone
 from unfold.admin import TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
-from guardrails.admin.authors import operator
 from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.learn import pattern_page
 from guardrails.admin.learn.pattern_actions_form import PatternActionForm
 from guardrails.facts.text import visible
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction
+from integrations.web.admin_pages import RowPage, operator
 
 PATTERN_COLOURS = {
     "Proposed": "info",
@@ -37,13 +36,14 @@ class PatternActionInline(TabularInline):  # type: ignore[misc]
 
 
 @admin.register(LearnedPattern)
-class LearnedPatternAdmin(PolicyAdmin):
+class LearnedPatternAdmin(RowPage, PolicyAdmin):
     list_display = ("name", "account", "status", "matcher", "hits", "precise", "last_hit_at")
     list_filter = (("account", AutocompleteSelectFilter), "state", "proposed_by")
     search_fields = ("name", "sender_address", "sender_domain", "list_id")
     inlines = (PatternActionInline,)
     actions = ("approve", "suspend")
     change_form_outer_before_template = "guardrails/pattern.html"
+    buttons = ("decide",)
     fields = (
         "account",
         "name",
@@ -68,41 +68,15 @@ class LearnedPatternAdmin(PolicyAdmin):
     def precise(self, row: LearnedPattern) -> str:
         return "no hits yet" if row.precision is None else f"{row.precision:.0%}"
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.decide)
-        return [
-            path("<uuid:pattern_id>/decide/", view, name="guardrails_learnedpattern_decide"),
-            *super().get_urls(),
-        ]
+    def row_context(self, request: HttpRequest, row: LearnedPattern) -> dict[str, Any]:
+        may_decide = {"may_decide": self.has_change_permission(request, row)}
+        if request.method != "GET":  # the form comes back: its pattern isn't tried again
+            return may_decide
+        return pattern_page.context(row) | {"status": self.status(row)} | may_decide
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id) if request.method == "GET" else None
-        context = pattern_page.context(row) if row else {}
-        may_decide = self.has_change_permission(request, row)
-        response: HttpResponse = super().change_view(
-            request,
-            object_id,
-            form_url,
-            {
-                **(extra_context or {}),
-                **context,
-                "status": self.status(row) if row else "",
-                "may_decide": may_decide,
-            },
-        )
-        return response
-
-    def decide(self, request: HttpRequest, pattern_id: UUID) -> HttpResponse:
-        """An operator's word, posted by the buttons of the page."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        row = self.get_object(request, str(pattern_id))
+    def decide(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """An operator's word."""
+        row = self.get_object(request, str(key))
         if row is None or not self.has_change_permission(request, row):
             raise PermissionDenied
         chosen = LearnedPattern.objects.filter(pk=row.pk)

@@ -6,17 +6,17 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
-from guardrails.admin.authors import author, operator
 from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.learn import skill_page
 from guardrails.learn import skills
 from guardrails.models import Skill
+from guardrails.policies.recorded_admin import author
+from integrations.web.admin_pages import RowPage, operator
 
 STATE_COLOURS = {"Proposed": "info", "Published": "success", "Rejected": "warning"}
 
@@ -34,7 +34,7 @@ class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Skill)
-class SkillAdmin(PolicyAdmin):
+class SkillAdmin(RowPage, PolicyAdmin):
     form = SkillForm
     list_display = (
         "name",
@@ -48,6 +48,7 @@ class SkillAdmin(PolicyAdmin):
     list_filter = (("account", AutocompleteSelectFilter), "state", "enabled")
     search_fields = ("name", "description")
     change_form_outer_before_template = "guardrails/skill.html"
+    buttons = ("decide",)
     fields = ("organisation", "account", "name", "description", "content", "enabled")
 
     @display(description="State", label=STATE_COLOURS)  # type: ignore[untyped-decorator]
@@ -81,36 +82,13 @@ class SkillAdmin(PolicyAdmin):
         )
         obj.pk, obj.version = stored.pk, stored.version
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.decide)
-        return [
-            path("<uuid:skill_id>/decide/", view, name="guardrails_skill_decide"),
-            *super().get_urls(),
-        ]
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = skill_page.context(row, request.GET) if row else {}
+    def row_context(self, request: HttpRequest, row: Skill) -> dict[str, Any]:
         may_decide = self.has_change_permission(request, row)
-        response: HttpResponse = super().change_view(
-            request,
-            object_id,
-            form_url,
-            {**(extra_context or {}), **context, "may_decide": may_decide},
-        )
-        return response
+        return skill_page.context(row, request.GET) | {"may_decide": may_decide}
 
-    def decide(self, request: HttpRequest, skill_id: UUID) -> HttpResponse:
-        """An operator's word about a proposed version, posted by the buttons of the page."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        row = self.get_object(request, str(skill_id))
+    def decide(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """An operator's word about a proposed version."""
+        row = self.get_object(request, str(key))
         if row is None or not self.has_change_permission(request, row):
             raise PermissionDenied
         approved = request.POST.get("word") == "approve"

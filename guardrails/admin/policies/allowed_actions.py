@@ -7,15 +7,14 @@ from django.urls import URLPattern
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
-from guardrails.admin.authors import author
-from guardrails.admin.base import PolicyAdmin, kinds
-from guardrails.admin.comply import ledger_pages
-from guardrails.admin.policies import policy
+from guardrails.admin.base import PolicyAdmin
+from guardrails.admin.policies import pages
 from guardrails.admin.policies.conditions_form import WithConditions
 from guardrails.admin.policies.trial import DraftAdmin
 from guardrails.facts.text import visible
 from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import target_names
+from guardrails.policies.recorded_admin import author
 from integrations.exceptions import ProviderError
 
 MODE_COLOURS = {
@@ -54,19 +53,11 @@ class AllowedActionAdmin(DraftAdmin):
     search_fields = ("account__external_user_id", "account__display_name", "action_type")
 
     def get_urls(self) -> list[URLPattern]:
-        return [
-            *policy.urls(self.admin_site),
-            *ledger_pages.urls(self.admin_site),
-            *super().get_urls(),
-        ]
+        return [*pages.urls(self.admin_site), *super().get_urls()]
 
     @display(description="Mode", label=MODE_COLOURS)  # type: ignore[untyped-decorator]
     def mode(self, row: AllowedAction) -> str:
         return row.get_approval_mode_display()
-
-    @display(description="Only if")  # type: ignore[untyped-decorator]
-    def only_if(self, row: AllowedAction) -> str:
-        return kinds(row.conditions)
 
 
 @admin.register(AllowedActionOption)

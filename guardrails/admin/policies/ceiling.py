@@ -3,7 +3,6 @@
 from django.contrib import admin
 from unfold.decorators import display
 
-from guardrails.admin.base import kinds
 from guardrails.admin.policies.conditions_form import WithConditions
 from guardrails.admin.policies.trial import DraftAdmin
 from guardrails.models import CeilingLimit
@@ -38,7 +37,3 @@ class CeilingLimitAdmin(DraftAdmin):
     @display(description="At most", label=CEILING_COLOURS)  # type: ignore[untyped-decorator]
     def limit(self, row: CeilingLimit) -> str:
         return row.get_at_most_display()
-
-    @display(description="Only if")  # type: ignore[untyped-decorator]
-    def only_if(self, row: CeilingLimit) -> str:
-        return kinds(row.conditions)

@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from guardrails.admin.authors import author
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from guardrails.admin.policies.account_page import address_of
@@ -28,6 +27,7 @@ from guardrails.policies import (
 )
 from guardrails.policies.differences import Difference
 from guardrails.policies.findings import findings
+from guardrails.policies.recorded_admin import author
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 

@@ -6,22 +6,22 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path
 from django.utils import timezone
 from unfold.decorators import display
 
 from audit.ledger.timeline import moment
-from guardrails.admin.authors import author
 from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.policies.comparison import compared
 from guardrails.facts.text import visible
 from guardrails.policies import changes
+from guardrails.policies.recorded_admin import author
 from integrations.exceptions import ProviderError
 from integrations.models import McpServer, McpTool
 from integrations.providers.mcp import catalogue, session
 from integrations.providers.mcp.session import NotInstalled
+from integrations.web.admin_pages import RowPage
 
 STATUS_WORDS = {
     "enabled": "success",
@@ -44,7 +44,7 @@ def status(row: McpTool) -> str:
 
 
 @admin.register(McpServer)
-class McpServerAdmin(PolicyAdmin):
+class McpServerAdmin(RowPage, PolicyAdmin):
     autocomplete_fields = ()
     list_display = (
         "name",
@@ -60,6 +60,7 @@ class McpServerAdmin(PolicyAdmin):
     search_fields = ("name", "slug", "url")
     fields = ("organisation", "slug", "name", "url", "token_variable", "enabled")
     change_form_outer_before_template = "guardrails/mcp_server.html"
+    buttons = ("read",)
 
     @display(description="Tools enabled")  # type: ignore[untyped-decorator]
     def tools(self, row: McpServer) -> str:
@@ -80,35 +81,17 @@ class McpServerAdmin(PolicyAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         return ("organisation", "slug") if obj else ()
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.read_tools)
-        name = "integrations_mcpserver_read"
-        return [path("<uuid:server_id>/read/", view, name=name), *super().get_urls()]
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = dict(extra_context or {})
-        if row is not None:
-            context |= _page(row) | {"may_read": self.has_change_permission(request, row)}
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
+    def row_context(self, request: HttpRequest, row: McpServer) -> dict[str, Any]:
+        return _page(row) | {"may_read": self.has_change_permission(request, row)}
 
     def response_add(
         self, request: HttpRequest, obj: McpServer, post_url_continue: str | None = None
     ) -> HttpResponse:
         return redirect("admin:integrations_mcpserver_change", obj.pk)
 
-    def read_tools(self, request: HttpRequest, server_id: UUID) -> HttpResponse:
-        """Asks the server what it offers; posted by the page's button."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        row = get_object_or_404(McpServer, pk=server_id)
+    def read(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """Asks the server what it offers."""
+        row = get_object_or_404(McpServer, pk=key)
         if not self.has_change_permission(request, row):
             raise PermissionDenied
         try:
@@ -167,7 +150,7 @@ class McpToolForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(McpTool)
-class McpToolAdmin(PolicyAdmin):
+class McpToolAdmin(RowPage, PolicyAdmin):
     autocomplete_fields = ()
     form = McpToolForm
     list_display = ("__str__", "shown_title", "of", "state", "effect", "changed_at")
@@ -202,27 +185,17 @@ class McpToolAdmin(PolicyAdmin):
         if not done:
             messages.error(request, "Nothing changed: its server has changed it just now.")
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        row = self.get_object(request, object_id)
-        context = {**(extra_context or {}), "show_save_and_add_another": False}
-        if row is not None:
-            before = _lines(row.seen) if row.seen else []
-            context |= {
-                "tool": row,
-                "status": status(row),
-                "changed": moment(row.changed_at) if row.changed_at else "",
-                "gone": moment(row.gone_at) if row.gone_at else "",
-                "unusable": visible(row.unusable),
-                "lines": list(compared(before or _lines(row.said), _lines(row.said))),
-            }
-        response: HttpResponse = super().change_view(request, object_id, form_url, context)
-        return response
+    def row_context(self, request: HttpRequest, row: McpTool) -> dict[str, Any]:
+        before = _lines(row.seen) if row.seen else []
+        return {
+            "show_save_and_add_another": False,
+            "tool": row,
+            "status": status(row),
+            "changed": moment(row.changed_at) if row.changed_at else "",
+            "gone": moment(row.gone_at) if row.gone_at else "",
+            "unusable": visible(row.unusable),
+            "lines": list(compared(before or _lines(row.said), _lines(row.said))),
+        }
 
 
 def _lines(text: str) -> list[str]:

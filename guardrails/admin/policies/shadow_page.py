@@ -9,13 +9,13 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from audit.ledger.timeline import moment
-from guardrails.admin.authors import author
 from guardrails.admin.policies.account_page import address_of
 from guardrails.admin.policies.file_page import digest, may_apply
 from guardrails.admin.policies.trial import describe
 from guardrails.admin.scope import choose_account
 from guardrails.facts.text import visible
 from guardrails.policies import shadow
+from guardrails.policies.recorded_admin import author
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 

@@ -14,18 +14,17 @@ from django.urls import URLPattern, path, reverse
 
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
-from guardrails.admin.authors import author
 from guardrails.admin.policies.trial import LASTS, chosen, describe
-from guardrails.admin.scope import choose_organisation
 from guardrails.decide.snapshot import Switch
 from guardrails.execute import switches
 from guardrails.execute.switches import Scope
 from guardrails.facts.text import visible
 from guardrails.models import KillSwitch
 from guardrails.policies import drafts, simulation
+from guardrails.policies.recorded_admin import author
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
-from integrations.web.admin_lists import ReadOnlyAdmin
+from integrations.web.admin_pages import ReadOnlyAdmin, choose_organisation
 
 ACCOUNTS_SHOWN = 50
 
