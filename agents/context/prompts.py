@@ -1,4 +1,4 @@
-"""What a model is told: prompts, assembled from values, stable parts first.
+"""Prompts, assembled from values, stable parts first.
 
 Untrusted text is always data inside JSON or inside an `<untrusted>` block whose markup is
 escaped, so that it can neither close the block nor pass for a role. What it says grants
