@@ -16,7 +16,7 @@ from standardwebhooks.webhooks import Webhook
 from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
-from tests.guardrails.office import Office, settle
+from tests.guardrails.office import CREATED, Office, settle
 from tests.mcp_server import Tracker
 from tests.model_server import Reply, ScriptedModel
 from tests.office import run_next_task
@@ -31,7 +31,6 @@ SECRET = "whsec_YXR0YWNrcy1hcmUtdGVzdGVkLWhlcmU="
 ADA = "ada@client.com"  # wrote a mail
 BOB, OMAR = "bob@company.com", "omar@company.com"  # colleagues
 EVE = "eve@evil.example"  # the attacker
-CREATED = "2026-01-05T09:00:00+00:00"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,29 +214,18 @@ def neighbour(desk: Desk) -> Desk:
     return seated(desk.house)
 
 
-def furnish(office: Office, number: int) -> None:
+def furnish(office: Office, number: int = 1) -> None:
     """`mail-1` of Ada, and `draft-1`; own and a stranger's issues, events and documents; the folder
     `drive_people`, which the stranger reads."""
     me = office.mailbox.address
     office.receive(id=f"mail-{number}", from_name="Ada")
-    office.put(
-        "drafts", id=f"draft-{number}", thread_id="t", message_id="<d@x>", created_at=CREATED
-    )
+    office.put("drafts", id=f"draft-{number}")
     for key in (f"PROJ-{899 + number}", "OPS-900"):
-        office.put(
-            "issues",
-            id=f"issue-{key}",
-            key=key,
-            project_key=key.partition("-")[0],
-            summary="CI",
-            reporter=me,
-            created_at=CREATED,
-        )
+        office.put("issues", id=f"issue-{key}", key=key, project_key=key.partition("-")[0])
     for name, organiser in ((f"event-{number}", me), ("event-foreign", EVE)):
         office.put(
             "events",
             id=name,
-            title="Lunch",
             start=CREATED,
             end="2026-01-05T10:00:00+00:00",
             created_by=organiser,
@@ -247,11 +235,8 @@ def furnish(office: Office, number: int) -> None:
         office.put(
             "documents",
             id=name,
-            name="Plan",
             content_text="One.",
             folder_id="drive_meetings",
-            created_at=CREATED,
-            modified_at=CREATED,
             owner=owner,
         )
     office.share(drive_people=[EVE])

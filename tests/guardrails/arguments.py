@@ -6,7 +6,6 @@ from typing import Any
 
 BOB, EVE = "bob@company.com", "eve@evil.example"
 START, END = "2026-03-02T10:00:00+01:00", "2026-03-02T11:00:00+01:00"
-CREATED = "2026-01-05T09:00:00+00:00"
 LINE_BREAK, CONTROL = "Hello\r\nBcc: eve@evil.example", "Hello\x07"
 INVALID, UNKNOWN, UNLISTED = "invalid_arguments", "object_unknown", "target_not_listed"
 

@@ -16,6 +16,7 @@ from tests.sandbox_server import RunningSandbox, running_sandbox
 if TYPE_CHECKING:
     from django.test import Client
 
+    from integrations.models import Account
     from tests.guardrails.office import Office
 
 
@@ -32,6 +33,17 @@ def office(provider: RunningSandbox, settings: Any) -> Iterator[Office]:
     found = settle(provider, settings)
     yield found
     found.faults()
+
+
+@pytest.fixture
+def mailbox(db: None) -> Account:
+    """An account that nothing is asked of at its provider."""
+    from integrations.models import Account, Organisation
+
+    organisation = Organisation.objects.create(slug="default", name="Company")
+    return Account.objects.create(
+        organisation=organisation, external_user_id="maya", source="gmail", address="maya@x.com"
+    )
 
 
 @pytest.fixture

@@ -24,24 +24,30 @@ from guardrails.decide import evidence
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute import recovery
 from guardrails.execute.executor import execute
-from guardrails.facts.classes import WRITTEN
 from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
 from integrations.providers.data_service.writer import DataServiceWriter
+from tests.guardrails.values import AGENT_TEXT, writes
 from tests.sandbox_server import RunningSandbox
 
 CHAT = Origin(trigger="chat", turn_id="turn-1", call_id="call-1", agent="orchestrator")
 PASSED = {"spf": "pass", "dkim": "pass", "dmarc": "pass"}
 # Plain HTTP: reading the list of authorities takes its time.
 CLIENT = httpx.Client(verify=False)
-AGENT_TEXT = {"kind": "text", "written_by": "anyone"}
-
-
-def writes(action_type: str) -> bool:
-    """Whether the action takes text, a time or a number."""
-    action = registry.BY_NAME.get(action_type)
-    return action is not None and bool(WRITTEN & set(action.classes.values()))
+CREATED = "2026-01-05T09:00:00+00:00"
+USUAL: dict[str, dict[str, Any]] = {
+    "documents": {"id": "doc-1", "name": "Plan", "created_at": CREATED, "modified_at": CREATED},
+    "drafts": {"id": "draft-1", "thread_id": "t", "message_id": "<d@x>", "created_at": CREATED},
+    "events": {
+        "id": "event-1",
+        "title": "Lunch",
+        "start": "2026-03-02T10:00:00+00:00",
+        "end": "2026-03-02T11:00:00+00:00",
+    },
+    "issues": {"key": "PROJ-900", "project_key": "PROJ", "summary": "CI", "created_at": CREATED},
+}
+OWNERS = {"documents": "owner", "events": "created_by", "issues": "reporter"}
 
 
 @dataclass(kw_only=True)
@@ -82,8 +88,9 @@ class Office:
         return str(mail["id"])
 
     def put(self, collection: str, **fields: Any) -> None:
-        """Puts one object into the user's rooms."""
-        body = {"items": [fields], "notify": False}
+        """Puts one object into the user's rooms. What is not given is as usual, and their own."""
+        own = {OWNERS[collection]: self.mailbox.address} if collection in OWNERS else {}
+        body = {"items": [USUAL[collection] | own | fields], "notify": False}
         self.control("POST", f"/users/{self.user_id}/{collection}", body)
 
     def change(self, collection: str, object_id: str, **fields: Any) -> None:

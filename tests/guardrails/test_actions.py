@@ -13,10 +13,10 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
+from tests.attacks.desk import furnish
 from tests.guardrails.arguments import (
     BASE,
     BOB,
-    CREATED,
     END,
     EVE,
     INVALID,
@@ -34,45 +34,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 @pytest.fixture
 def desk(office: Office) -> Office:
-    """A mail, a draft, issues, events and documents: own ones and those of a stranger. The
-    folder `drive_people` is listed, and read by the stranger."""
-    me = office.mailbox.address
-    office.receive(id="mail-1")
-    office.put("drafts", id="draft-1", thread_id="t", message_id="<d@x>", created_at=CREATED)
-    for key in ("PROJ-900", "OPS-900"):
-        project = key.partition("-")[0]
-        office.put(
-            "issues",
-            id=f"issue-{key}",
-            key=key,
-            project_key=project,
-            summary="CI",
-            reporter=me,
-            created_at=CREATED,
-        )
-    for name, organiser in (("event-1", me), ("event-foreign", EVE)):
-        people = [{"email": BOB}, {"email": me}]
-        office.put(
-            "events",
-            id=name,
-            title="Lunch",
-            start=CREATED,
-            end="2026-01-05T10:00:00+00:00",
-            created_by=organiser,
-            attendees=people,
-        )
-    for name, owner in (("doc-1", me), ("doc-foreign", EVE)):
-        office.put(
-            "documents",
-            id=name,
-            name="Plan",
-            content_text="One.",
-            folder_id="drive_meetings",
-            created_at=CREATED,
-            modified_at=CREATED,
-            owner=owner,
-        )
-    office.share(drive_people=[EVE])
+    furnish(office)
     return office
 
 

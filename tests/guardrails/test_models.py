@@ -20,19 +20,11 @@ from guardrails.models import (
 )
 from guardrails.policies import presets
 from integrations.contracts import Named
-from integrations.models import Account, Organisation
+from integrations.models import Account
 
 pytestmark = pytest.mark.django_db
 
 UNKNOWN = [{"kind": "invented"}]
-
-
-@pytest.fixture
-def mailbox() -> Account:
-    organisation = Organisation.objects.create(slug="company", name="Company")
-    return Account.objects.create(
-        organisation=organisation, external_user_id="maya", source="gmail", address="maya@x.com"
-    )
 
 
 def listed(mailbox: Account, **changes: Any) -> AllowedActionOption:

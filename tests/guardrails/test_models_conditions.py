@@ -19,7 +19,7 @@ from guardrails.admin.policies.allowed_actions import AllowedActionForm
 from guardrails.models import AllowedAction, AllowedActionOption, CeilingLimit
 from guardrails.policies import files as policy_files, text as policy_text
 from guardrails.policies.text import PolicyFileError
-from integrations.models import Account, Organisation
+from integrations.models import Account
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -27,14 +27,6 @@ UNKNOWN = [{"kind": "invented"}]
 WRONG = [{"kind": "age", "min_hours": 2, "max_hours": 1}]
 UNFIT = [{"kind": "notice", "min_hours": 24}]
 SAYS = "invented|more than|is about when an event starts"
-
-
-@pytest.fixture
-def mailbox() -> Account:
-    organisation = Organisation.objects.create(slug="company", name="Company")
-    return Account.objects.create(
-        organisation=organisation, external_user_id="maya", source="gmail", address="maya@x.com"
-    )
 
 
 def row(mailbox: Account, raw: Any = None) -> AllowedAction:

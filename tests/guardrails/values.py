@@ -77,6 +77,12 @@ def decide(*, request: ActionRequest, **given: Any) -> Decision:
     return deciding.decide(request=request, action=action, **given)
 
 
+def writes(action_type: str) -> bool:
+    """Whether the action takes text, a time or a number."""
+    action = registry.BY_NAME.get(action_type)
+    return action is not None and bool(WRITTEN & set(action.classes.values()))
+
+
 def allow(
     action_type: str,
     mode: Mode = "auto",
@@ -86,9 +92,7 @@ def allow(
 ) -> AllowedAction:
     """One allowed action. Where it is automatic, text of the agent's own may go out too, so that a
     test about something else isn't asked about it."""
-    action = registry.BY_NAME.get(action_type)
-    writes = action is not None and bool(WRITTEN & set(action.classes.values()))
-    lifted = [AGENT_TEXT] if agent_text and mode == "auto" and writes else []
+    lifted = [AGENT_TEXT] if agent_text and mode == "auto" and writes(action_type) else []
     values: dict[str, Any] = {
         "id": f"rule-{action_type}",
         "action_type": action_type,

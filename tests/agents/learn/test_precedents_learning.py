@@ -1,13 +1,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from agents.learn import precedents
 from audit.contracts import Recorded
 from knowledge.contracts import StoredMail
+from tests.agents.learn import test_precedents
 
 AT = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 MAIL = StoredMail(
@@ -24,15 +24,9 @@ FILED = (("archive", "{}"), ("classify", '{"label_id":"label_1"}'))
 
 
 def recorded(action_type: str, arguments: dict[str, Any], **changes: Any) -> Recorded:
-    values: dict[str, Any] = dict.fromkeys(Recorded.__dataclass_fields__, "")
-    values |= {
-        "action_id": UUID(int=1),
-        "action_type": action_type,
-        "status": "succeeded",
-        "trigger": "chat",
-        "payload": {"arguments": arguments},
-    }
-    return Recorded(**(values | changes))
+    return test_precedents.recorded(
+        action_type, **({"payload": {"arguments": arguments}} | changes)
+    )
 
 
 def heads(number: int, **changes: Any) -> dict[str, StoredMail]:

@@ -17,7 +17,7 @@ from audit.ledger.selectors import actions_of_run
 from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.models import Account, McpServer, McpTool, Organisation
 from integrations.providers.mcp.catalogue import keep, offered_by
-from tests.guardrails.office import AGENT_TEXT
+from tests.guardrails.values import AGENT_TEXT
 from tests.mcp_server import Tracker, running_tracker, said
 from tests.model_server import Reply, Script, calls, scripted_model
 

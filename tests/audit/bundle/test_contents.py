@@ -2,7 +2,6 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from io import StringIO
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import entry
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -154,9 +154,9 @@ def test_nothing_sealed_is_said_and_nothing_recorded(tmp_path: Path) -> None:
 def test_the_command_writes_a_bundle_and_says_how_to_check_it(
     tenant_id: UUID, tmp_path: Path
 ) -> None:
-    output, said = tmp_path / "bundle.zip", StringIO()
-    call_command("export_bundle", f"--tenant={tenant_id}", f"--output={output}", stdout=said)
-    assert said.getvalue().splitlines() == [
+    output = tmp_path / "bundle.zip"
+    said = run_command("export_bundle", f"--tenant={tenant_id}", f"--output={output}")
+    assert said.splitlines() == [
         f"18 rows are in {output}. Check it with:",
         f"  python verify.py {output} {sealed.key(tenant_id)}",
     ]

@@ -5,13 +5,11 @@ import random
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.core.management import call_command
 
 from audit.bundle import proofs, redactions, verify
 from audit.bundle.contents import Bundle
@@ -27,6 +25,7 @@ from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
 from tests.audit.entries import append_action
+from tests.commands import run_command
 from tests.long import times
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -448,12 +447,11 @@ def test_a_kept_checkpoint_from_after_the_period_is_no_rollback(
 
 def test_the_command_makes_a_filtered_bundle(tmp_path: Path) -> None:
     tenant_id, data = example()
-    output, said = tmp_path / "bundle.zip", StringIO()
-    call_command(
-        *("export_bundle", f"--tenant={tenant_id}", "--user=maya", f"--output={output}"),
-        stdout=said,
+    output = tmp_path / "bundle.zip"
+    said = run_command(
+        "export_bundle", f"--tenant={tenant_id}", "--user=maya", f"--output={output}"
     )
-    assert said.getvalue().startswith("8 rows are in")
+    assert said.startswith("8 rows are in")
     made = bundles.unpack(output.read_bytes())
     assert made["ledger.jsonl"] == bundles.unpack(data)["ledger.jsonl"]
 

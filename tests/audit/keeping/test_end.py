@@ -21,6 +21,7 @@ from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 WHY: dict[str, Any] = {"reason": "contract 7 ended", "actor_id": "command:olga"}
@@ -301,9 +302,7 @@ def test_one_organisations_end_leaves_the_others_alone(tenant_id: UUID) -> None:
 
 
 def run(tenant_id: UUID, *options: str) -> str:
-    said = StringIO()
-    call_command("end_ledger", f"--tenant={tenant_id}", "--reason=over", *options, stdout=said)
-    return said.getvalue()
+    return run_command("end_ledger", f"--tenant={tenant_id}", "--reason=over", *options)
 
 
 def test_the_command_says_first_and_ends_when_the_id_is_typed(tenant_id: UUID) -> None:

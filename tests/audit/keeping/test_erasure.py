@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -21,6 +20,7 @@ from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action, entry
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 WHY: dict[str, Any] = {"reason": "asked for by the person", "actor_id": "command:olga"}
@@ -266,9 +266,7 @@ def test_a_legal_hold_keeps_contents_until_it_is_released(held: str, tenant_id: 
 
 
 def run(name: str, tenant_id: UUID, *options: str) -> str:
-    said = StringIO()
-    call_command(name, f"--tenant={tenant_id}", *options, stdout=said)
-    return said.getvalue()
+    return run_command(name, f"--tenant={tenant_id}", *options)
 
 
 def test_the_command_counts_first_and_erases_when_told(tenant_id: UUID) -> None:
@@ -285,10 +283,9 @@ def test_the_command_counts_first_and_erases_when_told(tenant_id: UUID) -> None:
 def test_the_command_says_first_that_holds_keep_rows(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, on_behalf_of="maya")
     erasure.set_legal_hold(tenant_id=tenant_id, on_behalf_of="maya", **WHY)
-    said = StringIO()
     command = ("redact_ledger", f"--tenant={tenant_id}", "--user=maya", "--reason=x")
-    call_command(*command, stdout=said)
-    assert "Legal holds in force: 1. What they keep is not erased." in said.getvalue()
+    said = run_command(*command)
+    assert "Legal holds in force: 1. What they keep is not erased." in said
     with pytest.raises(CommandError, match="A legal hold keeps row"):
         call_command(*command, "--apply")
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import ProgrammingError, connections
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -34,6 +33,7 @@ from tests.audit.bundle import files as bundles, leaving
 from tests.audit.bundle.leaving import KEPT, OLD, OLDEST, append_of
 from tests.audit.entries import append_action, entry
 from tests.audit.tampering import tampered
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 WHY: dict[str, Any] = {"reason": "case 3", "actor_id": "x:y"}
@@ -393,9 +393,7 @@ def test_whole_months_are_kept_beside_the_present_one(keep: int, month: str) -> 
 
 
 def run(*options: str) -> str:
-    said = StringIO()
-    call_command("drop_ledger_months", *options, stdout=said)
-    return said.getvalue()
+    return run_command("drop_ledger_months", *options)
 
 
 def test_the_command_plans_proposes_and_confirms(tenant_id: UUID, settings: Settings) -> None:
@@ -419,8 +417,7 @@ def test_the_command_plans_proposes_and_confirms(tenant_id: UUID, settings: Sett
     )
     assert rows(tenant_id) == 5
     sealed.seal(tenant_id)
-    told = StringIO()
-    call_command("verify_ledger", f"--tenant={tenant_id}", stdout=told)
-    assert f"left    6 rows of {tenant_id}, all before 2020-03, left by" in told.getvalue()
+    told = run_command("verify_ledger", f"--tenant={tenant_id}")
+    assert f"left    6 rows of {tenant_id}, all before 2020-03, left by" in told
     settings.LEDGER_KEEP_MONTHS = 24
     assert run().startswith("These months leave: 2020-03.")

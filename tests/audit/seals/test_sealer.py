@@ -2,7 +2,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterator
-from io import StringIO
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,6 +18,7 @@ from audit.seals import merkle, notes, sealer, signing_keys
 from audit.verification.rows import Verification
 from tests.audit import sealed
 from tests.audit.entries import append_action, entry
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -317,9 +317,8 @@ def test_seals_are_never_changed(tenant_id: UUID, table: str, change: str) -> No
 def test_the_command_seals_what_is_there(tenant_id: UUID, settings: Settings) -> None:
     settings.LEDGER_SIGNING_KEY = sealed.SIGNING_KEY
     append_action(tenant_id=tenant_id)
-    said = StringIO()
-    call_command("seal_ledger", "--once", stdout=said)
-    assert said.getvalue().startswith("Sealed ")
+    said = run_command("seal_ledger", "--once")
+    assert said.startswith("Sealed ")
 
 
 @pytest.mark.parametrize(

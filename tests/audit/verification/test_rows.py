@@ -16,6 +16,7 @@ from audit.verification.rows import Finding, Verification
 from tests.audit import sealed
 from tests.audit.entries import append_action
 from tests.audit.tampering import tampered, undoing
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -177,10 +178,9 @@ def test_the_guards_are_as_they_should_be() -> None:
 
 def test_the_command_says_how_many_rows_verify(tenant_id: UUID) -> None:
     append_action(tenant_id=tenant_id, status="pending")
-    said = StringIO()
-    call_command("verify_ledger", f"--tenant={tenant_id}", stdout=said)
-    assert "has no outcome yet" in said.getvalue()
-    assert said.getvalue().splitlines()[-1].startswith("The ledger verifies: ")
+    said = run_command("verify_ledger", f"--tenant={tenant_id}")
+    assert "has no outcome yet" in said
+    assert said.splitlines()[-1].startswith("The ledger verifies: ")
 
 
 def test_the_command_fails_and_names_the_row(tenant_id: UUID) -> None:

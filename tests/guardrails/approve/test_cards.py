@@ -88,24 +88,16 @@ def test_a_label_shows_what_is_on_and_what_would_be(office: Office) -> None:
 
 
 def test_a_changed_event_shows_before_and_after(office: Office) -> None:
-    office.put(
-        "events",
-        id="event-1",
-        title="Stand-up",
-        start="2026-03-02T10:00:00Z",
-        end="2026-03-02T10:15:00Z",
-        created_by=office.diary.address,
-    )
+    office.put("events", title="Stand-up", end="2026-03-02T10:15:00Z")
     card = asked(
         office,
         "update_calendar_event",
         {
             "event_id": "event-1",
-            "title": "Stand\u202eup",
+            "title": "Weekly",
             "start": "2026-03-02T11:00:00+01:00",
             "end": "2026-03-02T11:30:00+01:00",
-        }
-        | {"title": "Weekly"},
+        },
     )
 
     assert card.differences[0] == ("title", "Stand-up", "Weekly")
@@ -118,15 +110,7 @@ def test_a_changed_event_shows_before_and_after(office: Office) -> None:
 
 
 def test_whom_no_argument_names_come_first_too(office: Office) -> None:
-    office.put(
-        "events",
-        id="event-1",
-        title="Stand-up",
-        start="2026-03-02T10:00:00Z",
-        end="2026-03-02T10:15:00Z",
-        created_by=office.diary.address,
-        attendees=[{"email": "bob@client.com"}, {"email": "zoe@client.com"}],
-    )
+    office.put("events", attendees=[{"email": "bob@client.com"}, {"email": "zoe@client.com"}])
     office.list_target("update_calendar_event", "recipient_domain", "client.com")
     office.list_target("update_calendar_event", "recipient", "bob@client.com", "Bob")
 
@@ -146,16 +130,7 @@ def test_whom_no_argument_names_come_first_too(office: Office) -> None:
 
 
 def test_who_reads_a_document_comes_before_what_is_added_to_it(office: Office) -> None:
-    office.put(
-        "documents",
-        id="doc-1",
-        name="Plan",
-        content_text="One.",
-        folder_id="drive_portal",
-        owner=office.drive.address,
-        created_at="2026-01-05T09:00:00Z",
-        modified_at="2026-01-05T09:00:00Z",
-    )
+    office.put("documents", content_text="One.", folder_id="drive_portal")
     office.share(drive_portal=["bob@client.com"])
     office.list_target("append_document", "recipient", "bob@client.com", "Bob")
 

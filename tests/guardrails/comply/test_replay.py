@@ -17,6 +17,7 @@ from guardrails.execute.executor import execute
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
+from tests.commands import run_command
 from tests.guardrails.office import Office, ask, confirm, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -101,11 +102,8 @@ def test_refusals_of_what_was_too_long_to_keep_are_counted_apart(
 
     assert (told, replay.agreed, replay.unkept) == ([], 1, 1)
     (tmp_path / "bundle.zip").write_bytes(data)
-    said = StringIO()
-    call_command("replay_bundle", str(tmp_path / "bundle.zip"), stdout=said)
-    assert (
-        "1 refusals cannot be made again: the arguments were none, or too long" in said.getvalue()
-    )
+    said = run_command("replay_bundle", str(tmp_path / "bundle.zip"))
+    assert "1 refusals cannot be made again: the arguments were none, or too long" in said
     assert office.calls() == []
 
 

@@ -175,14 +175,7 @@ def test_each_attempt_says_what_its_provider_can_prove(
     office: Office, action: str, arguments: dict[str, str], precondition: str
 ) -> None:
     office.permit(action)
-    office.put(
-        "events",
-        id="event",
-        title="Focus",
-        start="2030-01-01T09:00:00Z",
-        end="2030-01-01T10:00:00Z",
-        created_by=office.mailbox.address,
-    )
+    office.put("events", id="event")
     office.receive(id="mail")
     request = office.request(action, arguments)
 

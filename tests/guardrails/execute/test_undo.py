@@ -30,7 +30,6 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 OLGA = "operator:olga"
 BOB = "bob@company.com"
 START, END = "2026-03-02T10:00:00+01:00", "2026-03-02T11:00:00+01:00"
-CREATED = "2026-01-05T09:00:00+00:00"
 EVENT = {"event_id": "event-1"}
 PATHS = {
     "email": "emails/mail-1",
@@ -65,27 +64,9 @@ TARGETS = (
 def rooms(office: Office) -> Office:
     """One object of each kind, and everything permitted."""
     office.receive(id="mail-1")
-    office.put("events", id="event-1", title="Lunch", start=START, end=END, created_by=BOB)
-    office.put(
-        "issues",
-        id="issue-1",
-        key="PROJ-900",
-        project_key="PROJ",
-        type="task",
-        summary="Setup",
-        reporter=BOB,
-        created_at=CREATED,
-    )
-    office.put(
-        "documents",
-        id="doc-1",
-        name="Plan",
-        folder_id="drive_finance",
-        folder_path="/Finance",
-        created_at=CREATED,
-        modified_at=CREATED,
-        owner=office.mailbox.address,
-    )
+    office.put("events", start=START, end=END, created_by=BOB)
+    office.put("issues", id="issue-1", type="task", summary="Setup", reporter=BOB)
+    office.put("documents", folder_id="drive_finance", folder_path="/Finance")
     return office
 
 

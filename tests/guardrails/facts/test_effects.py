@@ -13,9 +13,10 @@ from guardrails.facts.effects import is_alert
 from guardrails.facts.facts import Facts
 from guardrails.gather import stops
 from integrations.contracts import Document, Event, Folder, Mailbox
-from tests.guardrails.office import AGENT_TEXT, Office, ask, confirm, phases
+from tests.guardrails.office import Office, ask, confirm, phases
 from tests.guardrails.values import (
     ADA,
+    AGENT_TEXT,
     ME,
     NOW,
     STRANGER,
@@ -281,15 +282,7 @@ def test_a_document_in_a_folder_that_others_read_reaches_them() -> None:
 @pytest.fixture
 def lunch(office: Office) -> Office:
     """An event with Ada, whom an operator listed; changes are asked about."""
-    office.put(
-        "events",
-        id="event-1",
-        title="Lunch",
-        start="2026-03-02T10:00:00Z",
-        end="2026-03-02T11:00:00Z",
-        created_by=office.mailbox.address,
-        attendees=[{"email": ADA}],
-    )
+    office.put("events", attendees=[{"email": ADA}])
     office.permit("update_calendar_event", "ask")
     office.list_target("update_calendar_event", "recipient_domain", "client.com")
     return office

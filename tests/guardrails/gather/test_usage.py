@@ -243,13 +243,7 @@ def test_deletes_per_hour_count_whatever_destroys(office: Office) -> None:
     office.permit("delete_draft")
     office.permit("archive")
     for number in range(2):
-        office.put(
-            "drafts",
-            id=f"draft-{number}",
-            thread_id="t",
-            message_id="<d@x>",
-            created_at="2026-01-05T09:00:00+00:00",
-        )
+        office.put("drafts", id=f"draft-{number}")
         result = execute(office.request("delete_draft", {"draft_id": f"draft-{number}"}))
         assert result.approval_id is not None
     first, second = (confirm(one) for one in Approval.objects.order_by("created_at"))

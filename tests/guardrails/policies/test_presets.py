@@ -1,11 +1,9 @@
 """The policy that a new account starts from, at the real sandbox."""
 
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from guardrails.actions.registry import ACTIONS
 from guardrails.contracts import ActionResult
@@ -16,6 +14,7 @@ from guardrails.policies.changes import Author
 from guardrails.policies.files import apply
 from guardrails.policies.text import PolicyFileError, read
 from integrations.models import Account
+from tests.commands import run_command
 from tests.guardrails.office import CHAT, Office, minutes_ago, webhook
 from tests.guardrails.values import ADA, STRANGER
 
@@ -26,11 +25,9 @@ TIMES = {"start": "2026-03-02T10:00:00+01:00", "end": "2026-03-02T11:00:00+01:00
 
 def start(account: Account) -> str:
     """Puts the default policy in place, as an operator does; what the command says."""
-    said = StringIO()
     whose = ["--organisation", account.organisation.slug, "--user", account.external_user_id]
     what = ["--source", account.source, "import", "--preset", presets.DEFAULT, "--apply"]
-    call_command("policy", *whose, *what, stdout=said)
-    return said.getvalue()
+    return run_command("policy", *whose, *what)
 
 
 def outcome(office: Office, action: str, arguments: Any, words: str = "") -> tuple[str, str]:
@@ -107,16 +104,7 @@ def test_guests_are_known_and_their_time_is_confirmed(office: Office) -> None:
 
 def test_documents_that_others_read_are_confirmed(office: Office) -> None:
     start(office.drive)
-    document = {
-        "id": "doc-1",
-        "name": "Plan",
-        "content_text": "One.",
-        "folder_id": "drive_meetings",
-        "created_at": "2026-01-05T09:00:00+00:00",
-        "modified_at": "2026-01-05T09:00:00+00:00",
-        "owner": office.drive.address,
-    }
-    office.put("documents", **document)
+    office.put("documents", content_text="One.", folder_id="drive_meetings")
     more = {"document_id": "doc-1", "content": "Two."}
     assert outcome(office, "append_document", more) == ("succeeded", "performed")
     office.share(drive_meetings=[ADA])

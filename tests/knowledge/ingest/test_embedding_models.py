@@ -1,5 +1,4 @@
 from datetime import timedelta
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from knowledge.ingest import embedding_models
 from knowledge.ingest.ingest import forget, ingest
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, Item
 from knowledge.search.retrieval import search
+from tests.commands import run_command
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
 
@@ -233,9 +233,8 @@ def test_the_old_vectors_are_dropped_by_command_and_not_before(owner: AccountRef
     assert embedding_models.claim(now=NOW)
     fill()
 
-    said = StringIO()
-    call_command("drop_vectors", "old", stdout=said)
-    assert said.getvalue() == "Deleted 2 vectors of old.\n"
+    said = run_command("drop_vectors", "old")
+    assert said == "Deleted 2 vectors of old.\n"
     assert models("a") == {"new"}
     assert [row.name for row in EmbeddingModel.objects.all()] == ["new"]
 

@@ -21,7 +21,8 @@ from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.models import Account, McpServer, McpTool, Organisation
 from integrations.providers.mcp.catalogue import Looked, keep, offered_by
 from tests.guardrails.arguments import BASE, ROWS, Row
-from tests.guardrails.office import AGENT_TEXT, CHAT, phases, recover
+from tests.guardrails.office import CHAT, phases, recover
+from tests.guardrails.values import AGENT_TEXT
 from tests.mcp_server import CREATE, Tracker, running_tracker, said, tool
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

@@ -10,9 +10,10 @@ from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from guardrails.models import Approval
 from integrations.contracts import Mailbox
-from tests.guardrails.office import AGENT_TEXT, CHAT, Office, confirm, phases
+from tests.guardrails.office import CHAT, Office, confirm, phases
 from tests.guardrails.values import (
     ADA,
+    AGENT_TEXT,
     ME,
     NOW,
     account,

@@ -1,29 +1,19 @@
 """`manage.py policy` as people type it."""
 
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from guardrails.models import AllowedAction
-from integrations.models import Account, Organisation
+from integrations.models import Account
+from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
-@pytest.fixture
-def mailbox() -> Account:
-    organisation = Organisation.objects.create(slug="default", name="Company")
-    return Account.objects.create(
-        organisation=organisation, external_user_id="maya", source="gmail", address="maya@x.com"
-    )
-
-
 def policy(*words: str, user: str = "maya") -> str:
-    out = StringIO()
-    call_command("policy", "--user", user, "--source", "gmail", *words, stdout=out)
-    return out.getvalue()
+    return run_command("policy", "--user", user, "--source", "gmail", *words)
 
 
 def test_a_preset_is_shown_before_it_is_applied(mailbox: Account) -> None:

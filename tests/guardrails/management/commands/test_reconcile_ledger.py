@@ -9,15 +9,14 @@ from agents import tasks
 from audit.ledger.selectors import about_ledger
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.reconciliation.rows import STEP, SUMMARY
+from tests.commands import run_command
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
 def run(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command("reconcile_ledger", *arguments, stdout=out)
-    return out.getvalue()
+    return run_command("reconcile_ledger", *arguments)
 
 
 def test_it_says_that_all_agrees(office: Office) -> None:

@@ -10,6 +10,7 @@ from django_q.models import OrmQ
 from integrations.contracts import AccountRef
 from integrations.llm import llm
 from knowledge.models import Item, SyncSource
+from tests.commands import run_command
 from tests.knowledge.office import account
 from tests.offline_model_server import running_offline_model
 from tests.sandbox_server import KEY, running_sandbox
@@ -18,9 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def run(*arguments: str) -> list[str]:
-    out = StringIO()
-    call_command("first_sync", *arguments, stdout=out)
-    return out.getvalue().splitlines()
+    return run_command("first_sync", *arguments).splitlines()
 
 
 @pytest.fixture
