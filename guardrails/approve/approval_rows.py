@@ -14,8 +14,8 @@ from audit.contracts import ActorType, Status
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
 from guardrails.approve.cards import handled
-from guardrails.contracts import ActionRequest, Origin
 from guardrails.execute import entries
+from guardrails.execute.held_sends import request_of
 from guardrails.models import Approval
 from guardrails.models.approvals import ApprovalQuerySet
 
@@ -177,14 +177,3 @@ def _actor_type(by: str) -> ActorType:
     if by == CLOCK:
         return "system"
     return "admin" if by.startswith("operator:") else "user"
-
-
-def request_of(row: Approval) -> ActionRequest:
-    """The request as it was asked for."""
-    return ActionRequest(
-        action_id=row.action_id,
-        account=row.account.ref(),
-        action_type=row.action_type,
-        arguments=row.arguments,
-        origin=Origin(**row.origin),
-    )

@@ -27,12 +27,12 @@ from guardrails.approve.approval_rows import (
     find,
     no_longer_waiting,
     record,
-    request_of,
     with_account,
 )
 from guardrails.approve.cards import handled
 from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard
 from guardrails.execute.executor import Confirmation, execute, one_at_a_time
+from guardrails.execute.held_sends import request_of
 from guardrails.execute.switches import UNDER_WAY
 from guardrails.facts.reasons import sentence
 from guardrails.models import Approval, HeldSend

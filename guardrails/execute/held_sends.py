@@ -23,7 +23,7 @@ from guardrails.execute import entries, outcomes
 from guardrails.facts.reasons import sentence
 from guardrails.gather import stops, usage
 from guardrails.gather.judgement import Judgement
-from guardrails.models import HeldSend
+from guardrails.models import Approval, HeldSend
 
 log = logging.getLogger(__name__)
 State = HeldSend.State
@@ -180,7 +180,8 @@ def card(row: HeldSend) -> HeldSendCard:
     return HeldSendCard(**{name: getattr(row, name) for name in HeldSendCard.__dataclass_fields__})
 
 
-def request_of(row: HeldSend) -> ActionRequest:
+def request_of(row: Approval | HeldSend) -> ActionRequest:
+    """The request as it was asked for."""
     return ActionRequest(
         action_id=row.action_id,
         account=row.account.ref(),

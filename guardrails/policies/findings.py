@@ -58,10 +58,8 @@ def findings(policy: PolicySnapshot, source: str) -> tuple[Finding, ...]:
         *_of_groups(policy),
         *_of_ceiling(policy),
     ]
-    order = {"error": 0, "warning": 1}
-    return tuple(
-        sorted(found, key=lambda one: (order[one.severity], one.about, one.sentence, one.ids))
-    )
+    # So does the alphabet: errors first.
+    return tuple(sorted(found, key=lambda one: (one.severity, one.about, one.sentence, one.ids)))
 
 
 # --- allowed actions -----------------------------------------------------------------------
@@ -261,34 +259,31 @@ def _of_ceiling(policy: PolicySnapshot) -> Iterator[Finding]:
 def _about(allowed_action: AllowedAction, severity: Severity, sentence: str) -> Finding:
     on = f" on {allowed_action.resource_type}" if allowed_action.resource_type else ""
     mode = MODES.get(allowed_action.mode, allowed_action.mode)
-    return Finding(
-        severity=severity,
-        about=f"{_title(allowed_action.action_type)}{on} · {mode}",
-        sentence=sentence,
-        action_type=allowed_action.action_type,
-        ids=(allowed_action.id,),
-    )
+    about = f"{_title(allowed_action.action_type)}{on} · {mode}"
+    return _finding(allowed_action, severity, about, sentence)
 
 
 def _listed(listed_target: ListedTarget, severity: Severity, sentence: str) -> Finding:
-    kind = listed_target.kind.replace("_", " ")
-    return Finding(
-        severity=severity,
-        about=f"{_title(listed_target.action_type)} · {kind} “{visible(listed_target.name)}”",
-        sentence=sentence,
-        action_type=listed_target.action_type,
-        ids=(listed_target.id,),
-    )
+    kind, name = listed_target.kind.replace("_", " "), visible(listed_target.name)
+    about = f"{_title(listed_target.action_type)} · {kind} “{name}”"
+    return _finding(listed_target, severity, about, sentence)
 
 
 def _limit(limit: Limit, severity: Severity, sentence: str) -> Finding:
     what = _title(limit.action_type) if limit.action_type else "Every action"
+    about = f"Ceiling · {what} · {LIMITS.get(limit.mode, limit.mode)}"
+    return _finding(limit, severity, about, sentence)
+
+
+def _finding(
+    row: AllowedAction | ListedTarget | Limit, severity: Severity, about: str, sentence: str
+) -> Finding:
     return Finding(
         severity=severity,
-        about=f"Ceiling · {what} · {LIMITS.get(limit.mode, limit.mode)}",
+        about=about,
         sentence=sentence,
-        action_type=limit.action_type,
-        ids=(limit.id,),
+        action_type=row.action_type,
+        ids=(row.id,),
     )
 
 
