@@ -23,14 +23,21 @@ def zoned(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
+def find_zone(name: str) -> ZoneInfo | None:
+    """The time zone of this name, whatever the name points at; None where there is none."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (KeyError, ValueError, OSError):
+        return None
+
+
 def local(value: datetime, info: ValidationInfo) -> datetime:
     """A time without a zone is local in the object's own `time_zone`, if it names one."""
-    zone = info.data.get("time_zone")
-    if value.tzinfo is None and zone:
-        try:
-            value = value.replace(tzinfo=ZoneInfo(zone))
-        except (KeyError, ValueError, OSError) as error:
-            raise ValueError("no such time zone") from error
+    name = info.data.get("time_zone")
+    if value.tzinfo is None and name:
+        value = value.replace(tzinfo=find_zone(name))
+        if value.tzinfo is None:
+            raise ValueError("no such time zone")
     return zoned(value)
 
 

@@ -19,6 +19,7 @@ from icalendar.timezone import tzid_from_tzinfo
 from pydantic import ValidationError
 
 from integrations.contracts import Event, Rejected
+from integrations.contracts.field_types import find_zone
 
 MAX_BYTES = 25 * 1024 * 1024
 MAX_EVENTS = 100_000
@@ -183,21 +184,14 @@ def _in_zone(moment: date, zone: ZoneInfo) -> tuple[datetime, str]:
     if moment.tzinfo is None:
         return moment.replace(tzinfo=zone), zone.key
     name = tzid_from_tzinfo(moment.tzinfo) or ""
-    known = _zone(name)
+    known = find_zone(name)
     if known is not None and moment.astimezone(known).utcoffset() == moment.utcoffset():
         return moment.astimezone(known), known.key
     return moment, ""
 
 
-def _zone(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (KeyError, ValueError, OSError):
-        return None
-
-
 def _zone_of(calendar: Component | None) -> ZoneInfo | None:
-    return _zone(_text(calendar, "X-WR-TIMEZONE")) if calendar is not None else None
+    return find_zone(_text(calendar, "X-WR-TIMEZONE")) if calendar is not None else None
 
 
 def _recurrence(component: Component, begin: datetime) -> str:

@@ -1,14 +1,14 @@
 """The times at which stored events take place, kept so that a span of time finds them."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
+from integrations.contracts.field_types import find_zone
 from knowledge.ingest import write_counts
 from knowledge.models import Item, Occurrence
 from knowledge.times.recurrence import Rest, Timetable, occurrences
@@ -181,7 +181,7 @@ def _once(row: Item) -> Timetable:
     """Its own time alone, in its own zone."""
     fields = row.metadata
     start, end = _moment(fields["start"]), _moment(fields["end"])
-    zone = _zone(fields.get("time_zone") or "") or start.tzinfo or UTC
+    zone = find_zone(fields.get("time_zone") or "") or start.tzinfo or UTC
     all_day = fields.get("all_day") is True
     if not all_day:
         start, end = start.astimezone(zone), end.astimezone(zone)
@@ -189,7 +189,7 @@ def _once(row: Item) -> Timetable:
         start=start,
         end=end,
         all_day=all_day,
-        all_day_zone=(_zone(row.account.time_zone) if all_day else None) or UTC,
+        all_day_zone=(find_zone(row.account.time_zone) if all_day else None) or UTC,
     )
 
 
@@ -199,10 +199,3 @@ def _moment(text: str) -> datetime:
 
 def _after(moment: datetime) -> datetime:
     return moment + timedelta(days=2)
-
-
-def _zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (KeyError, ValueError, OSError):
-        return None

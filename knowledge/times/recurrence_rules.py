@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from itertools import islice, takewhile
-from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
+
+from integrations.contracts.field_types import find_zone
 
 MAX_OCCURRENCES = 2_000
 MAX_DATES = 2_000
@@ -61,7 +62,7 @@ def dates(
         if text.endswith("Z"):
             moment = moment.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
         elif parameters.get("TZID"):
-            moment = moment.replace(tzinfo=_zone(parameters["TZID"], zone)).astimezone(zone)
+            moment = moment.replace(tzinfo=find_zone(parameters["TZID"]) or zone).astimezone(zone)
             moment = moment.replace(tzinfo=None)
         yield moment
 
@@ -72,13 +73,6 @@ def _day(text: str, first: datetime) -> datetime:
     except ValueError as error:
         raise NotExpandable("a date that is none") from error
     return datetime.combine(day.date(), first.time())
-
-
-def _zone(name: str, other: tzinfo) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return other
 
 
 def ruled(
