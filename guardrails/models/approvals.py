@@ -30,8 +30,8 @@ class Approval(models.Model):
     """One action, exactly as a person would confirm it. Made when the agent proposes it.
 
     Changes only by conditional updates in `guardrails.approve.approvals` and
-    `guardrails.execute.ask`: pending to approved, rejected, expired or superseded, and
-    approved to executed, failed or refused.
+    `guardrails.execute.approval_requests`: pending to approved, rejected, expired or superseded,
+    and approved to executed, failed or refused.
     """
 
     class State(models.TextChoices):
