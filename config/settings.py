@@ -148,7 +148,7 @@ def database(url: str) -> dict[str, Any]:
         config["OPTIONS"]["pool"] = {
             "min_size": 2,
             "max_size": env.int("DATABASE_POOL", default=20),
-            # Who asks the web process waits in front of a screen; a turn may wait its turn.
+            # A person waits for the web process in front of a screen; an agent's turn can wait.
             "timeout": 10 if PROCESS == "web" else 120,
         }
     else:
@@ -278,7 +278,6 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="remit@localhost")
 
 # --- Limits ----------------------------------------------------------------------------
-WEBHOOK_TOLERANCE_SECONDS = 5 * 60
 WEBHOOK_MAX_BYTES = env.int("WEBHOOK_MAX_BYTES", default=1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = WEBHOOK_MAX_BYTES
 TURN_MAX_STEPS = env.int("TURN_MAX_STEPS", default=15)

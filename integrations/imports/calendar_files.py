@@ -122,7 +122,7 @@ def _event(component: Component, calendar: Component | None, zone: ZoneInfo) -> 
         status="cancelled" if method == "CANCEL" else status,
         location=_text(component, "LOCATION"),
         attendees=tuple(_attendees(component)),
-        recurrence=None if original else _recurrence(component, begin) or None,
+        recurrence=None if original else _recurrence(component) or None,
         series_id=uid[:500] if original else None,
         original_start=original,
         this_and_future=rest,
@@ -200,7 +200,7 @@ def _zone_of(calendar: Component | None) -> ZoneInfo | None:
     return _zone(_text(calendar, "X-WR-TIMEZONE")) if calendar is not None else None
 
 
-def _recurrence(component: Component, begin: datetime) -> str:
+def _recurrence(component: Component) -> str:
     """The rules as lines of RFC 5545, each date in UTC or local to the event."""
     lines = []
     for name in ("RRULE", "EXRULE"):

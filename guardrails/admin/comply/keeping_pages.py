@@ -174,7 +174,6 @@ def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str
     context: dict[str, Any] = {
         "before": given,
         "keep": keep,
-        "why": request.POST.get("reason", ""),
         "proposals": [
             asdict(one)
             | {

@@ -139,7 +139,6 @@ def _page(row: McpServer) -> dict[str, Any]:
         "missing": "" if session.is_installed() else str(NotInstalled()),
         "token": known,
         "read_at": moment(row.looked_at) if row.looked_at else "",
-        "colours": STATUS_WORDS,
         "tools": [
             {"row": tool, "title": visible(tool.title, limit=80), "status": status(tool)}
             for tool in row.tools.all()[:MAX_TOOLS]

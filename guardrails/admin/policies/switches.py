@@ -84,7 +84,7 @@ class SwitchAdmin(ReadOnlyAdmin):
                 return self.try_first(request, scope)
             if not why:
                 messages.error(request, "Say why, in a few words: it is kept in the ledger.")
-            elif request.POST.get("turn") == "on":
+            elif request.POST.get("flip") == "on":
                 _lift(request, scope, why)
             else:
                 _throw(request, scope, why)
