@@ -11,6 +11,7 @@ from integrations.llm.completions import Payer
 
 LISTED = 10
 SEARCH = "retrieve_context"
+FAULTS = frozenset({"EXECUTION_FAILED", "TIMEOUT", "RATE_LIMIT", "NETWORK_ERROR", "INTERRUPTED"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +98,3 @@ def _found_items(steps: Sequence[StepRecord]) -> bool:
         for step in steps
         for call in step.calls
     )
-
-
-FAULTS = frozenset({"EXECUTION_FAILED", "TIMEOUT", "RATE_LIMIT", "NETWORK_ERROR", "INTERRUPTED"})

@@ -23,6 +23,21 @@ from integrations.ports.account import Import
 from knowledge.models import SyncRun, SyncSource
 from knowledge.sync import runs as sync_runs, sync
 
+SLICE_SECONDS = 3.0  # between two lines of progress
+REASONS = {
+    "unchanged": "known already",
+    "stale": "a newer version is known already",
+    "too_large": "larger than 25 MiB",
+    "empty": "nothing where a mail should be",
+    "no_headers": "does not begin with mail headers",
+    "bad_line": "no JSON object with a text `raw`",
+    "cannot_read": "the file breaks off",
+    "malformed_event": "an event that cannot be read",
+    "no_start": "an event without a start",
+    "two_times": "an event with two start times",
+    "unknown_range": "a change to the earlier part of a series, which the format does not allow",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class StartedImport:
@@ -78,23 +93,6 @@ def start_import(
         run=run, account=account, only_changes=bool(cursor), since=now, cursor=cursor
     )
     return StartedImport(sync_id=row.pk, run_id=run.pk, goes_on=bool(cursor))
-
-
-SLICE_SECONDS = 3.0  # between two lines of progress
-
-REASONS = {
-    "unchanged": "known already",
-    "stale": "a newer version is known already",
-    "too_large": "larger than 25 MiB",
-    "empty": "nothing where a mail should be",
-    "no_headers": "does not begin with mail headers",
-    "bad_line": "no JSON object with a text `raw`",
-    "cannot_read": "the file breaks off",
-    "malformed_event": "no event that can be read",
-    "no_start": "an event without a beginning",
-    "two_times": "an event with two beginnings",
-    "unknown_range": "a change to the part of a series before some time, which nobody may make",
-}
 
 
 def add_arguments(parser: CommandParser) -> None:

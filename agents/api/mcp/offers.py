@@ -88,11 +88,10 @@ STATUS = Offer(
 
 
 def offers(person: Person) -> list[Offer]:
-    """The tools of this person: the actions that their accounts' policies have room for."""
+    """The tools of this person: the actions that their accounts' policies have room for. Of two
+    accounts of a kind it is the one connected first."""
     actions: dict[str, Offer] = {}
-    for one in people.list_capabilities(
-        person
-    ):  # of two accounts of a kind, the one connected first
+    for one in people.list_capabilities(person):
         actions.setdefault(one.action_type, _offer(one))
     return [SEARCH, STATUS, *actions.values()]
 
