@@ -29,7 +29,7 @@ from integrations.contracts import AccountRef
 
 
 @contextmanager
-def turn(account: AccountRef) -> Iterator[None]:
+def lock_account(account: AccountRef) -> Iterator[None]:
     """A transaction in which nobody else counts for this account."""
     with transaction.atomic():
         with connection.cursor() as cursor:
