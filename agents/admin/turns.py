@@ -93,7 +93,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
             messages.success(request, f"{count} dead letters wait in the queue again.")
         if count < len(chosen):
             messages.warning(
-                request, f"{len(chosen) - count} of the chosen deliveries are no dead letters."
+                request, f"{len(chosen) - count} of the chosen deliveries are not dead letters."
             )
 
 
@@ -178,7 +178,7 @@ class TurnAdmin(RowContext, NewestFirst, ReadOnlyAdmin):  # ids are in order of 
             raise PermissionDenied
         by = f"operator:{request.user.get_username()}"
         if turns.stop_turn(turn_id, by=by, now=timezone.now()):
-            messages.success(request, "It ends, as soon as no action is under way.")
+            messages.success(request, "It ends as soon as no action is under way.")
         else:
             messages.warning(request, "It had ended already.")
         return redirect("admin:agents_turn_change", turn_id)

@@ -35,7 +35,7 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
             account_id=row.account_id, state=LearnedPattern.State.PROPOSED
         )
         if waiting.count() >= MAX_WAITING:
-            return Proposed(status="crowded", sentence="Too many proposals wait already.")
+            return Proposed(status="crowded", sentence="Too many proposals are already waiting.")
         try:
             with transaction.atomic():
                 _store(row, proposal)

@@ -85,11 +85,15 @@ def propose(
         same = versions(skill).exclude(state=State.REJECTED).order_by("-version").first()
         if same and (same.description, same.content) == (description, content):
             return ProposedVersion(
-                status="known", sentence="This text is there already.", version=same.version
+                status="known",
+                sentence="The published skill has this text already.",
+                version=same.version,
             )
         waiting = Skill.objects.filter(account_id=account.id, state=State.PROPOSED)
         if waiting.count() >= MAX_WAITING:
-            return ProposedVersion(status="crowded", sentence="Too many proposals wait already.")
+            return ProposedVersion(
+                status="crowded", sentence="Too many proposals are already waiting."
+            )
         try:
             with transaction.atomic():
                 stored = _store(skill, author)

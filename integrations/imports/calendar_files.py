@@ -47,7 +47,7 @@ def load(path: Path) -> bytes:
     except OSError as error:
         raise NoEventsHere(f"{path} cannot be read: {error.strerror}.") from error
     if b"BEGIN:VCALENDAR" not in raw[:10_000].upper():
-        raise NoEventsHere(f"{path} is no calendar file. Give an .ics file.")
+        raise NoEventsHere(f"{path} is not a calendar file. Give an .ics file.")
     return raw
 
 

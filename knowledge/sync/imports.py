@@ -104,14 +104,14 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="Read all of it again, not on from where the last import ended. What is known costs "
-        "no model call.",
+        help="Read all of it again instead of going on where the last import ended. What is "
+        "known costs no model call.",
     )
 
 
 def _zone(name: str) -> str:
     if name not in available_timezones():
-        raise ArgumentTypeError(f"“{name}” is no time zone. Give one like Europe/Stockholm.")
+        raise ArgumentTypeError(f"“{name}” is not a time zone. Give one like Europe/Stockholm.")
     return name
 
 
@@ -140,8 +140,8 @@ def run_import(
     started = start_import(account, place=imported.place, again=again, now=timezone.now())
     if started == "running":
         raise CommandError(
-            "Another import of this account is at work, or waits. The admin shows it under Syncs "
-            "and can cancel it."
+            "Another import of this account is running or waiting. The admin shows it under "
+            "Syncs and can cancel it."
         )
     if started.goes_on:
         say("Going on where the last import ended.")
@@ -149,13 +149,13 @@ def run_import(
         row = _work(started.sync_id, imported, say)
     except KeyboardInterrupt:
         SyncSource.objects.filter(pk=started.sync_id).update(lease_expires_at=timezone.now())
-        raise CommandError("Stopped. The same command goes on there.") from None
+        raise CommandError("Stopped. Run the same command to go on.") from None
     finally:
         imported.close()
     for line in render_report(row):
         say(line)
     if row.state != SyncSource.State.DONE:
-        raise CommandError(f"{row.error} The same command goes on there.")
+        raise CommandError(f"{row.error} Run the same command to go on.")
 
 
 def _work(sync_id: UUID, imported: Import, say: Callable[[str], None]) -> SyncSource:
@@ -169,7 +169,7 @@ def _work(sync_id: UUID, imported: Import, say: Callable[[str], None]) -> SyncSo
         if advanced == "finished":
             return row
         if advanced == "not_mine":
-            raise CommandError("The import was cancelled. The same command goes on there.")
+            raise CommandError("The import was cancelled. Run the same command to go on.")
         if advanced == "waiting":
             say(row.error)
             _wait(row)

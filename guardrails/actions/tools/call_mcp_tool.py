@@ -40,7 +40,7 @@ def _check(value: JsonValue, depth: int) -> None:
         storable(value)
         addressing.check(value)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("holds a number that is none")
+        raise ValueError("has a number that is not one")
     elif isinstance(value, list):
         for item in value:
             _check(item, depth - 1)
@@ -48,7 +48,7 @@ def _check(value: JsonValue, depth: int) -> None:
         for name, item in value.items():
             storable(name)
             if address_or_none(name):
-                raise ValueError("has an address for a name")
+                raise ValueError("has an address as a name")
             addressing.check(name)
             _check(item, depth - 1)
 

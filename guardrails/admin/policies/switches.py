@@ -127,7 +127,7 @@ def _throw(request: HttpRequest, scope: Scope, why: str) -> None:
     if thrown.under_way:
         messages.warning(
             request,
-            "Stopped: nothing new begins. Calls that had begun before and have no outcome yet: "
+            "Stopped: nothing new begins. Calls that began earlier and have no outcome yet: "
             f"{thrown.under_way}; the ledger will show it.",
         )
     else:

@@ -84,7 +84,7 @@ class Condition(BaseModel, ABC):
         if self.about_receivers and "recipient" not in action.takes:
             return "it is about receivers, and this action has none"
         if "email" in self.needs and action.object_kind != "email":
-            return "it is about a mail, and this action is done to none"
+            return "it is about a mail, and this action is not"
         return ""
 
     def excludes(self, other: "Condition") -> bool:

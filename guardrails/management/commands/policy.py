@@ -107,7 +107,7 @@ class Command(BaseCommand):
 def text(options: dict[str, Any]) -> str:
     """The policy's text. Raises PolicyFileError, CommandError."""
     if bool(options["file"]) == bool(options["preset"]):
-        raise CommandError("Name a file or a --preset, one of them.")
+        raise CommandError("Name a file or a --preset, not both.")
     if options["preset"] == presets.DEFAULT:
         return policy_files.preset(presets.default_for(options["source"]))
     if options["preset"]:

@@ -57,7 +57,9 @@ def keep(server: McpServer, found: Sequence[OfferedTool], *, now: datetime) -> L
         if not row.gone_at:
             _change(row, now=now, gone_at=now)
     left_out = len(found) - len(named)
-    problem = f"{left_out} tools were left out: their names are no plain names." if left_out else ""
+    problem = (
+        f"{left_out} tools were left out: their names are not plain names." if left_out else ""
+    )
     McpServer.objects.filter(pk=server.pk).update(problem=problem, looked_at=now)
     return Looked(new=tuple(new), changed=tuple(changed), gone=tuple(gone), left_out=left_out)
 

@@ -42,7 +42,7 @@ def _line(decision: Json) -> str:
         return f"{what}: it waits for your confirmation as you changed it."
     if _happened(decision):
         key = quoted(as_text(as_object(decision.get("result")).get("task_key")))
-        so_already = " (it was so already)" if decision.get("status") == "noop" else ""
+        so_already = " (it was already like that)" if decision.get("status") == "noop" else ""
         return f"{key}: {what}{so_already}" if key else f"{what}{so_already}"
     outcome = {"refused": "refused", "failed": "failed"}.get(
         as_text(decision.get("status")), "not known whether it happened"

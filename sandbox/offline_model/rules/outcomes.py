@@ -19,7 +19,7 @@ def told(result: Result) -> str:
         case "executed":
             return f"Done: {what}."
         case "already_so":
-            return f"It was so already: {what}."
+            return f"It was already like that: {what}."
     return f"What came of this is not known: {what}."
 
 

@@ -233,18 +233,18 @@ async function lookForPerson() {
 async function recall(action, button) {
   button.disabled = true;
   const card = button.closest(".card");
-  let told;
+  let outcome;
   try {
     const url = `${root.dataset.heldSends}/${encodeURIComponent(action.held_send_id)}/recall`;
-    told = (await call(url, { user_id: user.value })).outcome;
+    outcome = (await call(url, { user_id: user.value })).outcome;
     card.className = "card refused";
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    told = error.message;
+    outcome = error.message;
   }
   button.remove();
-  card.append(el("p", { role: "status" }, visible(told)));
-  say(told);
+  card.append(el("p", { role: "status" }, visible(outcome)));
+  say(outcome);
 }
 
 function decideAll(actions) {

@@ -136,7 +136,7 @@ def test_an_approval_that_nobody_gave_is_named(office: Office) -> None:
     rows = bundles.lines(files, "ledger")
     word = next(row for row in rows if row["decision_reason"] == "approved")
     attempt = next(row for row in rows if row["decision"] == "approved" and row != word)
-    sentence = f"Nobody is recorded to have given the approval {attempt['approval_id']}."
+    sentence = f"There is no record of who gave the approval {attempt['approval_id']}."
 
     def keep(rows: list[dict[str, Any]]) -> None:
         kept = {row["id"] for row in rows}
@@ -247,7 +247,7 @@ def change(
         (
             "needs_approval",
             lambda row, payload: row.update(phase="attempt", decision="allowed", approval_id=""),
-            "It was carried out without a person's word, but the verdict is “ask”.",
+            "It was carried out without a person's answer, but the verdict is “ask”.",
         ),
     ],
 )

@@ -118,7 +118,7 @@ def test_contents_are_counted_first_and_erased_then(
     assert contents(organisation) == 4
 
     stale = page(olga, "erasure", organisation, **given, count="1")
-    assert "By now it would be 2 rows. Nothing was erased" in stale
+    assert "It would be 2 rows. Nothing was erased" in stale
     assert contents(organisation) == 4
     assert "The contents of 2 rows are erased" in page(
         olga, "erasure", organisation, **given, count="2"
