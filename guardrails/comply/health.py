@@ -126,7 +126,8 @@ def _sentences(found: Health) -> Iterator[str]:
     if counted.incidents:
         yield f"Provider and ledger disagreed {_times(counted.incidents)}."
     if unknown := counted.of_status("unknown") + counted.open_attempts:
-        yield f"It is not known yet whether {_actions(unknown)} were done."
+        were = "was" if unknown == 1 else "were"
+        yield f"Nobody knows yet whether {_actions(unknown)} {were} done."
     if counted.clocks_apart:
         yield (
             "Worker and database disagreed about the time, by more than 2 s, in "

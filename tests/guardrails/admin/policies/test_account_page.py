@@ -206,7 +206,7 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "one of them"),
+        ("", "not both"),
         ("version: 2", "This is not a policy file."),
         ("[", "neither YAML nor JSON"),
         ("version: 1\nallowed_actions: [{action: <b>, mode: auto}]", "is not a valid choice"),
@@ -216,7 +216,7 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
         ),
         (
             "version: 1\nallowed_actions: [{action: archive, mode: auto, conditions: [{kind: x}]}]",
-            "“x” is no condition",
+            "“x” is not a condition",
         ),
         (
             "version: 1\ntargets: [{action: classify, kind: label, id: a, name: a, group: g}]",
