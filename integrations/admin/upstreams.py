@@ -1,4 +1,4 @@
-"""Admin of data services: which of them answers, and which is left alone for now."""
+"""Admin of data services: which of them answers, and which gets no requests for now."""
 
 from django.contrib import admin
 from django.utils import timezone

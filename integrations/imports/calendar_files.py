@@ -35,7 +35,7 @@ class NoEventsHere(Exception):
 
 
 class _Unreadable(ValueError):
-    """The code of why an event is none."""
+    """Why an event cannot be read, as a code."""
 
 
 def load(path: Path) -> bytes:
@@ -56,7 +56,9 @@ def read_events(raw: bytes, *, zone: ZoneInfo) -> list[Event | Rejected]:
     in `zone`. An event without an id gets one from its content."""
     found: list[Event | Rejected] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about zones that the library takes by their last words
+        warnings.simplefilter(
+            "ignore"
+        )  # about zones that the library knows only by the end of their names
         for component, calendar in islice(_components(raw), MAX_EVENTS):
             found.append(_read(component, calendar, zone))
     return found

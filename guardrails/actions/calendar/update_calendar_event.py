@@ -61,8 +61,7 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
     title = "Change an event"
     description = (
         "Change one event. What is not named stays as it is. Everybody who attends it, before "
-        "or after, "
-        "and who made it must be listed."
+        "or after, and who made it must be listed."
     )
     needs = frozenset()
     takes = ("recipient", "recipient_domain")

@@ -57,9 +57,8 @@ class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
     resource_type = "issue"
     title = "Change a Jira task"
     description = (
-        "Change one issue of a listed project. What is not named stays as it is. A new "
-        "assignee, status "
-        "and every label must be listed; texts may mention nobody."
+        "Change one issue of a listed project. What is not named stays as it is. A new assignee, "
+        "status and every label must be listed; texts may mention nobody."
     )
     needs = frozenset({"projects"})
     takes = ("project", "status", "label", "assignee")
