@@ -30,8 +30,8 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Gaps:
-    """`binding` ones must be mended or told: with them no answer is complete. `noted` ones are
-    for the reviewer to weigh: a source may simply be away."""
+    """`binding` ones must be corrected or reported: with them no answer is complete. `noted` ones
+    are for the reviewer to weigh: a source may simply be away."""
 
     binding: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from sandbox.offline_model.transcript import Json, as_object, as_text
 _TASK_PREFIX = re.compile(r"create(?: (?:a )?(?:jira )?(?:task|issue))?:\s*", re.IGNORECASE)
 
 
-def told(decisions: Sequence[Json]) -> str:
+def describe_decisions(decisions: Sequence[Json]) -> str:
     """“Done!” only when every action was confirmed and happened."""
     done = [d for d in decisions if _happened(d)]
     tasks = all(as_text(d.get("type")) == "create_jira_task" for d in decisions)

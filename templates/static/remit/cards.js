@@ -116,7 +116,7 @@ function changing(action, edit) {
   const form = el("form", { className: "change", hidden: true },
     ...fields.flatMap(({ name, many, box }) => [
       el("label", { htmlFor: box.id }, `${name.replaceAll("_", " ")}${many ? " (one a line)" : ""}`), box]),
-    el("p", {}, "What you save is another action. It is shown to you again before anything is done."),
+    el("p", {}, "What you save is a new action. It is shown to you again before anything is done."),
     el("div", { className: "buttons" },
       el("button", { className: "primary" }, "Save and look at it"),
       el("button", { type: "button", onclick: () => { form.hidden = true; } }, "Leave it")));

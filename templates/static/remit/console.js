@@ -223,7 +223,7 @@ async function lookForPerson() {
     handedOver = false;
     const answers = said.filter((one) => one.role === "person" && !document.getElementById(one.id));
     answers.forEach((one) => add(spoken(one)));
-    say(answers.length ? "A person has answered." : "A person has seen to it, without an answer.");
+    say(answers.length ? "A person has answered." : "A person has finished it without an answer.");
   } catch {
     // As above.
   }

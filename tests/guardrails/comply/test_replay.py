@@ -110,7 +110,8 @@ def test_refusals_of_what_was_too_long_to_keep_are_counted_apart(
     said = StringIO()
     call_command("replay_bundle", str(tmp_path / "bundle.zip"), stdout=said)
     assert (
-        "1 refusals cannot be made again: the arguments were invalid, or too long" in said.getvalue()
+        "1 refusals cannot be made again: the arguments were invalid, or too long"
+        in said.getvalue()
     )
     assert office.calls() == []
 
