@@ -112,7 +112,7 @@ def _offer(capability: Capability) -> Offer:
 
 
 def call(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str) -> dict[str, Any]:
-    """What the caller hears. Raises Refused for what is no action."""
+    """What the caller gets. Raises Refused for what is not an action."""
     if name == SEARCH.name:
         found = _search(visitor, _parsed(RetrieveContext, arguments))
     elif name == STATUS.name:
@@ -182,7 +182,7 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
 
 
 def render_result(result: ActionResult) -> dict[str, Any]:
-    """One action as the caller hears of it."""
+    """One action as the caller gets it."""
     action = describe_result(result)
     found: dict[str, Any] = {
         **({"untrusted": True} if result.result and reports_outcome(result.action_type) else {}),

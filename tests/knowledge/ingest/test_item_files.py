@@ -186,9 +186,8 @@ def test_the_same_files_again_cost_nothing_whatever_changes_beside_them(
 
     same = take(owner, email(attachments=files, version=2))
     assert (same.state, len(model.chats()), len(model.embedded())) == ("unchanged", 1, 3)
-    assert look_up_page(account=owner, items=[email(attachments=files, version=2)]).unchanged == {
-        "m1"
-    }
+    known = look_up_page(account=owner, items=[email(attachments=files, version=2)])
+    assert known.unchanged == {"m1"}
 
     changed = take(owner, email(attachments=files, version=3, body_text="Other words."))
     assert (changed.state, len(model.chats()), len(model.embedded())) == ("updated", 2, 4)
