@@ -37,7 +37,7 @@ SUGGESTIONS: Mapping[ErrorCode, str] = {
     "NETWORK_ERROR": "Try once more, or go on without it.",
     "DUPLICATE_CALL": "Use the result it gave, or ask for something else.",
     "TOO_MANY_CALLS": "Go on with what you have, and say what is missing.",
-    "INTERRUPTED": "Look at what stands before you do it again.",
+    "INTERRUPTED": "Check what was done before you try again.",
     "TOO_MANY_ASKS": "Wait for the decisions about what you have proposed.",
 }
 

@@ -3,7 +3,7 @@
     make bench NAME=decide
 
 One account has 20 allowed actions with 20 targets each. `decide` is what is timed: the canonical
-arguments are parsed, every check is made and told in words, and the provenance of each value
+arguments are parsed, every check is made and put into words, and the provenance of each value
 is found. The facts are there already: nothing is read. The policy was read before. Its digest
 is computed once for each reading, and so is what it says of a type of action whatever the
 arguments are; so both belong to the second measure: the rows fetched from PostgreSQL, then

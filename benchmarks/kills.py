@@ -98,11 +98,11 @@ def kill_workers(count: int, tenant_id: UUID, notes: Notes, luck: random.Random)
 
     for number in range(count):
         child = forked(lambda: work(tenant_id, notes, tell))
-        told = 0
-        while told <= number % STEPS:
+        reported = 0
+        while reported <= number % STEPS:
             if not select.select([read], [], [], GIVE_UP_SECONDS)[0]:
                 raise SystemExit("A worker ended by itself, before it was killed.")
-            told += len(os.read(read, 1))
+            reported += len(os.read(read, 1))
         time.sleep(luck.uniform(0, LONGEST_SECONDS))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -112,7 +112,7 @@ def kill_workers(count: int, tenant_id: UUID, notes: Notes, luck: random.Random)
 
 
 def drain(pipe: int) -> None:
-    """Forget what the killed worker told last."""
+    """Forget what the killed worker reported last."""
     os.set_blocking(pipe, False)
     with suppress(BlockingIOError):
         while os.read(pipe, 100):

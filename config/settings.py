@@ -148,7 +148,7 @@ def database(url: str) -> dict[str, Any]:
         config["OPTIONS"]["pool"] = {
             "min_size": 2,
             "max_size": env.int("DATABASE_POOL", default=20),
-            # Who asks the web process waits in front of a screen; a turn may wait its turn.
+            # A person waits for the web process in front of a screen; an agent's turn can wait.
             "timeout": 10 if PROCESS == "web" else 120,
         }
     else:
@@ -209,7 +209,7 @@ DATA_SERVICE_BURST = env.float("DATA_SERVICE_BURST", default=200.0)
 SYNC_SIDE_BY_SIDE = env.int("SYNC_SIDE_BY_SIDE", default=16)
 SYNC_LEASE_SECONDS = env.float("SYNC_LEASE_SECONDS", default=60.0)
 SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
-# Who hears that a sync is finished, by organisation: default=https://…, default=whsec_…
+# Who gets a message when a sync is finished, by organisation: default=https://…, default=whsec_…
 SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})
 
@@ -278,7 +278,6 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="remit@localhost")
 
 # --- Limits ----------------------------------------------------------------------------
-WEBHOOK_TOLERANCE_SECONDS = 5 * 60
 WEBHOOK_MAX_BYTES = env.int("WEBHOOK_MAX_BYTES", default=1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = WEBHOOK_MAX_BYTES
 TURN_MAX_STEPS = env.int("TURN_MAX_STEPS", default=15)

@@ -225,7 +225,7 @@ class PermittedTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
-    """One thing the agent may try for one account, as told to the model."""
+    """One thing the agent may try for one account, as the model sees it."""
 
     account_id: UUID
     action_type: str

@@ -71,13 +71,13 @@ class Unavailable(ProviderError):
 
 
 class TooSlow(Unavailable):
-    """It answers, but so slowly that it was not waited for to the end. Not again at once: later."""
+    """It answers, but too slowly to wait for. It is not asked again at once, but later."""
 
     code = "too_slow"
 
 
 class CircuitOpen(Unavailable):
-    """It did not answer again and again, so nothing was sent: later."""
+    """It failed to answer several times, so nothing was sent. It is asked again later."""
 
     code = "circuit_open"
     outcome_unknown = False

@@ -60,7 +60,8 @@ class SourceFields(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     next_try_at = serializers.DateTimeField(
-        allow_null=True, help_text="It waits until then: the data service or the model is away."
+        allow_null=True,
+        help_text="It waits until then: the data service or the model does not answer.",
     )
     error = serializers.CharField(allow_blank=True)
 
@@ -88,9 +89,9 @@ class SearchFields(StrictSerializer):
     )
     time_filter = serializers.ChoiceField(choices=get_args(TimeFilter), required=False)
     since = serializers.DateTimeField(
-        required=False, help_text="Of the time filter `custom`: from then on."
+        required=False, help_text="For the time filter `custom`: at or after this time."
     )
-    until = serializers.DateTimeField(required=False, help_text="Of `custom`: before then.")
+    until = serializers.DateTimeField(required=False, help_text="For `custom`: before this time.")
     entity = StrictCharField(
         max_length=320, default="", allow_blank=True, help_text="A person, project or address."
     )
@@ -102,14 +103,14 @@ class SearchFields(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         is_custom = attrs.get("time_filter") == "custom"
         if is_custom is not ("since" in attrs or "until" in attrs):
-            message = "`custom` goes with since or until, and these with it alone."
+            message = "`custom` needs since or until, and only `custom` takes them."
             raise serializers.ValidationError({"time_filter": message})
         return attrs
 
 
 class PartFields(serializers.Serializer[Any]):
     text = serializers.CharField(help_text="Plain text that others wrote: escape it.")
-    found = serializers.BooleanField(help_text="Words that were looked for: <mark> them.")
+    found = serializers.BooleanField(help_text="Words that were searched for: <mark> them.")
 
 
 class FoundFields(serializers.Serializer[Any]):
@@ -123,7 +124,7 @@ class FoundFields(serializers.Serializer[Any]):
     sender_name = serializers.CharField()
     sender_address = serializers.CharField()
     occurred_at = serializers.DateTimeField()
-    relevance = serializers.FloatField(help_text="0 to 1, comparable inside one answer only.")
+    relevance = serializers.FloatField(help_text="0 to 1, comparable only within one answer.")
 
 
 class FoundEntityFields(serializers.Serializer[Any]):
@@ -216,7 +217,7 @@ class CancelSyncView(APIView):
         operation_id="cancel_sync",
         request=None,
         responses=SyncFields,
-        description="Stops what still runs. Items that are stored already stay.",
+        description="Stops what is still running. Stored items stay.",
     )
     def post(self, request: Request, sync_id: UUID) -> Response:
         _visible(request, sync_id)

@@ -1,4 +1,4 @@
-"""Keeps the paths and lines that the docs name true.
+"""Keeps the paths, lines and links of the docs true.
 
     python -m scripts.references            fails on what is no longer true
     python -m scripts.references --write    brings lines up to date, follows what moved
@@ -21,7 +21,8 @@ from scripts.room_graph import APPS, PROJECT
 REFERENCE = re.compile(r"`(?P<path>[\w./-]+\.py):(?P<line>\d+)` `(?P<name>[\w.]+)`")
 # What looks like a path of this repository: it begins with one of its folders.
 PATH = re.compile(r"`(?P<path>(?:\.?[\w-]+/)+(?:[\w.-]+\.(?:py|md|html|js|toml|yml|json|txt))?)`")
-LINK = re.compile(r"\]\((?P<path>[^)#:]+)(?:#[\w-]*)?\)")
+LINK = re.compile(r"\]\((?P<path>[^)#:]*)(?:#(?P<heading>[\w-]+))?\)")
+HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
 
 
 def list_pages() -> list[Path]:
@@ -65,6 +66,12 @@ def find(path: str, name: str) -> tuple[str, int] | None:
     return others[0] if len(others) == 1 else None
 
 
+def list_headings(page: Path) -> set[str]:
+    """The headings of a page as links name them: lower case, hyphens, nothing else."""
+    headings = (match["text"].lower() for match in HEADING.finditer(page.read_text("utf-8")))
+    return {re.sub(r"[^\w -]", "", text).replace(" ", "-") for text in headings}
+
+
 def find_wrong(page: Path) -> Iterator[str]:
     """Sentences about what `page` names and is not so."""
     text = page.read_text(encoding="utf-8")
@@ -80,8 +87,11 @@ def find_wrong(page: Path) -> Iterator[str]:
         if (PROJECT / path.split("/")[0]).is_dir() and not (PROJECT / path).exists():
             yield f"{name}: `{path}` does not exist."
     for match in LINK.finditer(text):
-        if not (page.parent / match["path"]).exists():
+        linked = page.parent / match["path"] if match["path"] else page
+        if not linked.exists():
             yield f"{name}: the link to {match['path']} leads nowhere."
+        elif match["heading"] and match["heading"] not in list_headings(linked):
+            yield f"{name}: {linked.name} has no heading for #{match['heading']}."
 
 
 def rewrite(page: Path) -> None:
@@ -102,7 +112,7 @@ def main(arguments: list[str]) -> int:
         for page in list_pages():
             rewrite(page)
     wrong = [sentence for page in list_pages() for sentence in find_wrong(page)]
-    print("\n".join(wrong) or "Every path and line stands where the docs say.")
+    print("\n".join(wrong) or "Every path, line and heading is where the docs say.")
     return 1 if wrong else 0
 
 

@@ -62,6 +62,12 @@ def list_rooms(rooms: Rooms) -> str:
     return "\n".join(lines)
 
 
+def _describe_size(rooms: Rooms) -> str:
+    size = [(len(rooms.below), "room"), (len(rooms.floors()), "floor"), (rooms.arrows, "arrow")]
+    of_rooms, of_floors, of_arrows = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in size)
+    return f"{of_rooms} on {of_floors}, {of_arrows}."
+
+
 def render() -> str:
     """What docs/architecture.md shows between its two marks."""
     house, *apps = read_rooms()
@@ -70,7 +76,7 @@ def render() -> str:
         parts += [
             f"### {rooms.app}",
             find_app_charter(rooms.app),
-            f"{len(rooms.below)} rooms on {len(rooms.floors())} floors, {rooms.arrows} arrows.",
+            _describe_size(rooms),
             # Where hardly anything is connected a picture says less than the table.
             draw(rooms) if rooms.arrows > len(rooms.below) else "",
             list_rooms(rooms),

@@ -49,7 +49,10 @@ class Found:
         return f"{self.path}:{self.line}: “{self.word}”: say {self.new}"
 
 
-PRODUCT = ("agents/", "audit/", "config/", "guardrails/", "integrations/", "knowledge/", "scripts/")
+PRODUCT = (
+    *("agents/", "audit/", "config/", "guardrails/", "integrations/", "knowledge/", "sandbox/"),
+    "scripts/",
+)
 POLICY = ("guardrails/", "agents/", "templates/", "docs/", "README.md", "tests/guardrails/")
 OLD_WORDS = (
     OldWord("allowed action, ceiling limit or condition", name="rules?", within=POLICY),

@@ -66,7 +66,11 @@ def pytest_configure(config: pytest.Config) -> None:
     # Hashing a password the way it is stored for people takes longer than most tests.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # So does reading whom this machine trusts, which every HTTP client does anew.
-    ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
+    read_trust = ssl.create_default_context
+    kept = cache(lambda _, *given, **named: read_trust(*given, **named))
+    ssl.create_default_context = lambda *given, **named: kept(
+        os.environ.get("SSL_CERT_FILE"), *given, **named
+    )
 
 
 def drop_abandoned_databases(server: str) -> None:

@@ -37,7 +37,7 @@ class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
     capabilities = forms.CharField(
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
-        help_text="Short names of what it can do, one a line.",
+        help_text="Short names of what it can do, one per line.",
     )
 
     class Meta:
@@ -63,7 +63,7 @@ class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
         lines = [" ".join(line.split()) for line in self.cleaned_data["capabilities"].splitlines()]
         found = list(dict.fromkeys(line for line in lines if line))
         if any(len(line) > CAPABILITY_CHARS for line in found):
-            raise forms.ValidationError(f"At most {CAPABILITY_CHARS} characters a line.")
+            raise forms.ValidationError(f"At most {CAPABILITY_CHARS} characters per line.")
         return found
 
 

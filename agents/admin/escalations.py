@@ -102,7 +102,7 @@ class EscalationAdmin(RowPage, ReadOnlyAdmin):
         except escalations.Done:
             messages.warning(request, "Somebody has finished it already. Nothing was sent.")
         else:
-            sent = "Your answer stands in the user's conversation." if answer.strip() else "Done."
+            sent = "Your answer is in the user's conversation." if answer.strip() else "Done."
             messages.success(request, sent)
         return redirect("admin:agents_escalation_change", row.pk)
 

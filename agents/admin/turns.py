@@ -93,7 +93,7 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
             messages.success(request, f"{count} dead letters wait in the queue again.")
         if count < len(chosen):
             messages.warning(
-                request, f"{len(chosen) - count} of the chosen deliveries are no dead letters."
+                request, f"{len(chosen) - count} of the chosen deliveries are not dead letters."
             )
 
 
@@ -172,7 +172,7 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
         if not may_stop(request):
             raise PermissionDenied
         if turns.stop_turn(key, by=operator(request), now=timezone.now()):
-            messages.success(request, "It ends, as soon as no action is under way.")
+            messages.success(request, "It ends as soon as no action is under way.")
         else:
             messages.warning(request, "It had ended already.")
         return redirect("admin:agents_turn_change", key)

@@ -16,7 +16,7 @@ LISTED = 20  # actions listed in a text
 ANYTHING = "call_mcp_tool"  # only its server knows what a tool does
 STATUS_WORDS = {
     "succeeded": "done",
-    "noop": "was so already",
+    "noop": "was already like that",
     "pending": "waits for a confirmation, not done",
     "held": "held, not done yet",
     "refused": "refused, not done",

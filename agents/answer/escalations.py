@@ -1,7 +1,7 @@
-"""What an agent hands to a person: put down once a conversation, taken, answered, told about.
+"""What an agent hands to a person: queued once for each conversation, taken, answered, announced.
 
-A person's answer is a message of the conversation. It is no word of the user's: it permits
-nothing that the user has not asked for.
+A person's answer is a message of the conversation. It does not count as the user's own words: it
+permits nothing that the user has not asked for.
 """
 
 import logging
@@ -31,11 +31,11 @@ class Done(Exception):
 
 
 def hand_over(*, turn_id: UUID, call_id: UUID, reason: str, tried: str) -> Escalation:
-    """Put the turn's conversation into the queue of people, and have them told. A conversation
-    that waits there already stays as it is."""
+    """Queue the turn's conversation for a person, and let people know. A conversation that
+    waits there already stays as it is."""
     turn = Turn.objects.get(id=turn_id)
     if turn.conversation_id is None:
-        raise LookupError("a turn without a conversation is nothing to answer in")
+        raise LookupError("a turn without a conversation cannot be handed to a person")
     waiting = Escalation.objects.filter(conversation=turn.conversation_id, state__in=UNFINISHED)
     found = Escalation.objects.filter(call_id=call_id).first() or waiting.first()
     if found is not None:
@@ -98,14 +98,14 @@ def list_open(organisation_id: UUID) -> QuerySet[Escalation]:
     return Escalation.objects.filter(organisation_id=organisation_id, state__in=UNFINISHED)
 
 
-def of_conversation() -> Exists:
+def waits_in_conversation() -> Exists:
     """Whether a conversation, the outer query's row, waits for a person."""
     return Exists(Escalation.objects.filter(conversation=OuterRef("pk"), state__in=UNFINISHED))
 
 
 def notify(escalation_id: str) -> None:
     """Tell the organisation's people, by mail, and its frontend that something waits, or the
-    frontend that it is done. Once the same news is enough; what fails is tried again for a day.
+    frontend that it is done. The same news goes out once; what fails is tried again for a day.
     """
     row = Escalation.objects.select_related("organisation").filter(id=UUID(escalation_id)).first()
     if row is None or row.last_news == _news(row):
@@ -114,7 +114,9 @@ def notify(escalation_id: str) -> None:
         _tell_frontend(row)
         _tell_people(row)
     except ProviderError as error:
-        log.warning("escalation.not_told", extra={"escalation": escalation_id, "code": error.code})
+        log.warning(
+            "escalation.not_announced", extra={"escalation": escalation_id, "code": error.code}
+        )
         if error.retryable:
             return
     Escalation.objects.filter(id=row.id).update(last_news=_news(row))

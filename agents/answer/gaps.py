@@ -11,6 +11,7 @@ from integrations.llm.completions import Payer
 
 LISTED = 10
 SEARCH = "retrieve_context"
+FAULTS = frozenset({"EXECUTION_FAILED", "TIMEOUT", "RATE_LIMIT", "NETWORK_ERROR", "INTERRUPTED"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +30,8 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Gaps:
-    """`binding` ones must be mended or told: with them no answer is complete. `noted` ones are
-    for the reviewer to weigh: a source may simply be away."""
+    """`binding` ones must be corrected or reported: with them no answer is complete. `noted` ones
+    are for the reviewer to weigh: a source may simply be away."""
 
     binding: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
@@ -97,6 +98,3 @@ def _found_items(steps: Sequence[StepRecord]) -> bool:
         for step in steps
         for call in step.calls
     )
-
-
-FAULTS = frozenset({"EXECUTION_FAILED", "TIMEOUT", "RATE_LIMIT", "NETWORK_ERROR", "INTERRUPTED"})

@@ -18,7 +18,9 @@ from agents.plans import plans, rendering, store
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
 
+log = logging.getLogger(__name__)
 REVIEW_RESULTS = "review_results"
+ANSWER_TOKENS = 1500
 MATERIAL_BYTES = 24_000
 ARGUMENT_CHARS = 300
 RESULT_CHARS = 1_200
@@ -133,10 +135,6 @@ def render_material(work: Work, proved: Gaps) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
-
-
-log = logging.getLogger(__name__)
-ANSWER_TOKENS = 1500
 
 
 def review_midway(

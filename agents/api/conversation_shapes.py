@@ -27,7 +27,7 @@ class MadeCall(serializers.Serializer[Any]):
 
 class MessageMetadata(serializers.Serializer[Any]):
     tool_calls = MadeCall(many=True)
-    token_count = serializers.IntegerField(help_text="Asked and answered, in all of the turn.")
+    token_count = serializers.IntegerField(help_text="Prompt and answer, over the whole turn.")
     model = serializers.CharField(help_text="Which answered last.")
 
 

@@ -13,7 +13,7 @@ MESSAGE_MAX = 20_000
 class Edit(StrictSerializer):
     id = serializers.UUIDField()
     params = serializers.DictField(
-        allow_empty=False, help_text="The arguments to change; null takes one away."
+        allow_empty=False, help_text="The arguments to change; null removes one."
     )
 
 
@@ -42,7 +42,7 @@ class ChatRequest(StrictSerializer):
     digests = serializers.DictField(
         child=StrictCharField(max_length=64),
         required=False,
-        help_text="By id of the action: the digest that was shown. Then the word counts only "
+        help_text="By id of the action: the digest that was shown. Then the answer counts only "
         "for exactly that.",
     )
 
@@ -112,13 +112,13 @@ class PendingAction(serializers.Serializer[Any]):
     params = serializers.DictField()
     digest = serializers.CharField()
     values = ActionValue(
-        many=True, help_text="The arguments as they are to be shown, targets first."
+        many=True, help_text="The arguments as people should see them, targets first."
     )
     differences = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="What is there now and what would be: [what, before, after].",
+        help_text="What is there now and what there would be: [what, before, after].",
     )
-    agent_said = serializers.CharField(help_text="The model's own reason. It is no evidence.")
+    agent_said = serializers.CharField(help_text="The model's own reason. It is not evidence.")
     delegated = serializers.CharField(help_text="To whom it was handed and by whom; or empty.")
     revises = serializers.UUIDField(
         allow_null=True, help_text="The action that a person changed into this one."
@@ -131,7 +131,7 @@ class PendingAction(serializers.Serializer[Any]):
 
 
 class CompletedAction(serializers.Serializer[Any]):
-    id = serializers.UUIDField(help_text="As it was named while it was pending.")
+    id = serializers.UUIDField(help_text="The id it had while it was pending.")
     action_id = serializers.UUIDField(help_text="Its id in the ledger.")
     type = serializers.CharField()
     description = serializers.CharField()
@@ -230,8 +230,8 @@ class ChatResponse(serializers.Serializer[Any]):
     citations = Citation(many=True, help_text="What each [n] of the response stands for.")
     review = Review(allow_null=True, help_text="Of the response, where one was made.")
     record = serializers.CharField(
-        help_text="How many actions of this turn are how far, from the records, whatever the "
-        "response says."
+        help_text="How many actions of this turn are in which state, from the records, "
+        "whatever the response says."
     )
 
 

@@ -142,7 +142,7 @@ class ConversationsView(APIView):
         auth = caller_for(request, user_id)
         rows = Conversation.objects.filter(
             organisation_id=auth.organisation_id, external_user_id=user_id
-        ).annotate(waits_for_person=escalations.of_conversation())
+        ).annotate(waits_for_person=escalations.waits_in_conversation())
         rows = rows.order_by("-updated_at")[:PAGE]
         return Response(ConversationRow(rows, many=True).data)
 

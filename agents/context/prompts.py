@@ -90,12 +90,12 @@ LIMIT_SENTENCES = {
     "seconds": "I stopped because this took too long. Please ask for a smaller part of it.",
     "loop": "I stopped because I went in circles without getting further. Please say it in other "
     "words, or ask for a smaller part of it.",
-    "tokens": "I stopped because this took more of the model than one request may. Please ask for "
+    "tokens": "I stopped because this used more of the model than one request may. Please ask for "
     "a smaller part of it.",
     "cost": "I stopped because this cost more than one request may. Please ask for a smaller part.",
     "unreadable": "I stopped because the answers of the model could not be read. Nothing more was "
     "done. Please try again.",
-    "stopped": "Stopped, as you asked. What was done before stands; nothing more was done.",
+    "stopped": "Stopped, as you asked. What was done before stays; nothing more was done.",
     "asks": "I stopped because too many actions wait for a person's decision. Decide about those "
     "first, then ask me to go on.",
 }

@@ -135,13 +135,13 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        help_text="How it is called in prompts and pages.",
+                        help_text="Its name in prompts and pages.",
                         max_length=60,
                         validators=[django.core.validators.RegexValidator("^[\\w][\\w .-]*$", "Use letters, digits, spaces, . and -.")],
                     ),
                 ),
                 ("description", models.CharField(help_text="What it is good at. Queries are matched against this.", max_length=500)),
-                ("capabilities", models.JSONField(blank=True, default=list, help_text="Short names of what it can do, one a line.")),
+                ("capabilities", models.JSONField(blank=True, default=list, help_text="Short names of what it can do, one per line.")),
                 ("prompt", models.TextField(help_text="Its instructions. They grant nothing.", max_length=8000)),
                 ("tools", models.JSONField(default=list, help_text="What it may use. Actions stay inside the limits of the user.")),
                 ("sources", models.JSONField(default=list, help_text="Whose data it may see.")),

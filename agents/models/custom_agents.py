@@ -26,13 +26,13 @@ class CustomAgent(models.Model):
     name = models.CharField(
         max_length=60,
         validators=[RegexValidator(r"^[\w][\w .-]*$", "Use letters, digits, spaces, . and -.")],
-        help_text="How it is called in prompts and pages.",
+        help_text="Its name in prompts and pages.",
     )
     description = models.CharField(
         max_length=500, help_text="What it is good at. Queries are matched against this."
     )
     capabilities = models.JSONField(
-        default=list, blank=True, help_text="Short names of what it can do, one a line."
+        default=list, blank=True, help_text="Short names of what it can do, one per line."
     )
     prompt = models.TextField(max_length=8000, help_text="Its instructions. They grant nothing.")
     tools = models.JSONField(

@@ -54,7 +54,7 @@ class Turn(models.Model):
     # The user's decisions about pending actions: [{"id", "decision", "digest", "result"?}],
     # with the changed `params` of an edit.
     decisions = models.JSONField(default=list, blank=True)
-    # What was done or refused, as told to the user: [{"id", "type", "description", …}].
+    # What was done or refused, as the user sees it: [{"id", "type", "description", …}].
     actions = models.JSONField(default=list, blank=True)
     # What the model was shown, numbered for citations: [{"n", "id", "source", "title", …}].
     context = models.JSONField(default=list, blank=True)

@@ -158,7 +158,7 @@ def _send(push: _Push, *, account: AccountRef, url: str) -> str:
         if error.retryable:
             raise CannotGoOn(
                 f"{url} stopped answering. Start Remit and run the same command again: "
-                "what it has already is not taken twice."
+                "nothing is taken twice."
             ) from error
         return error.code
 

@@ -188,14 +188,14 @@ def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
 
 
 def tool_call(call: ToolCall, steps: Steps, calls: Calls) -> dict[str, Any]:
-    rendering, colour = "open", "info"
+    state, colour = "open", "info"
     if call.result is not None:
         success = bool(call.result.get("success"))
         code = call.result.get("error", {}).get("code") or "failed"
-        rendering, colour = ("done", "success") if success else (code, "danger")
+        state, colour = ("done", "success") if success else (code, "danger")
     return {
         "name": timeline.reveal(call.name),
-        "state": rendering,
+        "state": state,
         "colour": colour,
         "facts": " · ".join(
             [f"{call.latency_ms} ms", *([dollars(call.cost)] if call.cost else [])]

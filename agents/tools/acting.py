@@ -126,7 +126,7 @@ def describe_result(result: ActionResult) -> dict[str, Any]:
 
 
 def describe_action(action: Mapping[str, Any]) -> dict[str, Any]:
-    """What the model hears of an action that a person has decided about: what ran, and what it
+    """What the model is given of an action that a person has decided about: what ran, and what it
     had proposed instead. Marked where strangers wrote of it, and cut to size."""
     reported = {key: action[key] for key in REPORTED if key in action}
     result = results.bound_result(reported["result"], max_bytes=settings.RESULT_MAX_BYTES)
@@ -147,7 +147,7 @@ def title_of(action_type: str) -> str:
 
 
 def to_observation(result: ActionResult) -> ToolResult:
-    """What the model hears of one action."""
+    """What the model is given of one action."""
     if result.reason == "too_many_asks":
         return replace(failure("TOO_MANY_ASKS", result.sentence), suspends=True)
     if result.status == "refused":

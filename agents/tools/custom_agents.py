@@ -20,6 +20,12 @@ from integrations.llm.completions import ModelError, Payer
 
 MOST = 100  # agents looked at
 COSTS = ((2_000, "low"), (10_000, "medium"))  # tokens a run; more is high
+THRESHOLD = 0.3
+_STEM = 5  # letters: “analysis” and “analyse” are one word, in most European languages
+_EMPTY_WORDS = """a about an and any are as at be by can could do does for from give has have how i
+in is it me my of on or our please show so some tell that the their them these they this those to us
+was we were what when where which who why will with would you your"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 class ListCustomAgents(Arguments):
@@ -82,8 +88,8 @@ def _describe(agent: CustomAgent, score: float) -> dict[str, Any]:
 def _similarities(
     query: str, agents: Sequence[CustomAgent], payer: Payer
 ) -> Sequence[float | None]:
-    """How near each agent's description is to the query in meaning; None where no vector can
-    be had, so that words alone decide."""
+    """How near each agent's description is to the query in meaning; None where there is no
+    vector, so that words alone decide."""
     if not agents:
         return ()
     texts = [f"{a.name}. {a.description} {' '.join(a.capabilities)}" for a in agents]
@@ -152,14 +158,6 @@ RUN = Tool(
 )
 
 
-THRESHOLD = 0.3
-_STEM = 5  # letters: “analysis” and “analyse” are one word, in most European languages
-_EMPTY_WORDS = """a about an and any are as at be by can could do does for from give has have how i
-in is it me my of on or our please show so some tell that the their them these they this those to us
-was we were what when where which who why will with would you your"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-
-
 def rate_suitability(
     *,
     query: str,
@@ -170,7 +168,7 @@ def rate_suitability(
     similarity: float | None,
 ) -> float:
     """From 0 to 1. The share of the query's words that the agent's have, or the similarity of
-    meaning where that is higher (None: not known); less where a required capability lacks."""
+    meaning where that is higher (None: not known); less where a required capability is missing."""
     wanted = _words(query)
     offered = _words(" ".join((name, description, *capabilities)))
     shared = len(wanted & offered) / len(wanted) if wanted else 0.0

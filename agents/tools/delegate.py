@@ -52,7 +52,7 @@ TOOL = Tool(
 def hand_over(
     context: ToolContext, *, agent: str, task: str, item_ids: Sequence[UUID]
 ) -> ToolResult:
-    """Run the agent with the task and these items of the user, and tell its answer, what it
+    """Run the agent with the task and these items of the user, and return its answer, what it
     cites and what waits for a person. It cites by the numbers of the conversation, and only
     what it was shown itself."""
     items = retrieval.get_items(

@@ -74,7 +74,7 @@ def refusals(
     found, accepted = {}, 0
     for call in calls:
         if call.name == UNREADABLE:
-            continue  # nothing was asked for: it is only told
+            continue  # nothing was asked for: it is only reported
         try:
             (judged,) = parse_call([call], len(steps), tools, now=now)
             refused = _judge(judged, before, now)

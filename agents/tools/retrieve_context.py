@@ -26,10 +26,10 @@ class RetrieveContext(Arguments):
     sources: list[Source] | None = None
     types: list[ContentType] | None = Field(default=None, description="Kinds of items.")
     time_filter: TimeFilter | None = Field(
-        default=None, description="`custom` goes with since or until."
+        default=None, description="`custom` needs since or until."
     )
-    since: datetime | None = Field(default=None, description="Of `custom`: from then on.")
-    until: datetime | None = Field(default=None, description="Of `custom`: before then.")
+    since: datetime | None = Field(default=None, description="For `custom`: at or after this time.")
+    until: datetime | None = Field(default=None, description="For `custom`: before this time.")
     entity_filter: str | None = Field(
         default=None, max_length=320, description="A person, project or address."
     )
@@ -38,7 +38,7 @@ class RetrieveContext(Arguments):
     @model_validator(mode="after")
     def _custom(self) -> Self:
         if (self.time_filter == "custom") is not bool(self.since or self.until):
-            raise ValueError("`custom` goes with since or until, and these with it alone")
+            raise ValueError("`custom` needs since or until, and only `custom` takes them")
         return self
 
     def request(self, person: Person, *, excluded: Collection[UUID] = ()) -> SearchRequest:

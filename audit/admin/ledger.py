@@ -88,7 +88,7 @@ class LedgerAdmin(LookOnly):
     ordering = ("-action_id",)
     show_facets = admin.ShowFacets.NEVER
     search_fields = ("action_id",)
-    search_help_text = "Id of an action, account, run (turn) or of a thing at its provider"
+    search_help_text = "Id of an action, account or run (turn), or of something at its provider"
     list_before_template = "audit/export_links.html"
     change_form_outer_before_template = "audit/timeline.html"
     fields = ("action_id", "tenant_id", "account_id", "agent", "run_id", "trace_id")
@@ -190,7 +190,7 @@ class LedgerAdmin(LookOnly):
         chosen = admin_filters.filters(request.GET)
         if chosen is None:
             return self.back(
-                request, "Choose an organisation in the filters first: an export is of one only."
+                request, "Choose an organisation in the filters first: an export covers only one."
             )
         try:
             file = export(chosen, format, actor_id=f"operator:{request.user.get_username()}")

@@ -35,7 +35,7 @@ class PolicyVersionAdmin(LookOnly):
         try:
             body = policies.opened(row.tenant_id, row.digest, row.body, row.box)
         except policies.Altered:
-            return "What is stored here is not the policy with this digest. Verify the ledger."
+            return "The policy stored here does not fit its digest. Run manage.py verify_ledger."
         if body is None:
             return "It cannot be read: the organisation's data key is gone."
         return format_html(PREFORMATTED, timeline.pretty(json.loads(body)))

@@ -60,7 +60,7 @@ def list_questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
 
 
 def _name(who: object, as_user: object) -> str:
-    """Who gave their word; a token gives it for a user."""
+    """Who answered; a token answers for a user."""
     return reveal(f"{who} as {as_user}" if as_user else str(who))
 
 

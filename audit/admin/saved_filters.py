@@ -52,7 +52,7 @@ def store(
         raise NotSaved("Choose a filter first.")
     if is_shared and tenant_id is None:
         raise NotSaved(
-            "Choose an organisation in the filters first: only its people see what is shared."
+            "Choose an organisation in the filters first: only its people will see a shared filter."
         )
     mine = SavedFilter.objects.filter(owner=owner)
     if mine.exclude(name=name).count() >= MAX_SAVED:

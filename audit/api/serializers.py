@@ -21,16 +21,16 @@ class FilterFields(serializers.Serializer[Any]):
     )
     run_id = serializers.CharField(required=False, help_text="The turn.")
     since = serializers.DateTimeField(
-        required=False, help_text="Asked for from then on; UTC if it names no zone."
+        required=False, help_text="Asked for at or after this time; UTC without a zone."
     )
-    until = serializers.DateTimeField(required=False, help_text="Asked for before then.")
+    until = serializers.DateTimeField(required=False, help_text="Asked for before this time.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if unknown := sorted(set(self.initial_data) - set(self.fields)):
             raise serializers.ValidationError({unknown[0]: "There is no such parameter."})
         since, until = attrs.get("since"), attrs.get("until")
         if since and until and until <= since:
-            raise serializers.ValidationError({"until": "It is not behind `since`."})
+            raise serializers.ValidationError({"until": "It must be after `since`."})
         return attrs
 
 

@@ -486,7 +486,7 @@ class Verification:
         if not self.is_sealed(line, proof, *self.end):
             yield "Its proof does not lead from this line to the checkpoint."
         if proof["place"] <= self.place:
-            yield "Its place is not behind that of the line before."
+            yield "Its place is not after that of the line before."
         self.place = proof["place"]
 
     def stop(self, expected: list[tuple[bytes, str]]) -> Iterator[str]:

@@ -15,15 +15,15 @@ from audit.database import guards, start
 from audit.ledger import months
 
 HINT = (
-    "Find out who changed it, run `manage.py verify_ledger`, and make triggers and checks again "
-    "from audit/migrations."
+    "Find out who changed it, run `manage.py verify_ledger`, and create the triggers and checks "
+    "again from audit/migrations."
 )
 
 
 OTHER_VERSION = "This database was made by another version of Remit and cannot be taken over."
 RESET = (
-    "Use that version, or another database. On a machine for trying things out, `make reset` "
-    "deletes the database and all that is in it; then `make run` makes a new one."
+    "Use that version, or another database. If it is only for trying things out, `make reset` "
+    "deletes the database with everything in it; then `make run` makes a new one."
 )
 
 # Web asks when it starts (config.asgi, config.wsgi): no system checks run there.

@@ -79,7 +79,8 @@ def find_problems() -> list[str]:
         cursor.execute(CHECKED, [CHECK])
         checked = {row[0] for row in cursor.fetchall() if is_check(*row[1:])}
     return [
-        f"The check {CHECK} on {table} is missing or was changed: what is no entry may be appended."
+        f"The check {CHECK} on {table} is missing or was changed: rows that are not entries "
+        "could be appended."
         for whole, table in tables
         if whole == "audit_action" and table not in checked
     ] + [

@@ -188,8 +188,8 @@ def set_legal_hold(*, tenant_id: UUID, on_behalf_of: str, reason: str, actor_id:
 @contextmanager
 def no_erasure_meanwhile(tenant_id: UUID) -> Iterator[None]:
     """The database takes the first lock when it drops months, and the second one when it erases
-    contents or destroys the organisation's key: so it sees a legal
-    hold, or the legal hold comes later."""
+    contents or destroys the organisation's key: so it sees a legal hold, or the legal hold comes
+    later."""
     lock = f"audit_hold {tenant_id}"
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(LOCK, [lock])

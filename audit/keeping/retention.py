@@ -221,7 +221,7 @@ def confirm(proposal_id: UUID, *, actor_id: str, now: datetime) -> Plan:
         raise CannotDrop("Another person than the one who proposed it must confirm it.")
     found = plan(proposal.before, now=now)
     if found.digest != proposal.digest:
-        raise CannotDrop("What would leave has changed since. Look at it and propose it anew.")
+        raise CannotDrop("What would leave has changed meanwhile. Look at it and propose it again.")
     drop(found, proposal, actor_id=actor_id)
     events.record(
         ACTION_TYPE,

@@ -96,7 +96,7 @@ def step(phase: Recorded) -> dict[str, Any]:
                 ("On behalf of", phase.on_behalf_of),
                 ("Trigger", phase.trigger),
                 ("Approved by", phase.approved_by),
-                ("Word of", phase.payload.get("as_user", "")),
+                ("Answered for", phase.payload.get("as_user", "")),
                 ("Approval", phase.approval_id),
                 ("Resource", f"{phase.resource_type} {phase.resource_id}".strip()),
                 ("Target", phase.target_id),

@@ -55,5 +55,5 @@ def explain(error: BaseException) -> str:
         [why, *_] = str(lost).splitlines() or ["it did not answer"]
         return f"The ledger's database was lost: {why}. Export again once it answers."
     if isinstance(error, vault.Unreadable):
-        return f"{error} Find out which row: manage.py verify_ledger"
+        return f"{error} Find out which row it is: manage.py verify_ledger"
     return str(error)

@@ -16,7 +16,7 @@ def moment(text: str) -> datetime:
         at = datetime.fromisoformat(text)
     except ValueError as error:
         raise ArgumentTypeError(
-            f"“{text}” is no time. Write 2026-11-20 or 2026-11-20T14:30:00+01:00."
+            f"“{text}” is not a time. Write 2026-11-20 or 2026-11-20T14:30:00+01:00."
         ) from error
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
@@ -43,9 +43,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--run", default="", help="The id of a turn.")
     parser.add_argument("--user", default="", help="Actions on behalf of this user.")
     parser.add_argument(
-        "--since", type=moment, help="Actions asked for from then on. UTC without a zone."
+        "--since", type=moment, help="Actions asked for at or after this time; UTC without a zone."
     )
-    parser.add_argument("--until", type=moment, help="Actions asked for before then.")
+    parser.add_argument("--until", type=moment, help="Actions asked for before this time.")
 
 
 def chosen(options: dict[str, Any]) -> Filters:
@@ -54,7 +54,7 @@ def chosen(options: dict[str, Any]) -> Filters:
     tenant_id = choose_tenant(options)
     since, until = options["since"], options["until"]
     if since and until and until <= since:
-        raise CommandError("--until is not behind --since.")
+        raise CommandError("--until must be after --since.")
     return Filters(
         tenant_id=tenant_id,
         account_id=options["account"],

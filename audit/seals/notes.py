@@ -111,7 +111,7 @@ def read(note: str, *, verifier_key: str) -> Tree:
     text, blank, signatures = note.partition("\n\n")
     lines = text.split("\n")
     if not blank or len(lines) != 3:
-        raise NotANote("This is no checkpoint: it has other lines than origin, size and root.")
+        raise NotANote("This is not a checkpoint: it has other lines than origin, size and root.")
     prefix = f"{DASH} {name} "
     for line in signatures.splitlines():
         if line.startswith(prefix) and verified(line.removeprefix(prefix), text, name, public):
@@ -134,7 +134,7 @@ def read_rotation(note: str, *, name: str) -> Rotation:
         rotation = Rotation(name=said, old=old, new=new, at=datetime.fromisoformat(at))
         signed = [signature for dash, signer, signature in lines if (dash, signer) == (DASH, name)]
     except ValueError as error:
-        raise NotANote("This is no rotation of the ledger's key.") from error
+        raise NotANote("This is not a rotation of the ledger's key.") from error
     for public in (old, new):
         if said != name or not any(verified(one, text, name, public) for one in signed):
             raise NotANote("The rotation is not signed by both of its keys.")
@@ -157,9 +157,9 @@ def read_key(verifier_key: str) -> tuple[str, bytes]:
     try:
         public = base64.b64decode(encoded, validate=True)
     except binascii.Error as error:
-        raise NotANote("This is no key: its last part is no base64.") from error
+        raise NotANote("This is not a key: its last part is not base64.") from error
     if len(public) != 33 or public[:1] != ED25519:
-        raise NotANote("This is no key of the kind origin+id+base64 with Ed25519.")
+        raise NotANote("This is not a key of the form origin+id+base64 with Ed25519.")
     if identifier != key_id(name, public[1:]).hex():
-        raise NotANote("The key's id does not fit the key: it was not copied whole.")
+        raise NotANote("The key's id does not fit the key: it was not copied completely.")
     return name, public[1:]

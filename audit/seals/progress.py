@@ -66,7 +66,7 @@ class SealProgress:
     def sentence(self) -> str:
         """The badge of the ledger's pages."""
         if self.is_behind and self.waiting_since:
-            until = " Until it is, nothing is done that cannot be taken back." if self.stops else ""
+            until = " Until it is, nothing that cannot be undone is done." if self.stops else ""
             return (
                 f"Not sealed since {format_age(self.waiting_since, now=self.at)}: is "
                 f"`manage.py seal_ledger` running?{until}"

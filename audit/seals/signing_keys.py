@@ -144,7 +144,7 @@ def rotate(signers: Sequence[Signer], *, actor_id: str, now: datetime) -> Rotati
         cursor.execute(NAME, [new.public, statement])
     if load_keys().in_force != new.public:
         events.record(ACTION_TYPE, status="failed", error_code="changed_meanwhile", **about)
-        raise CannotRotate("Somebody else changed the key meanwhile. Look which one counts now.")
+        raise CannotRotate("Somebody else changed the key meanwhile. Check which one is valid now.")
     events.record(ACTION_TYPE, status="succeeded", **about)
     return rotation
 

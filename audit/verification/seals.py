@@ -53,7 +53,7 @@ def find_problems(tenant_id: UUID | None, *, since: datetime | None = None) -> I
     """What does not fit, each with its row where it has one. None: of every tenant. With `since`
     what was sealed before is believed."""
     if strays := signing_keys.load_keys().strays:
-        yield f"{strays} signing keys were named without the word of the key before.", None
+        yield f"{strays} signing keys were named without the signature of the previous key.", None
     keys = set[bytes]()
     for one in [tenant_id] if tenant_id else list_tenants():
         yield from check_tenant(one, keys, since=since)

@@ -118,7 +118,7 @@ def _list(described: Schema, given: dict[str, Any]) -> forms.Field:
     if choices := _choices(described["items"]):
         widget = UnfoldAdminCheckboxSelectMultipleWidget
         return forms.MultipleChoiceField(choices=choices, widget=widget, **given)
-    given["help_text"] = f"{given['help_text']} One a line.".strip()
+    given["help_text"] = f"{given['help_text']} One per line.".strip()
     return forms.CharField(widget=UnfoldAdminTextareaWidget({"rows": 3}), **given)
 
 

@@ -34,10 +34,10 @@ class Card(serializers.Serializer[Any]):
     provenance = serializers.DictField(
         child=serializers.CharField(), help_text="Where each value comes from, in words."
     )
-    values = Value(many=True, help_text="The arguments as they are to be shown, targets first.")
+    values = Value(many=True, help_text="The arguments as people should see them, targets first.")
     differences = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="What is there now and what would be: [what, before, after].",
+        help_text="What is there now and what there would be: [what, before, after].",
     )
     side_effects = serializers.ListField(child=serializers.CharField())
     revises = serializers.UUIDField(
@@ -46,10 +46,10 @@ class Card(serializers.Serializer[Any]):
     proposed = serializers.DictField(
         help_text="What the agent proposed, where a person has changed it; else empty."
     )
-    digest = serializers.CharField(help_text="Send it back to bind the word to what was shown.")
+    digest = serializers.CharField(help_text="Send it back to bind the answer to what was shown.")
     state = serializers.ChoiceField(choices=Approval.State.choices)
     reason = serializers.CharField(help_text="Why a person is asked.")
-    agent_said = serializers.CharField(help_text="The model's own reason. It is no evidence.")
+    agent_said = serializers.CharField(help_text="The model's own reason. It is not evidence.")
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     escalated_at = serializers.DateTimeField(allow_null=True)
@@ -57,7 +57,7 @@ class Card(serializers.Serializer[Any]):
     delegated = serializers.CharField(help_text="To whom and by whom, in words.")
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField()
-    decision_reason = serializers.CharField(help_text="What the person said to it.")
+    decision_reason = serializers.CharField(help_text="What the person said about it.")
     handled = serializers.CharField(help_text="Who decided and when, in words.")
     seconds_to_decide = serializers.FloatField(allow_null=True)
 
@@ -92,7 +92,7 @@ class Change(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     arguments = serializers.DictField(
         allow_empty=False,
-        help_text="The arguments to change. What is not named stays; null takes one away.",
+        help_text="The arguments to change. What is not named stays; null removes one.",
     )
     digest = StrictCharField(
         max_length=64, required=False, help_text="The digest that was shown to the person."

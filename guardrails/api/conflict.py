@@ -6,4 +6,4 @@ from rest_framework import exceptions, status
 class Conflict(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
-    default_detail = "This was decided otherwise."
+    default_detail = "This was decided differently."

@@ -115,7 +115,7 @@ class PolicyView(APIView):
         operation_id="policy",
     )
     def get(self, request: Request) -> Response:
-        """What the user's agent may try. Whatever is not listed here is refused."""
+        """What the user's agent may try. Everything that is not listed here is refused."""
         user_id = request.query_params.get("user_id", "")
         accounts = accounts_of(request, user_id)
         found = find_capabilities(accounts)

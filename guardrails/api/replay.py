@@ -90,7 +90,7 @@ class Replayed(serializers.Serializer[Any]):
     newly_asked = serializers.IntegerField()
     newly_refused = serializers.IntegerField()
     unclear = serializers.IntegerField(
-        help_text="Nobody can tell: the draft looks at facts that were not read then."
+        help_text="Unclear: the draft needs facts that were not read then."
     )
     differences = Differing(many=True, help_text="Newest first.")
 

@@ -59,7 +59,7 @@ def check(row: Approval, *, digest: str | None, external_user_id: str | None) ->
         raise ApprovalConflict("This is not what was shown. Look at it again and decide then.")
     own = ("", user(external_user_id)) if external_user_id is not None else ()
     if own and row.state == State.PENDING and row.delegated_to not in own:
-        raise ApprovalConflict("This was delegated. Who holds it now, or an operator, decides.")
+        raise ApprovalConflict("This was delegated: another person decides, or an operator.")
 
 
 def claim(
@@ -99,7 +99,7 @@ def expire(approval_id: UUID) -> bool:
 
 def no_longer_waiting(row: Approval) -> ApprovalConflict:
     if row.state == State.PENDING:
-        return ApprovalConflict("This changed hands meanwhile. Look at it again.")
+        return ApprovalConflict("This was delegated meanwhile. Look at it again.")
     handling = handled(row)
     return ApprovalConflict(f"This is no longer waiting: {handling[:1].lower()}{handling[1:]}.")
 

@@ -282,7 +282,7 @@ def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, A
         raise InvalidArguments("nothing is changed")
     field = action.object_field
     if field is not None and arguments[field] != proposal.arguments[field]:
-        raise InvalidArguments(f"{field}: another one is another action")
+        raise InvalidArguments(f"{field}: another object needs a new action")
     return arguments
 
 

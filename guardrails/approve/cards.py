@@ -26,7 +26,7 @@ WORDS = {
 }
 UNKNOWN = "NEW: nobody typed or listed the address itself; the agent brought it up"
 IN_CHANGE = "typed by the person who changed what the agent proposed"
-THERE_ALREADY = "there already, in no argument; nobody typed or listed the address itself"
+THERE_ALREADY = "already there, in no argument; nobody typed or listed the address itself"
 
 
 def list_cards(

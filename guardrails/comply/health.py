@@ -126,7 +126,8 @@ def _sentences(found: Health) -> Iterator[str]:
     if counted.incidents:
         yield f"Provider and ledger disagreed {_times(counted.incidents)}."
     if unknown := counted.of_status("unknown") + counted.open_attempts:
-        yield f"Of {_actions(unknown)} nobody knows yet whether they were done."
+        were = "was" if unknown == 1 else "were"
+        yield f"Nobody knows yet whether {_actions(unknown)} {were} done."
     if counted.clocks_apart:
         yield (
             "Worker and database disagreed about the time, by more than 2 s, in "
@@ -135,7 +136,7 @@ def _sentences(found: Health) -> Iterator[str]:
     done, noop = counted.of_status("succeeded"), counted.of_status("noop")
     yield (
         f"{_actions(done)} were done, {counted.of_status('blocked')} refused and "
-        f"{counted.of_status('failed')} failed; {noop} were so already."
+        f"{counted.of_status('failed')} failed; {noop} were already like that."
     )
     if counted.asked:
         decided = counted.approved + counted.rejected

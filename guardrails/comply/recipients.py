@@ -64,8 +64,8 @@ def send_code(recipient_id: UUID, *, now: datetime) -> bool:
     _rows(recipient_id).update(code_digest=digest, code_sent_at=now, code_tries=0)
     said = (
         f"Remit asks whether the checkpoints of the ledger of {row.organisation} may be sent "
-        f"here. If you know of it, give this code to who asked you: {code}. It counts for "
-        f"{CODE_DAYS.days} days. If not, do nothing."
+        f"here. If you know about it, give this code to the person who asked you: {code}. It "
+        f"works for {CODE_DAYS.days} days. If not, do nothing."
     )
     try:
         if row.kind == CheckpointRecipient.Kind.MAIL:

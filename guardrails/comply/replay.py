@@ -20,7 +20,7 @@ WITHOUT_POLICY = ("guard_failed",)
 # Refusals of what the policy would have allowed or asked about.
 BESIDE_POLICY = ("changed_since_asked", "too_many_asks", "no_longer_waiting")
 
-UNASKED = "It was carried out without a person's word, but the verdict is “ask”."
+UNASKED = "It was carried out without a person's answer, but the verdict is “ask”."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class Replay:
             return "The policy that decided it is missing or altered."
         again = evidence.decide_again(past, policy)
         if again is None:
-            return "Its evidence lacks facts that its policy looks at."
+            return "Its evidence lacks facts that its policy needs."
         if (again.verdict, again.reason) != (past.verdict, past.reason):
             return (
                 f"It was decided “{past.verdict}” ({past.reason}) and is “{again.verdict}” "
@@ -117,7 +117,7 @@ class Replay:
         word = row.action_id, row.approval_id
         is_known = self.holds_all or word in self.asked
         if row.decision == "approved" and is_known and word not in self.given:
-            return f"Nobody is recorded to have given the approval {row.approval_id}."
+            return f"There is no record of who gave the approval {row.approval_id}."
         return ""
 
     def policy(self, digest: str) -> PolicySnapshot | None:

@@ -1,6 +1,6 @@
 """What a decision was decided on, as the ledger keeps it, and how it is decided again. Pure.
 
-Kept is all that `policy.decide` looks at, and no more: never the text of an object, and of the
+It is all that `policy.decide` looks at, and no more: never the text of an object, and of the
 provider's lists only what the policy or the arguments name.
 """
 
@@ -24,16 +24,15 @@ from integrations.contracts import AccountRef
 from integrations.registry import BY_SOURCE, PROVIDER_OF
 
 ORIGIN = (
-    *(
-        "trigger",
-        "user_words",
-        "item_source_id",
-        "thread_id",
-        "tighten",
-        "undoes",
-        "expects_revision",
-    ),
-    *("revises", "proposed"),
+    "trigger",
+    "user_words",
+    "item_source_id",
+    "thread_id",
+    "tighten",
+    "undoes",
+    "expects_revision",
+    "revises",
+    "proposed",
 )
 # Nothing reads these to decide, and they are the longest part.
 MAIL_TEXT = {"body_text", "body_html", "snippet", "attachments"}

@@ -48,8 +48,8 @@ class PolicyFile(Part):
 
 
 def with_file(policy: PolicySnapshot, whole: PolicyFile, source: Source) -> PolicySnapshot:
-    """The policy with the allowed actions and targets of a whole file (`policy_files.whole`)
-    instead of its own. Ceiling, switches and pauses stay."""
+    """The policy with the allowed actions and targets of a whole file
+    (`guardrails.policies.files.whole`) instead of its own. Ceiling, switches and pauses stay."""
     allowed_actions = {
         (one.action_type, one.resource_type): one.id for one in policy.allowed_actions
     }

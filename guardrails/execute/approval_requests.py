@@ -6,7 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from guardrails.contracts import ActionRequest, ActionResult
@@ -14,6 +14,7 @@ from guardrails.decide.steps import has_room
 from guardrails.facts.reasons import sentence
 from guardrails.gather.judgement import Judgement
 from guardrails.models import Approval
+from integrations.database.locks import take_lock
 
 REASON_OF = {
     Approval.State.REJECTED: "rejected",
@@ -42,10 +43,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
     account, origin = request.account, request.origin
     with transaction.atomic():
         # Tool calls of one turn run side by side; the count must see every one of them.
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asks {account.id}"]
-            )
+        take_lock(f"asks {account.id}")
         found = Approval.objects.filter(action_id=request.action_id).first()
         if found is not None:
             return found.id

@@ -120,8 +120,8 @@ def finish_recalled(*, older_than: datetime, limit: int = 100) -> int:
 
 
 def result(row: HeldSend) -> ActionResult | None:
-    """What is to be said of an action as long as its hold decides it. None when it was
-    released: then its ledger rows tell."""
+    """What to say of an action that is held or was recalled. None once it was released: then its
+    ledger rows say it."""
     if row.state == State.HELD:
         until = until_when(row.until, now=timezone.now())
         return _result(row, status="held", reason="held", sentence=until)
@@ -167,7 +167,7 @@ def cards(
     action_ids: Iterable[UUID] | None = None,
     limit: int = MAX_CARDS,
 ) -> tuple[HeldSendCard, ...]:
-    """The organisation's holds that match, newest first. One query."""
+    """The organisation's held sends that match, newest first. One query."""
     rows = _rows(organisation_id, external_user_id)
     if state is not None:
         rows = rows.filter(state=state)
@@ -198,7 +198,7 @@ def keep(
     until: datetime,
     word: Mapping[str, str],
 ) -> HeldSend:
-    """The action's hold, made if it is not there."""
+    """The action's held send, made if it is not there."""
     account, origin = request.account, request.origin
     held_send, _ = HeldSend.objects.get_or_create(
         action_id=request.action_id,

@@ -143,8 +143,8 @@ def _near_words(text: str) -> Iterator[str]:
 
 
 def _end(text: str, length: int) -> int:
-    """Where so many letters and digits end; behind the text if a letter or digit follows
-    directly, because then it is something longer."""
+    """Where so many letters and digits end; 0 if a letter or digit follows directly, because
+    then it is something longer."""
     seen = 0
     for index, one in enumerate(text):
         seen += one.isalnum()

@@ -113,7 +113,7 @@ def identifier(text: str) -> str:
     """Refuses ids that a path, a header or a reader could take for something else."""
     one_line(text)
     if NOT_IN_IDS.search(text) or ".." in text:
-        raise ValueError("is no plain id")
+        raise ValueError("is not a plain id")
     return text
 
 

@@ -150,7 +150,7 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
     if request.origin.undoes or not snapshot.has_rates:
         return judged(facts, timezone.now())
     questions = [rate.question for rate in rates_of(action, snapshot)]
-    with usage.turn(request.account):
+    with usage.lock_account(request.account):
         now = timezone.now()
         use = usage.use_of(request, action, arguments, facts, now=now)
         counts = usage.counted(questions, use, request=request, now=now)

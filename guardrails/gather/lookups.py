@@ -31,9 +31,9 @@ def gather(
     needs: Set[Need],
     own_address: str,
 ) -> Facts:
-    """Reads what `needs` names and no more. An object that does not exist for this user, and
-    what a provider of this kind cannot be asked, is left out of the facts; every ProviderError
-    but NotFound passes through."""
+    """Reads what `needs` names and no more. An object that does not exist for this user is
+    left out of the facts, and so is what a provider of this kind cannot be asked. Every
+    ProviderError but NotFound passes through."""
     facts = Facts(own_address=own_address)
     if isinstance(reader, MailReader):
         facts = _of_mail(facts, reader, object_kind, object_id, needs)

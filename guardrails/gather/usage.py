@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest
@@ -26,16 +26,14 @@ from guardrails.facts.counts import (
 from guardrails.facts.facts import Facts
 from guardrails.models import Usage
 from integrations.contracts import AccountRef
+from integrations.database.locks import take_lock
 
 
 @contextmanager
-def turn(account: AccountRef) -> Iterator[None]:
+def lock_account(account: AccountRef) -> Iterator[None]:
     """A transaction in which nobody else counts for this account."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"usage {account.id}"]
-            )
+        take_lock(f"usage {account.id}")
         yield
 
 

@@ -5,13 +5,14 @@ from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 
 from guardrails.contracts import PatternProposal, Precedent, Proposed
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
+from integrations.database.locks import take_lock
 
 MAX_WAITING = 50  # proposals of one account
 ENOUGH = 5  # mails that a person treated alike
@@ -27,7 +28,7 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
     except ValidationError as error:
         return Proposed(status="invalid", sentence=" ".join(error.messages))
     with transaction.atomic():
-        _lock(f"patterns {row.account_id}")
+        take_lock(f"patterns {row.account_id}")
         same = LearnedPattern.objects.filter(account_id=row.account_id, digest=row.digest).first()
         if same is not None:
             return _known(same, proposal)
@@ -35,7 +36,7 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
             account_id=row.account_id, state=LearnedPattern.State.PROPOSED
         )
         if waiting.count() >= MAX_WAITING:
-            return Proposed(status="crowded", sentence="Too many proposals wait already.")
+            return Proposed(status="crowded", sentence="Too many proposals are already waiting.")
         try:
             with transaction.atomic():
                 _store(row, proposal)
@@ -138,8 +139,3 @@ def _known(row: LearnedPattern, proposal: PatternProposal) -> Proposed:
         pattern_id=row.id,
         acts=row.state == LearnedPattern.State.APPROVED,
     )
-
-
-def _lock(name: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

@@ -10,7 +10,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from guardrails.models import Skill
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef
+from integrations.database.locks import take_lock
 
 State = Skill.State
 MAX_WAITING = 20  # proposed versions of one account
@@ -81,15 +82,19 @@ def propose(
         state=State.PROPOSED,
     )
     with transaction.atomic():
-        _lock(f"skills {account.id}")
+        take_lock(f"skills {account.id}")
         same = versions(skill).exclude(state=State.REJECTED).order_by("-version").first()
         if same and (same.description, same.content) == (description, content):
             return ProposedVersion(
-                status="known", sentence="This text is there already.", version=same.version
+                status="known",
+                sentence="The published skill has this text already.",
+                version=same.version,
             )
         waiting = Skill.objects.filter(account_id=account.id, state=State.PROPOSED)
         if waiting.count() >= MAX_WAITING:
-            return ProposedVersion(status="crowded", sentence="Too many proposals wait already.")
+            return ProposedVersion(
+                status="crowded", sentence="Too many proposals are already waiting."
+            )
         try:
             with transaction.atomic():
                 stored = _store(skill, author)
@@ -151,12 +156,7 @@ def _store(skill: Skill, author: Author) -> Skill:
 
 
 def _lock_versions(skill: Skill) -> None:
-    _lock(f"skill {skill.organisation_id} {skill.account_id} {skill.name}")
-
-
-def _lock(name: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+    take_lock(f"skill {skill.organisation_id} {skill.account_id} {skill.name}")
 
 
 def list_offered(account: AccountRef) -> tuple[SkillRef, ...]:

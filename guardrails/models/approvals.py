@@ -30,8 +30,8 @@ class Approval(models.Model):
     """One action, exactly as a person would confirm it. Made when the agent proposes it.
 
     Changes only by conditional updates in `guardrails.approve.approvals` and
-    `guardrails.execute.ask`: pending to approved, rejected, expired or superseded, and
-    approved to executed, failed or refused.
+    `guardrails.execute.approval_requests`: pending to approved, rejected, expired or superseded,
+    and approved to executed, failed or refused.
     """
 
     class State(models.TextChoices):
@@ -76,7 +76,7 @@ class Approval(models.Model):
         default=dict, help_text="Where values came up that nobody typed or listed, by path."
     )
     differences = models.JSONField(
-        default=list, help_text="What is there now and what would be: [what, before, after]."
+        default=list, help_text="What is there now and what there would be: [what, before, after]."
     )
     reached = models.JSONField(
         default=dict, help_text="Whom and what it reaches though no argument says so, by path."
@@ -92,7 +92,7 @@ class Approval(models.Model):
     decided_as = models.CharField(
         max_length=200, blank=True, help_text="The user for whom the word was given."
     )
-    decision_reason = models.TextField(blank=True, help_text="What the person said to it.")
+    decision_reason = models.TextField(blank=True, help_text="What the person said about it.")
     delegated_to = models.CharField(
         max_length=200, blank=True, help_text="user:…, operator:… or group:…: who decides now."
     )

@@ -63,7 +63,7 @@ class CheckpointRecipient(models.Model):
             try:
                 validate_email(self.address)
             except ValidationError as error:
-                raise ValidationError({"address": "This is no mail address."}) from error
+                raise ValidationError({"address": "This is not a mail address."}) from error
             if not settings.EMAIL_URL:
                 raise ValidationError({"kind": "Mail is not set up: set EMAIL_URL."})
             return

@@ -7,7 +7,7 @@ from integrations.models import Account, Organisation
 
 class Undo(models.Model):
     """Which action takes which other action back. One row for each action that somebody
-    commanded to undo: it keeps the command from acting twice. Written by
+    asked to undo: it keeps the request from acting twice. Written by
     `guardrails.execute.undo`."""
 
     undone_action_id = models.UUIDField(primary_key=True, editable=False)

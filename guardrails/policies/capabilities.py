@@ -41,7 +41,7 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
             action_type=action.name,
             source=account.source,
             description=" ".join(
-                [action.description, *(f"Not listed will do if {one}." for one in openings)]
+                [action.description, *(f"Need not be listed if {one}." for one in openings)]
             ),
             mode="ask" if "ask" in at_most else allowed_action.mode,
             schema=action.arguments.model_json_schema(),

@@ -143,7 +143,7 @@ def _build(row: Any) -> Change:
 def _change(key: UUID, old: Change | None, new: Change | None) -> Change:
     known = new or old
     if known is None:
-        raise ValueError(f"There was and is no row {key}.")
+        raise ValueError(f"There is no row {key}.")
     return replace(known, before=old.after if old else None, after=new.after if new else None)
 
 

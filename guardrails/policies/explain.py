@@ -196,7 +196,7 @@ def _reach(
         elif failing:
             verdict, sentence = "refuse", f"Refused. {failing}"
         elif listed_target is None and is_open:
-            sentence = f"Not listed: it depends on how it stands to the user. {whole.sentence}"
+            sentence = f"Not listed: it depends on its relation to the user. {whole.sentence}"
         elif listed_target is None:
             sentence = f"Only inside a thread in which it takes part. {whole.sentence}"
         elif listed_target.kind == "recipient_domain":

@@ -30,7 +30,7 @@ class Refreshed:
 
 
 def refresh_names(targets: Iterable[AllowedActionOption], *, author: Author) -> Refreshed:
-    """Take over the provider's present names for labels, folders and projects. Ids are
+    """Use the provider's present names for labels, folders and projects. Ids are
     never changed, and a target that is gone stays listed: it is refused until somebody removes
     it. Raises ProviderError. The targets need `account__organisation` loaded."""
     wanted = defaultdict(list)

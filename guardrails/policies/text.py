@@ -89,7 +89,7 @@ def parsed(raw: Any) -> PolicyFile:
             f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"
             for one in error.errors(include_input=False, include_url=False)[:5]
         )
-        raise PolicyFileError(f"This is no policy file. {details}.") from error
+        raise PolicyFileError(f"This is not a policy file. {details}.") from error
     for one in _texts(found.model_dump()):
         try:
             storable(one)

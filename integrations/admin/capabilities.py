@@ -9,7 +9,7 @@ GRADES: Mapping[Grade, str] = {
     "A": "When an answer is lost, the provider says for certain whether the write was done.",
     "B": "The provider keeps what is to be done and does it once, even when an answer is lost.",
     "C": "When an answer is lost, the write is searched for at the provider, which takes a while.",
-    "D": "When an answer is lost, the provider cannot tell whether the write was done: a person "
+    "D": "When an answer is lost, the provider cannot say whether the write was done: a person "
     "is asked.",
 }
 

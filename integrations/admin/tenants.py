@@ -74,8 +74,8 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
         forms.CharField(max_length=50),
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What this account is opted in to, with commas between. An allowed action with "
-        "the condition opt_in counts for these accounts alone.",
+        help_text="The features this account has opted in to, separated by commas. An allowed "
+        "action with the condition opt_in counts only for accounts with its feature.",
     )
 
     class Meta:
@@ -158,7 +158,7 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
         if "_save" not in request.POST or "_popup" in request.POST:
             found: HttpResponse = super().response_add(request, obj, post_url_continue)
             return found
-        messages.success(request, f"{obj} was added. Say now what its agent may do.")
+        messages.success(request, f"{obj} was added. Now say what its agent may do.")
         return redirect(f"{reverse('admin:guardrails_policy_explain')}?account={obj.pk}")
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
@@ -176,7 +176,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run
         required=False,
         label="Users",
         widget=UnfoldAdminTextInputWidget,
-        help_text="The users it may act for, with commas between. Empty: every user of the "
+        help_text="The users it may act for, separated by commas. Empty: every user of the "
         "organisation.",
     )
 

@@ -1,4 +1,4 @@
-"""Admin of data services: which of them answers, and which is left alone for now."""
+"""Admin of data services: which of them answers, and which gets no requests for now."""
 
 from django.contrib import admin
 from django.utils import timezone
@@ -9,7 +9,7 @@ from integrations.web.admin_pages import ReadOnlyAdmin
 
 COLOURS = {
     "answers": "success",
-    "asked for a rest": "warning",
+    "asked Remit to wait": "warning",
     "not answering": "warning",
     "circuit open": "danger",
 }
@@ -27,7 +27,7 @@ class UpstreamAdmin(ReadOnlyAdmin):
         if upstream.opened_until:
             return "circuit open"
         if upstream.blocked_until and upstream.blocked_until > timezone.now():
-            return "asked for a rest"
+            return "asked Remit to wait"
         return "not answering" if upstream.failures else "answers"
 
     @display(description="Nothing is sent until")  # type: ignore[untyped-decorator]

@@ -1,1 +1,1 @@
-"""How processes share the database: pooled connections and notices."""
+"""How processes share the database: pooled connections, locks and notices."""

@@ -36,7 +36,7 @@ class NoEventsHere(Exception):
 
 
 class _Unreadable(ValueError):
-    """The code of why an event is none."""
+    """Why an event cannot be read, as a code."""
 
 
 def load(path: Path) -> bytes:
@@ -48,7 +48,7 @@ def load(path: Path) -> bytes:
     except OSError as error:
         raise NoEventsHere(f"{path} cannot be read: {error.strerror}.") from error
     if b"BEGIN:VCALENDAR" not in raw[:10_000].upper():
-        raise NoEventsHere(f"{path} is no calendar file. Give an .ics file.")
+        raise NoEventsHere(f"{path} is not a calendar file. Give an .ics file.")
     return raw
 
 
@@ -57,7 +57,9 @@ def read_events(raw: bytes, *, zone: ZoneInfo) -> list[Event | Rejected]:
     in `zone`. An event without an id gets one from its content."""
     found: list[Event | Rejected] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about zones that the library takes by their last words
+        warnings.simplefilter(
+            "ignore"
+        )  # about zones that the library knows only by the end of their names
         for component, calendar in islice(_components(raw), MAX_EVENTS):
             found.append(_read(component, calendar, zone))
     return found
@@ -123,7 +125,7 @@ def _event(component: Component, calendar: Component | None, zone: ZoneInfo) -> 
         status="cancelled" if method == "CANCEL" else status,
         location=_text(component, "LOCATION"),
         attendees=tuple(_attendees(component)),
-        recurrence=None if original else _recurrence(component, begin) or None,
+        recurrence=None if original else _recurrence(component) or None,
         series_id=uid[:500] if original else None,
         original_start=original,
         this_and_future=rest,
@@ -194,7 +196,7 @@ def _zone_of(calendar: Component | None) -> ZoneInfo | None:
     return find_zone(_text(calendar, "X-WR-TIMEZONE")) if calendar is not None else None
 
 
-def _recurrence(component: Component, begin: datetime) -> str:
+def _recurrence(component: Component) -> str:
     """The rules as lines of RFC 5545, each date in UTC or local to the event."""
     lines = []
     for name in ("RRULE", "EXRULE"):

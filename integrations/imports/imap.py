@@ -33,7 +33,7 @@ _FLAGS = re.compile(rb"\bFLAGS \(([^)]*)\)")
 @dataclass(frozen=True, kw_only=True)
 class Login:
     """Where the mail is. The connection is encrypted: from the start, or with `starttls` before
-    anything is said. The server's certificate must be good."""
+    anything is said. The server's certificate must be valid."""
 
     host: str
     port: int
@@ -156,7 +156,7 @@ class Folder:
             raise NotFound(f"there is no folder {self._folder!r}")
         number = imap.response("UIDVALIDITY")[1][0]
         if not isinstance(number, bytes) or not number.isdigit():
-            raise Malformed("the server numbers no mails")
+            raise Malformed("the server does not number its mails")
         return int(number)
 
     def _log_in(self, imap: imaplib.IMAP4) -> None:

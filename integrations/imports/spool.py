@@ -1,4 +1,4 @@
-"""Attachments of imported mail on disk, between the mail being taken apart and their being read."""
+"""Attachments of imported mail, kept on disk until they are read."""
 
 import shutil
 from hashlib import sha256

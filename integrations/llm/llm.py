@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 BROKE_OFF = ("stream_cut", "empty_answer")
 _making = threading.Lock()
-JSON_ATTEMPTS = 3  # one try and the two retries of MAX_PARSE_RETRIES
+JSON_ATTEMPTS = 3  # one try and two retries
 
 
 class BudgetExhausted(ModelError):

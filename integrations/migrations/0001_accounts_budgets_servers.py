@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                         ),
                         blank=True,
                         default=list,
-                        help_text="What this account is opted in to.",
+                        help_text="The features this account has opted in to.",
                         size=None,
                     ),
                 ),
@@ -148,8 +148,8 @@ class Migration(migrations.Migration):
             name="Upstream",
             fields=[
                 ("name", models.SlugField(help_text="The organisation's slug.", primary_key=True, serialize=False)),
-                ("next_at", models.DateTimeField(help_text="Up to when its pace is taken by requests.")),
-                ("blocked_until", models.DateTimeField(blank=True, help_text="It asked to be left alone until then.", null=True)),
+                ("next_at", models.DateTimeField(help_text="Until when its pace is used up by requests.")),
+                ("blocked_until", models.DateTimeField(blank=True, help_text="It asked Remit to wait until then.", null=True)),
                 ("failures", models.PositiveIntegerField(default=0, help_text="Requests in a row that it did not answer, of all processes.")),
                 ("opened_until", models.DateTimeField(blank=True, help_text="Until then nothing is sent; then one request tries it.", null=True)),
                 ("last_error", models.CharField(blank=True, max_length=200)),
@@ -163,7 +163,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "external_user_id",
-                    models.CharField(blank=True, help_text="Empty: every user of the organisation, each for themselves, who has no budget of their own.", max_length=200, verbose_name="user"),
+                    models.CharField(blank=True, help_text="Empty: each user of the organisation who has no budget of their own.", max_length=200, verbose_name="user"),
                 ),
                 ("max_tokens", models.PositiveBigIntegerField(blank=True, help_text="Empty: any number.", null=True, verbose_name="tokens in 24 hours")),
                 (
@@ -176,7 +176,7 @@ class Migration(migrations.Migration):
                     "account",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Only what is done for this account by itself: its incoming mail, its syncs.",
+                        help_text="Only what is done for this account without a person: its incoming mail and its syncs.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="budgets",
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                 ("hints", models.JSONField(blank=True, default=dict, editable=False)),
                 ("fingerprint", models.CharField(editable=False, max_length=64)),
                 ("unusable", models.CharField(blank=True, default="", editable=False, max_length=200)),
-                ("enabled", models.BooleanField(default=False, help_text="Enable it when you have read what its server says above. It is switched off by itself when that changes.")),
+                ("enabled", models.BooleanField(default=False, help_text="Enable it when you have read what its server says above. It is switched off automatically when that changes.")),
                 (
                     "effect",
                     models.CharField(
@@ -288,12 +288,12 @@ class Migration(migrations.Migration):
                             ("reading", "Only reads: as the policy says"),
                         ],
                         default="acting",
-                        help_text="What you know that it does. What is sent to it leaves the house, also by a tool that only reads.",
+                        help_text="What you know that it does. What is sent to it leaves the organisation, even if the tool only reads.",
                         max_length=10,
                     ),
                 ),
                 ("version", models.PositiveIntegerField(default=1, editable=False)),
-                ("changed_at", models.DateTimeField(blank=True, editable=False, help_text="It was enabled, and its server changed it then.", null=True)),
+                ("changed_at", models.DateTimeField(blank=True, editable=False, help_text="Its server changed it after it was enabled.", null=True)),
                 ("seen", models.TextField(blank=True, default="", editable=False, help_text="What its server said when it was last enabled.")),
                 ("gone_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("server", models.ForeignKey(editable=False, on_delete=django.db.models.deletion.CASCADE, related_name="tools", to="integrations.mcpserver")),

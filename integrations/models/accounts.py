@@ -22,7 +22,7 @@ ONE_A_USER = ("data_service", "imports", "mcp")
 
 def validate_time_zone(name: str) -> None:
     if name not in available_timezones():
-        raise ValidationError(f"“{name}” is no time zone. Use a name such as Europe/Stockholm.")
+        raise ValidationError(f"“{name}” is not a time zone. Use a name such as Europe/Stockholm.")
 
 
 class Organisation(models.Model):
@@ -76,7 +76,7 @@ class Account(models.Model):
         models.CharField(max_length=50, validators=[FEATURE]),
         default=list,
         blank=True,
-        help_text="What this account is opted in to.",
+        help_text="The features this account has opted in to.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

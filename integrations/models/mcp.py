@@ -96,21 +96,21 @@ class McpTool(models.Model):
     enabled = models.BooleanField(
         default=False,
         help_text="Enable it when you have read what its server says above. It is switched off "
-        "by itself when that changes.",
+        "automatically when that changes.",
     )
     effect = models.CharField(
         max_length=10,
         choices=Effect,
         default=Effect.ACTING,
-        help_text="What you know that it does. What is sent to it leaves the house, "
-        "also by a tool that only reads.",
+        help_text="What you know that it does. What is sent to it leaves the organisation, "
+        "even if the tool only reads.",
     )
     version = models.PositiveIntegerField(default=1, editable=False)
     changed_at = models.DateTimeField(
         null=True,
         blank=True,
         editable=False,
-        help_text="It was enabled, and its server changed it then.",
+        help_text="Its server changed it after it was enabled.",
     )
     seen = models.TextField(
         blank=True,
@@ -149,4 +149,4 @@ class McpTool(models.Model):
 
     def clean(self) -> None:
         if self.enabled and (self.unusable or self.gone_at):
-            raise ValidationError({"enabled": self.unusable or "Its server has it no more."})
+            raise ValidationError({"enabled": self.unusable or "Its server no longer has it."})

@@ -51,8 +51,7 @@ class Budget(models.Model):
         "user",
         max_length=200,
         blank=True,
-        help_text="Empty: every user of the organisation, each for themselves, who has no budget "
-        "of their own.",
+        help_text="Empty: each user of the organisation who has no budget of their own.",
     )
     account = models.ForeignKey(
         Account,
@@ -60,7 +59,8 @@ class Budget(models.Model):
         blank=True,
         on_delete=models.CASCADE,
         related_name="budgets",
-        help_text="Only what is done for this account by itself: its incoming mail, its syncs.",
+        help_text="Only what is done for this account without a person: its incoming mail and "
+        "its syncs.",
     )
     max_tokens = models.PositiveBigIntegerField(
         "tokens in 24 hours", null=True, blank=True, help_text="Empty: any number."

@@ -10,9 +10,9 @@ class Upstream(models.Model):
     """
 
     name = models.SlugField(primary_key=True, help_text="The organisation's slug.")
-    next_at = models.DateTimeField(help_text="Up to when its pace is taken by requests.")
+    next_at = models.DateTimeField(help_text="Until when its pace is used up by requests.")
     blocked_until = models.DateTimeField(
-        null=True, blank=True, help_text="It asked to be left alone until then."
+        null=True, blank=True, help_text="It asked Remit to wait until then."
     )
     failures = models.PositiveIntegerField(
         default=0, help_text="Requests in a row that it did not answer, of all processes."

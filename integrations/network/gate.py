@@ -2,7 +2,7 @@
 
 Every try of every request passes. The pace is a virtual schedule (GCRA, the leaky bucket of
 ITU-T I.371): a short burst goes through, then DATA_SERVICE_RATE requests a second. When the
-service asks to be left alone, all processes wait. After CIRCUIT_FAILURES unanswered requests
+service asks Remit to wait, all processes wait. After CIRCUIT_FAILURES unanswered requests
 in a row the circuit opens: nothing is sent for a while, then one request tries.
 """
 
@@ -109,7 +109,10 @@ class Gate:
                 opened, wait = cursor.fetchone() or (None, None)
                 if opened is not None and opened > 0:
                     raise CircuitOpen("the circuit is open", retry_after=float(opened))
-                raise RateLimited("left alone", retry_after=float(wait or USUAL_BLOCK_SECONDS))
+                raise RateLimited(
+                    "the service asked Remit to wait",
+                    retry_after=float(wait or USUAL_BLOCK_SECONDS),
+                )
         wait, suspect = row
         if wait > 0:
             release_connections()

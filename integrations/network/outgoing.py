@@ -40,7 +40,7 @@ def check_form(url: str) -> None:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Forbidden("This is no web address.") from error
+        raise Forbidden("This is not a web address.") from error
     schemes = ("https", "http") if settings.OUTGOING_TO_PRIVATE else ("https",)
     if parts.scheme not in schemes or not parts.hostname or port == 0:
         raise Forbidden("Use a web address that begins with https://.")

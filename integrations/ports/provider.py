@@ -12,7 +12,7 @@ READ_ONLY = Capabilities()
 
 @dataclass(frozen=True, kw_only=True)
 class Connector:
-    """One source of accounts: what kind of data it is, and how it is called in the API.
+    """One source of accounts: what kind of data it is, and what the API calls it.
 
     `window` is how far back a first sync reads by default. `is_synced`: its items are read by a
     sync; others come in by an import, or nothing of them is kept. `is_writable`: actions of its

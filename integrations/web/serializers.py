@@ -21,7 +21,7 @@ class StrictSerializer(serializers.Serializer[Any]):
             unknown = sorted(set(map(str, data)) - set(self.fields))
             if unknown:
                 raise serializers.ValidationError(
-                    {name: ["This field is not known here."] for name in unknown}
+                    {name: ["This field is unknown."] for name in unknown}
                 )
         return super().to_internal_value(data)
 

@@ -195,7 +195,7 @@ class EmbeddingModelAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
     @display(description="State", label=EMBEDDINGS)  # type: ignore[untyped-decorator]
     def state(self, row: EmbeddingModel) -> tuple[str, str]:
         if row.completed_at:
-            return "searched", "Searches go by it"
+            return "searched", "Searches use it"
         if row.name == llm.embedding_model_name():
             return "filling", f"Being filled: {embedding_models.count_percent(row)} %"
         return "former", "Not used any more"

@@ -28,7 +28,7 @@ SENTENCES = {
     "queued": "It waits for a worker.",
     "running": "It is being read.",
     "done": "It is done.",
-    "failed": "It stopped before its end.",
+    "failed": "It stopped before the end.",
     "cancelled": "It was cancelled.",
 }
 
@@ -148,7 +148,7 @@ class SyncRunAdmin(RowPage, MayChange, ViewOnly, NewestFirst, ModelAdmin):  # ty
     def cancel(self, request: HttpRequest, queryset: "QuerySet[SyncRun]") -> None:
         for run_id in queryset.filter(finished_at=None).values_list("pk", flat=True):
             sync_runs.cancel(run_id, now=timezone.now())
-        messages.success(request, "Cancelled what still ran. Items that are stored stay.")
+        messages.success(request, "What was still running is cancelled. Stored items stay.")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.accounting)
@@ -206,7 +206,7 @@ class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: i
     def state_label(self, failure: SyncFailure) -> tuple[str, str]:
         return failure.state, failure.get_state_display()
 
-    @action(description="Take up again", permissions=["operate"])  # type: ignore[untyped-decorator]
+    @action(description="Try again", permissions=["operate"])  # type: ignore[untyped-decorator]
     def retry(self, request: HttpRequest, queryset: "QuerySet[SyncFailure]") -> None:
         count = retry_dead_letters(queryset.values_list("pk", flat=True))
         messages.success(request, f"{count} dead letters wait in the queue to be read again.")

@@ -33,7 +33,7 @@ Reason = Literal[
 REASONS: dict[Reason, str] = {
     "not_offered": "Its content is not handed out.",
     "unavailable": "The data service did not answer. It is asked again later.",
-    "gone": "The data service has not got it any more.",
+    "gone": "The data service no longer has it.",
     "refused": "The data service did not hand it over.",
     "unknown_kind": "Files of this kind are not read.",
     "too_large": f"It is larger than {MAX_BYTES // 1024**2} MiB.",

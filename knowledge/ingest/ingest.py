@@ -33,7 +33,7 @@ from knowledge.models import Chunk, Item
 from knowledge.text.parsing import Parsed, parse
 from knowledge.versions import Version, is_stale
 
-# Models are asked about so many items at once; who only reads or writes takes no place.
+# Models are asked about so many items at once; reading and writing needs no slot.
 _asking = threading.BoundedSemaphore(settings.SYNC_SIDE_BY_SIDE)
 
 
@@ -162,7 +162,7 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
     )
     with transaction.atomic():
         for seen in target.rows().filter(content_type="event", deleted_at=None).defer("text"):
-            _hold(target, occurrences.find_series(seen))
+            _lock_series(target, occurrences.find_series(seen))
         row, is_new = _locked(target)
         row.last_deleted_at = max(row.last_deleted_at or at, at)
         if row.deleted_at or is_new:
@@ -186,7 +186,7 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         return IngestOutcome(state="deleted", item_id=row.id)
 
 
-def _hold(target: _Target, series: str | None) -> None:
+def _lock_series(target: _Target, series: str | None) -> None:
     """Before the row is locked: a series and one of it wait for each other here alone."""
     occurrences.lock_series(account_id=target.account.id, series=series or target.source_id)
 
@@ -214,7 +214,7 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
     """Bring up to date what is beside the content. None: the content is another by now."""
     with transaction.atomic():
         if parsed.content_type == "event":
-            _hold(target, parsed.metadata["series_id"])
+            _lock_series(target, parsed.metadata["series_id"])
         row = target.rows().select_for_update().first()
         if row is None or row.content_hash != parsed.content_hash:
             return None
@@ -254,7 +254,7 @@ def _write(target: _Target, content: _Content) -> IngestOutcome:
     parsed, reading = content.parsed, content.reading
     with transaction.atomic():
         if parsed.content_type == "event":
-            _hold(target, parsed.metadata["series_id"])
+            _lock_series(target, parsed.metadata["series_id"])
         row, is_new = _locked(target)
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)

@@ -27,8 +27,8 @@ _SERIES = "SELECT pg_advisory_xact_lock(%s)"
 def place_occurrences(row: Item, *, now: datetime) -> None:
     """Keep when this event takes place: of a series whatever lies within 400 days of `now`. A
     series whose rules are broken or too much takes place at its first time, and its metadata
-    says so. Call it in the transaction that wrote the row, after `hold`; what is no event is left
-    alone.
+    says so. Call it in the transaction that wrote the row, after `lock_series`; what is no event
+    is left alone.
 
     One of a series that is an event of its own (moved, or cancelled) takes the place of the one
     it names, or of all from it on, whichever of them arrives first.

@@ -65,12 +65,6 @@ def look_up_page(*, account: AccountRef, items: Sequence[AnyItem]) -> PageLookup
     )
 
 
-def find_unchanged(*, account: AccountRef, items: Sequence[AnyItem]) -> frozenset[str]:
-    """The ids of those `items` that are stored exactly as they are here: ingesting them would
-    change nothing. One query."""
-    return _unchanged(_stored(account, items), items)
-
-
 def _stored(account: AccountRef, items: Sequence[AnyItem]) -> dict[str, Item]:
     rows = Item.objects.filter(
         account_id=account.id,

@@ -67,8 +67,8 @@ class Migration(migrations.Migration):
                 ("ingested_at", models.DateTimeField()),
                 ("search", django.contrib.postgres.search.SearchVectorField(default="", editable=False, null=True)),
                 ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="items", to="integrations.account")),
-                ("last_deleted_at", models.DateTimeField(blank=True, help_text="Restored or not: no version from before it counts.", null=True)),
-                ("occurrences_until", models.DateTimeField(blank=True, help_text="Of a series without an end: up to when its occurrences are known.", null=True)),
+                ("last_deleted_at", models.DateTimeField(blank=True, help_text="No version from before it counts, whether the item was restored or not.", null=True)),
+                ("occurrences_until", models.DateTimeField(blank=True, help_text="For a series without an end: until when its occurrences are known.", null=True)),
                 (
                     "languages",
                     django.contrib.postgres.fields.ArrayField(
@@ -176,11 +176,11 @@ class Migration(migrations.Migration):
                 ("error", models.CharField(blank=True, max_length=500)),
                 ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="syncs", to="integrations.account")),
                 ("run", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="sources", to="knowledge.syncrun")),
-                ("stalls", models.PositiveIntegerField(default=0, help_text="How often it was begun again since the last page was finished.")),
+                ("stalls", models.PositiveIntegerField(default=0, help_text="How often it was started again since the last page was finished.")),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("only_changes", models.BooleanField(default=False)),
                 ("remaining", models.PositiveIntegerField(blank=True, help_text="Items still to come, where the data service says so.", null=True)),
-                ("waits", models.PositiveIntegerField(default=0, help_text="How often it found nobody there since its last page.")),
+                ("waits", models.PositiveIntegerField(default=0, help_text="How often it got no answer since its last page.")),
             ],
             options={
                 "ordering": ["run_id", "account_id"],

@@ -53,13 +53,15 @@ class Item(models.Model):
     source_updated_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     last_deleted_at = models.DateTimeField(
-        null=True, blank=True, help_text="Restored or not: no version from before it counts."
+        null=True,
+        blank=True,
+        help_text="No version from before it counts, whether the item was restored or not.",
     )
     ingested_at = models.DateTimeField()
     occurrences_until = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="Of a series without an end: up to when its occurrences are known.",
+        help_text="For a series without an end: until when its occurrences are known.",
     )
     languages = ArrayField(
         models.CharField(max_length=32),

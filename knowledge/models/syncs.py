@@ -91,14 +91,14 @@ class SyncSource(models.Model):
         null=True, blank=True, help_text="Items still to come, where the data service says so."
     )
     waits = models.PositiveIntegerField(
-        default=0, help_text="How often it found nobody there since its last page."
+        default=0, help_text="How often it got no answer since its last page."
     )
     restarts = models.PositiveIntegerField(
         default=0, help_text="How often the window was read from its start again."
     )
     attempt = models.PositiveIntegerField(default=0)
     stalls = models.PositiveIntegerField(
-        default=0, help_text="How often it was begun again since the last page was finished."
+        default=0, help_text="How often it was started again since the last page was finished."
     )
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -33,7 +33,7 @@ _ASKED = (
 
 
 def build_found_key(values: Mapping[str, Any], counts: WriteCounts) -> str:
-    """Names what these values of `queries.parameters` find under this counts."""
+    """Names what these values of `queries.parameters` find under these write counts."""
     asked: dict[str, Any] = {name: values[name] for name in _ASKED}
     for name in ("accounts", "excluded", "sources", "content_types"):
         asked[name] = sorted(map(str, asked[name]))

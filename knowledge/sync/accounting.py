@@ -14,7 +14,6 @@ from django.db.models import Count, Sum
 from integrations.models import Account, Delivery
 from knowledge.models import SyncSource
 
-SKIPS = ("unchanged", "stale", "gone")  # a sync keeps reasons of both kinds together
 WEBHOOKS, READS = "Webhooks", "Syncs"
 
 _REASONS = """

@@ -1,4 +1,4 @@
-"""The frontend hears when a sync it asked for has ended: signed, and again until it accepts."""
+"""The frontend gets a signed message when a sync it asked for has ended, again until it accepts."""
 
 import logging
 from datetime import datetime, timedelta
@@ -64,7 +64,7 @@ def _put_off(run: SyncRun, *, now: datetime) -> bool:
 
 
 def render_message(progress: SyncProgress) -> dict[str, Any]:
-    """What the frontend hears: counts alone, nothing of any item."""
+    """What the frontend gets: only counts, nothing of any item."""
     return {
         "id": str(progress.id),
         "user_id": progress.external_user_id,

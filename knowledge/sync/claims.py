@@ -68,14 +68,14 @@ def write(sync: SyncSource, **fields: Any) -> None:
 _SENTENCES = {
     "not_permitted": "The data service refused the credential. Check DATA_SERVICE_KEYS.",
     "unavailable": "The data service did not answer.",
-    "circuit_open": "The data service did not answer again and again, so nothing is sent to it "
+    "circuit_open": "The data service failed to answer several times, so nothing is sent to it "
     "for a while.",
-    "too_slow": "The data service answered too slowly to be waited for.",
+    "too_slow": "The data service answered too slowly.",
     "rate_limited": "The data service asked Remit to slow down.",
     "malformed_answer": "The data service sent something that its contract does not allow.",
     "model": "The model did not answer.",
-    "stalled": "It was started again and again and never finished a page. See the log.",
-    "restarted": "Its place in the list expired again and again. Start the sync again later.",
+    "stalled": "It was started several times and never finished a page. See the log.",
+    "restarted": "Its place in the list kept expiring. Start the sync again later.",
 }
 _OF_PROVIDER = _SENTENCES.keys() - {"model", "stalled", "restarted"}
 
@@ -84,4 +84,4 @@ def render_error(code: str, *, imported: bool) -> str:
     """What the code of an error means, to who looks at the sync, or `imported` it."""
     if imported and code in _OF_PROVIDER:
         return f"The mail server or the file could not be read on ({code}). Import again later."
-    return _SENTENCES.get(code, f"The data service did not do as asked ({code}).")
+    return _SENTENCES.get(code, f"The data service did not do what was asked ({code}).")

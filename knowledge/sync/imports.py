@@ -23,6 +23,21 @@ from integrations.ports.account import Import
 from knowledge.models import SyncRun, SyncSource
 from knowledge.sync import runs as sync_runs, sync
 
+SLICE_SECONDS = 3.0  # between two lines of progress
+REASONS = {
+    "unchanged": "known already",
+    "stale": "a newer version is known already",
+    "too_large": "larger than 25 MiB",
+    "empty": "nothing where a mail should be",
+    "no_headers": "does not begin with mail headers",
+    "bad_line": "no JSON object with a text `raw`",
+    "cannot_read": "the file breaks off",
+    "malformed_event": "an event that cannot be read",
+    "no_start": "an event without a start",
+    "two_times": "an event with two start times",
+    "unknown_range": "a change to the earlier part of a series, which the format does not allow",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class StartedImport:
@@ -80,23 +95,6 @@ def start_import(
     return StartedImport(sync_id=row.pk, run_id=run.pk, goes_on=bool(cursor))
 
 
-SLICE_SECONDS = 3.0  # between two lines of progress
-
-REASONS = {
-    "unchanged": "known already",
-    "stale": "a newer version is known already",
-    "too_large": "larger than 25 MiB",
-    "empty": "nothing where a mail should be",
-    "no_headers": "does not begin with mail headers",
-    "bad_line": "no JSON object with a text `raw`",
-    "cannot_read": "the file breaks off",
-    "malformed_event": "no event that can be read",
-    "no_start": "an event without a beginning",
-    "two_times": "an event with two beginnings",
-    "unknown_range": "a change to the part of a series before some time, which nobody may make",
-}
-
-
 def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--user", default="me", help="Whose it is (%(default)s).")
     parser.add_argument("--organisation", default="default", help="Its slug (%(default)s).")
@@ -106,14 +104,14 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="Read all of it again, not on from where the last import ended. What is known costs "
-        "no model call.",
+        help="Read all of it again instead of going on where the last import ended. What is "
+        "known costs no model call.",
     )
 
 
 def _zone(name: str) -> str:
     if name not in available_timezones():
-        raise ArgumentTypeError(f"“{name}” is no time zone. Give one like Europe/Stockholm.")
+        raise ArgumentTypeError(f"“{name}” is not a time zone. Give one like Europe/Stockholm.")
     return name
 
 
@@ -142,8 +140,8 @@ def run_import(
     started = start_import(account, place=imported.place, again=again, now=timezone.now())
     if started == "running":
         raise CommandError(
-            "Another import of this account is at work, or waits. The admin shows it under Syncs "
-            "and can cancel it."
+            "Another import of this account is running or waiting. The admin shows it under "
+            "Syncs and can cancel it."
         )
     if started.goes_on:
         say("Going on where the last import ended.")
@@ -151,13 +149,13 @@ def run_import(
         row = _work(started.sync_id, imported, say)
     except KeyboardInterrupt:
         SyncSource.objects.filter(pk=started.sync_id).update(lease_expires_at=timezone.now())
-        raise CommandError("Stopped. The same command goes on there.") from None
+        raise CommandError("Stopped. Run the same command to go on.") from None
     finally:
         imported.close()
     for line in render_report(row):
         say(line)
     if row.state != SyncSource.State.DONE:
-        raise CommandError(f"{row.error} The same command goes on there.")
+        raise CommandError(f"{row.error} Run the same command to go on.")
 
 
 def _work(sync_id: UUID, imported: Import, say: Callable[[str], None]) -> SyncSource:
@@ -171,7 +169,7 @@ def _work(sync_id: UUID, imported: Import, say: Callable[[str], None]) -> SyncSo
         if advanced == "finished":
             return row
         if advanced == "not_mine":
-            raise CommandError("The import was cancelled. The same command goes on there.")
+            raise CommandError("The import was cancelled. Run the same command to go on.")
         if advanced == "waiting":
             say(row.error)
             _wait(row)

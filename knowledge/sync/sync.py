@@ -40,7 +40,7 @@ MAX_STALLS = 5
 MAX_RESTARTS = 3
 MAX_WAITS = 12  # more than an hour in all
 FIRST_WAIT, LONGEST_WAIT = 15.0, 600.0
-SLICE_SECONDS = 60.0  # then another task may have its turn
+SLICE_SECONDS = 60.0  # then the next task gets the slot
 
 DONE, FAILED = SyncSource.State.DONE, SyncSource.State.FAILED
 SKIPPED = ("unchanged", "stale")

@@ -1,2 +1,2 @@
-"""The words of an item: its object into text, quotes left out, language told, and as full text
-search keeps them. Pure."""
+"""The words of an item: made from its object, without quoted parts, in a recognised language, and
+as full text search keeps them. Pure."""

@@ -1,1 +1,1 @@
-"""When events take place, and which span of time a search means. Pure."""
+"""When events take place, in every time zone. Pure."""

@@ -1,4 +1,4 @@
-"""Who else sees a user's mailbox and drive folders: set by the control API, told by reads."""
+"""Who else sees a user's mailbox and drive folders: set by the control API, given by reads."""
 
 from sandbox.data_service.store import Store
 from sandbox.data_service.values import Value

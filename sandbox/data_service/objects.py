@@ -157,8 +157,8 @@ def change(
     if fields.get("id", old["id"]) != old["id"]:
         raise Refusal(422, "invalid_body", "id: it cannot be changed.")
     omitted = STORED_BESIDE | kind.derived
-    kept = {name: value for name, value in old.items() if name not in omitted}
-    new = _validated(kind, kept | dict(fields))
+    remaining = {name: value for name, value in old.items() if name not in omitted}
+    new = _validated(kind, remaining | dict(fields))
     changes = {name: value for name, value in new.items() if value != old.get(name)}
     if not changes:
         return old

@@ -94,13 +94,13 @@ def perform_once(
             outcome = earlier or write.perform(store, user=user, target=target, body=body)
             if earlier is None:
                 _keep(store, call=call, content=content, fingerprint=fingerprint, outcome=outcome)
-                made = write.change in ("created", "sent") and outcome.content
+                created = write.change in ("created", "sent") and outcome.content
                 history.note(
                     store,
                     user_id=user.id,
                     kind=write.kind,
                     change=write.change,
-                    object_id=history.address(made) if made else target,
+                    object_id=history.address(created) if created else target,
                     key=call.key,
                     by_client=True,
                 )

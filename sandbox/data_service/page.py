@@ -26,7 +26,7 @@ from sandbox.data_service.values import (
     Kind,
 )
 
-SHOWN = 100
+MOST_LISTED = 100
 BODY_LENGTH = 4000
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --quiet: light-dark(#666, #aaa); }
@@ -94,7 +94,7 @@ def _office(store: Store, *, people: list[places.User], user: places.User) -> st
     links = (
         f"<a href='/?user={quote(person.id)}'"
         f"{' aria-current=page' if person.id == user.id else ''}>{escape(person.name)}</a>"
-        for person in people[:SHOWN]
+        for person in people[:MOST_LISTED]
     )
     label_names = {
         row["id"]: row["name"]
@@ -134,11 +134,11 @@ def _latest(store: Store, user: places.User, kind: Kind, *, by: str) -> list[Jso
 
 
 def _section(title: str, items: list[JsonObject], line: Callable[[JsonObject], str]) -> str:
-    shown = "".join(f"<li>{line(item)}</li>" for item in items[:SHOWN])
-    more = f", the latest {SHOWN} shown" if len(items) > SHOWN else ""
+    entries = "".join(f"<li>{line(item)}</li>" for item in items[:MOST_LISTED])
+    more = f", the latest {MOST_LISTED} shown" if len(items) > MOST_LISTED else ""
     return (
         f"<section><h2>{title} <small>{len(items)}{more}</small></h2>"
-        f"<ul>{shown or '<li class=quiet>None yet.</li>'}</ul></section>"
+        f"<ul>{entries or '<li class=quiet>None yet.</li>'}</ul></section>"
     )
 
 
@@ -146,10 +146,10 @@ def _mail(email: JsonObject, label_names: dict[str, str]) -> str:
     receivers = ", ".join([*email["to"], *email["cc"], *email["bcc"]])
     other = f"to {receivers}" if "SENT" in email["labels"] else email["from_name"] or email["from"]
     text = email["body_text"] or email["snippet"]
-    shown = (label for label in email["labels"] if label != "UNREAD")  # bold says it
+    labels = (label for label in email["labels"] if label != "UNREAD")  # bold says it
     return _folding(
         f"<span class='{'' if email['is_read'] else 'unread'}'>{escape(email['subject'])}</span>"
-        f"{_chips(label_names.get(label, label.capitalize()) for label in shown)}"
+        f"{_chips(label_names.get(label, label.capitalize()) for label in labels)}"
         f"<br><span class=quiet>{escape(other)} · {_when(email['date'])}</span>",
         f"From {email['from_name']} <{email['from']}>\nTo {receivers}\n\n{text}",
     )
@@ -211,8 +211,8 @@ def _call(call: JsonObject) -> str:
 
 
 def _folding(line: str, text: str) -> str:
-    shown = text.strip()[:BODY_LENGTH]
-    return f"<details><summary>{line}</summary><pre>{escape(shown)}</pre></details>"
+    body = text.strip()[:BODY_LENGTH]
+    return f"<details><summary>{line}</summary><pre>{escape(body)}</pre></details>"
 
 
 def _chips(words: Iterable[str]) -> str:

@@ -111,16 +111,16 @@ def complete(request: ChatRequest, reply: Reply) -> Completion:
     room = request.token_limit
     finish: FinishReason = "tool_calls" if calls else "stop"
     if room is not None:
-        kept = text[: room * tokens.CHARACTERS_IN_A_TOKEN]
-        room -= tokens.count(kept)
+        cut = text[: room * tokens.CHARACTERS_IN_A_TOKEN]
+        room -= tokens.count(cut)
         fitting = []
         for call in calls:
             room -= tokens.call_cost(name=call.name, arguments=call.arguments)
             if room >= 0:
                 fitting.append(call)
-        if kept != text or fitting != calls:
+        if cut != text or fitting != calls:
             finish = "length"
-        text, calls = kept, fitting
+        text, calls = cut, fitting
     spent = sum(tokens.call_cost(name=call.name, arguments=call.arguments) for call in calls)
     return Completion(
         id=f"chatcmpl-{uuid.uuid4().hex}",

@@ -64,8 +64,9 @@ def shortened(text: str, *, limit: int) -> str:
     """At most `limit` characters, cut between words, with an ellipsis where it was cut."""
     if len(text) <= limit:
         return text
-    kept = text[: limit - 1]
-    return kept[: kept.rfind(" ") if " " in kept[limit // 2 :] else len(kept)].rstrip() + "…"
+    start = text[: limit - 1]
+    end = start.rfind(" ") if " " in start[limit // 2 :] else len(start)
+    return start[:end].rstrip() + "…"
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -83,18 +84,18 @@ def first_upper(text: str) -> str:
 
 def fresh_text(text: str) -> str:
     """What the writer of a mail wrote now: no quoted lines, earlier mails or signature."""
-    kept: list[str] = []
+    lines_left: list[str] = []
     for line in text.splitlines():
         bare = line.strip()
         if line.rstrip("\r") in ("-- ", "--") or bare.startswith(("-----Original", "________")):
             break
         if _QUOTE_INTRODUCTION.fullmatch(bare[:400]):
             break
-        if bare.rstrip(",.! ").casefold() in CLOSINGS and kept:
+        if bare.rstrip(",.! ").casefold() in CLOSINGS and lines_left:
             break
         if not bare.startswith((">", "|")):
-            kept.append(line)
-    return "\n".join(kept)
+            lines_left.append(line)
+    return "\n".join(lines_left)
 
 
 def sentences(text: str) -> list[str]:

@@ -79,8 +79,8 @@ class Transcript:
     def remaining(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Of the calls that a rule wants in this order, those that have no result yet."""
         names = {call.name for call in calls}
-        made = sum(result.call.name in names for result in self.results)
-        return tuple(calls[made:])
+        answered = sum(result.call.name in names for result in self.results)
+        return tuple(calls[answered:])
 
 
 def as_text(value: object) -> str:

@@ -50,7 +50,7 @@ def test_dead_letters_are_queued_again_and_others_are_left(operator: Client) -> 
     assert [row.task["args"] for row in OrmQ.objects.all()] == [(str(dead.id),)]
     page = answer.content.decode()
     assert "1 dead letters wait in the queue again." in page
-    assert "1 of the chosen deliveries are no dead letters." in page
+    assert "1 of the chosen deliveries are not dead letters." in page
 
 
 @pytest.mark.parametrize("model", [Delivery, Conversation, Message, Turn])

@@ -185,7 +185,7 @@ def test_a_refused_action_says_why(office: Office, page: Page) -> None:
     ("answer", "told"),
     [
         ("You get it back.", "A person has answered."),
-        ("", "A person has seen to it, without an answer."),
+        ("", "A person has finished it without an answer."),
     ],
 )
 def test_a_persons_answer_appears_while_the_session_is_open(

@@ -117,6 +117,6 @@ def test_a_pattern_that_an_operator_made_has_evidence_too(office: Office, page: 
     page.goto(reverse("admin:guardrails_learnedpattern_change", args=[row.pk]))
     expect(page.get_by_text("Tried on the newest mail that fits")).to_be_visible()
     expect(page.get_by_text("Treated like that: 1")).to_be_visible()
-    expect(page.get_by_text("0 of the mails treated like that were treated so")).to_be_visible()
+    expect(page.get_by_text("0 of the mails treated like that were treated")).to_be_visible()
     learn_account(str(row.account_id))
     assert row.evidence.count() == 1

@@ -100,7 +100,7 @@ def test_a_file_is_chosen_tried_and_applied(
     )
     expect(page.get_by_label("Choose file to upload")).to_have_value("policy.yaml")
     page.get_by_role("button", name="Show what would change").click()
-    expect(page.get_by_text("To mend in the policy as it would be")).to_be_visible()
+    expect(page.get_by_text("To correct in the new policy")).to_be_visible()
     assert fits(page)
 
     page.get_by_role("button", name="Try on the past").click()

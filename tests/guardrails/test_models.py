@@ -307,7 +307,7 @@ def test_a_pattern_action_holds_arguments_without_the_item(mailbox: Account) -> 
         ({"action_type": "archive", "at_most": "draft_only"}, "Name an action that has a draft"),
         ({"at_most": "auto", "hold_seconds": 10**6}, "less than or equal to 604800"),
         ({"at_most": "never", "conditions": [{"kind": "thread"}]}, "needs no conditions"),
-        ({"conditions": [{"kind": "invented"}]}, "is no condition"),
+        ({"conditions": [{"kind": "invented"}]}, "is not a condition"),
         ({"conditions": [{"kind": "max_recipients", "max": 1}]}, "Name an action that it fits"),
         ({"conditions": [{"kind": "thread"}]}, "Name an action that it fits"),
         (

@@ -171,7 +171,7 @@ def test_an_unknown_time_zone_is_refused_in_a_sentence(
         },
     )
 
-    assert "“Mars/Base” is no time zone" in answer.content.decode()
+    assert "“Mars/Base” is not a time zone" in answer.content.decode()
     assert not Account.objects.exists()
 
 

@@ -276,6 +276,6 @@ def test_the_list_of_embedding_models_tells_which_is_searched_by_and_how_far_one
         )
     shown = admin_client.get("/admin/knowledge/embeddingmodel/").content.decode()
 
-    assert "Searches go by it" in shown
+    assert "Searches use it" in shown
     assert f"Being filled: {100 * (last // 2) // last} %" in shown
     assert "Not used any more" in shown

@@ -68,7 +68,7 @@ def test_all_matching_mails_are_archived_side_by_side(client: OpenAI) -> None:
     ]
     dialogue.returns(action("Archive 1", "already_so"), refusal("It is an alert."))
     assert dialogue.says() == (
-        "It was so already: Archive 1.\nRefused: archive the mail. It is an alert."
+        "It was already like that: Archive 1.\nRefused: archive the mail. It is an alert."
     )
 
 

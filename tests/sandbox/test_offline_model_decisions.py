@@ -44,7 +44,7 @@ DECISIONS: list[tuple[list[Json], str]] = [
             {"type": "send_email", "description": "Send “Hi” to a@b.example"}
             | {"decision": "confirmed", "status": "succeeded"},
         ],
-        "Done!\n- Archive “Offer” (it was so already)\n- Send “Hi” to a@b.example",
+        "Done!\n- Archive “Offer” (it was already like that)\n- Send “Hi” to a@b.example",
     ),
 ]
 

@@ -38,7 +38,8 @@ def wrong(project: Path, text: str) -> list[str]:
         "`audit/door.py:5` `Door.key`",
         "`audit/door.py:7` `Door.open`",
         "`audit/door.py` and `audit/`, and `other/place.py`, which is not ours",
-        "[the door](audit/door.py), [elsewhere](https://example.org/door.py), [above](#above)",
+        "[the door](audit/door.py), [elsewhere](https://example.org/door.py)",
+        "# The `door`, above\n\n[above](#the-door-above) and [here](PAGE.md#the-door-above)",
     ],
 )
 def test_what_is_so_is_not_complained_about(project: Path, text: str) -> None:
@@ -54,6 +55,8 @@ def test_what_is_so_is_not_complained_about(project: Path, text: str) -> None:
         ("`audit/door.py:1` `nothing`", "nothing of this name is there"),
         ("`audit/gone.py`", "does not exist"),
         ("[the door](audit/gone.py)", "leads nowhere"),
+        ("[above](#above)", "PAGE.md has no heading for #above"),
+        ("# Above\n\n[below](PAGE.md#below)", "PAGE.md has no heading for #below"),
     ],
 )
 def test_what_is_not_so_is_named(project: Path, text: str, part: str) -> None:

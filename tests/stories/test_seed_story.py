@@ -154,7 +154,7 @@ def test_a_changed_task_waits_again_and_is_created_as_changed(office: Office, ch
     stale = chat(message="", session_id=asked["session_id"], confirm_actions=[auth["id"]])
 
     assert [action["sentence"] for action in stale["refused_actions"]] == [
-        "A person changed this. What they changed it to stands in its place."
+        "A person changed this. The changed action takes its place."
     ]
     assert office.calls() == []
 

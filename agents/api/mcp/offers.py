@@ -88,11 +88,10 @@ STATUS = Offer(
 
 
 def offers(person: Person) -> list[Offer]:
-    """The tools of this person: the actions that their accounts' policies have room for."""
+    """The tools of this person: the actions that their accounts' policies have room for. Of two
+    accounts of a kind it is the one connected first."""
     actions: dict[str, Offer] = {}
-    for one in people.list_capabilities(
-        person
-    ):  # of two accounts of a kind, the one connected first
+    for one in people.list_capabilities(person):
         actions.setdefault(one.action_type, _offer(one))
     return [SEARCH, STATUS, *actions.values()]
 
@@ -113,7 +112,7 @@ def _offer(capability: Capability) -> Offer:
 
 
 def call(visitor: Visitor, name: str, arguments: Mapping[str, Any], *, key: str) -> dict[str, Any]:
-    """What the caller hears. Raises Refused for what is no action."""
+    """What the caller gets. Raises Refused for what is not an action."""
     if name == SEARCH.name:
         found = _search(visitor, _parsed(RetrieveContext, arguments))
     elif name == STATUS.name:
@@ -183,7 +182,7 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
 
 
 def render_result(result: ActionResult) -> dict[str, Any]:
-    """One action as the caller hears of it."""
+    """One action as the caller gets it."""
     action = describe_result(result)
     found: dict[str, Any] = {
         **({"untrusted": True} if result.result and reports_outcome(result.action_type) else {}),

@@ -31,13 +31,15 @@ def origin(text: str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise ArgumentTypeError(f"“{text}” is no web address. Give one like http://127.0.0.1:8000.")
+        raise ArgumentTypeError(
+            f"“{text}” is not a web address. Give one like http://127.0.0.1:8000."
+        )
     return text.rstrip("/")
 
 
 def at_least_one(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"“{text}” is no number of at least 1.")
+        raise ArgumentTypeError(f"“{text}” is not a number of at least 1.")
     return int(text)
 
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--before",
             type=month,
-            help="Months before this one, such as 2025-11; LEDGER_KEEP_MONTHS says it otherwise.",
+            help="Months before this one, such as 2025-11; otherwise LEDGER_KEEP_MONTHS decides.",
         )
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--propose", action="store_true", help="With --reason and --name.")

@@ -37,8 +37,8 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
         return people_of(facts)
 
     def effects(self, arguments: CancelCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
-        gone = Effect(kind="destructive", because="the event and the answers to it are gone")
-        return (*reaching(facts.event_people or (), "get word that it is cancelled"), gone)
+        gone = Effect(kind="destructive", because="the event and the answers to it will be gone")
+        return (*reaching(facts.event_people or (), "hear that it is cancelled"), gone)
 
     def differences(
         self, arguments: CancelCalendarEventArguments, facts: Facts, removals: Sequence[str]

@@ -17,7 +17,7 @@ def moment(text: str) -> str:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise ValueError("is no time such as 2026-03-02T10:00:00+01:00") from error
+        raise ValueError("must be a time such as 2026-03-02T10:00:00+01:00") from error
     if found.tzinfo is None:
         raise ValueError("needs a zone, such as 2026-03-02T10:00:00+01:00")
     return found.isoformat()

@@ -54,7 +54,7 @@ class RestoreEvent(CalendarAction[RestoreEventArguments]):
 
     def effects(self, arguments: RestoreEventArguments, facts: Facts) -> tuple[Effect, ...]:
         people = facts.others((*(facts.event_people or ()), *arguments.attendees))
-        return reaching(people, "get word of the change")
+        return reaching(people, "hear of the change")
 
     def describe(self, arguments: RestoreEventArguments, facts: Facts) -> str:
         return f"Put back {', '.join(arguments.names)} of {titled(facts)}"

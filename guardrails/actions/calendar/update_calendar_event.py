@@ -42,9 +42,9 @@ class UpdateCalendarEventArguments(Arguments):
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
         if not self.changes():
-            raise ValueError("name at least one thing to change")
+            raise ValueError("name at least one field to change")
         if (self.start is None) != (self.end is None):
-            raise ValueError("start and end go together")
+            raise ValueError("give start and end together")
         if self.start and self.end and not in_order(self.start, self.end):
             raise ValueError("end must be after start")
         return self
@@ -59,8 +59,8 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
     resource_type = "event"
     title = "Change an event"
     description = (
-        "Change one event. What is not named stays. Everybody who attends it, before or after, "
-        "and who made it must be listed."
+        "Change one event. What is not named stays as it is. Everybody who attends it, before "
+        "or after, and who made it must be listed."
     )
     needs = frozenset()
     takes = ("recipient", "recipient_domain")
@@ -79,7 +79,7 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
 
     def effects(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
         people = facts.others((*(facts.event_people or ()), *(arguments.attendees or ())))
-        return reaching(people, "get word of the change")
+        return reaching(people, "hear of the change")
 
     def undo(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
         if facts.event is None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome, artifact
-from guardrails.actions.issues.issues import IssueType, Priority
+from guardrails.actions.issues.issues import IN_PROJECT, IssueType, Priority
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target
@@ -55,7 +55,7 @@ class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
         return tuple(found)
 
     def effects(self, arguments: CreateJiraTaskArguments, facts: Facts) -> tuple[Effect, ...]:
-        return (Effect(kind="egress", because="everybody in the project sees the issue"),)
+        return IN_PROJECT
 
     def describe(self, arguments: CreateJiraTaskArguments, facts: Facts) -> str:
         return f"Create: {arguments.summary}"

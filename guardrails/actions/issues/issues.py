@@ -1,4 +1,4 @@
-"""What actions on existing issues have in common. Everybody in the project sees them."""
+"""What actions on issues have in common. Everybody in the project sees them."""
 
 from typing import Annotated, Literal
 

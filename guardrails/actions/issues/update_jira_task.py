@@ -44,7 +44,7 @@ class UpdateJiraTaskArguments(Arguments):
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
         if not self.changes():
-            raise ValueError("name at least one thing to change")
+            raise ValueError("name at least one field to change")
         return self
 
     def changes(self) -> dict[str, Any]:
@@ -57,8 +57,8 @@ class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
     resource_type = "issue"
     title = "Change a Jira task"
     description = (
-        "Change one issue of a listed project. What is not named stays. A new assignee, status "
-        "and every label must be listed; texts may mention nobody."
+        "Change one issue of a listed project. What is not named stays as it is. A new assignee, "
+        "status and every label must be listed; texts may mention nobody."
     )
     needs = frozenset({"projects"})
     takes = ("project", "status", "label", "assignee")

@@ -32,7 +32,7 @@ class DeleteDraft(MailAction[DeleteDraftArguments]):
     arguments = DeleteDraftArguments
 
     def effects(self, arguments: DeleteDraftArguments, facts: Facts) -> tuple[Effect, ...]:
-        return (Effect(kind="destructive", because="the draft is gone, no matter who wrote it"),)
+        return (Effect(kind="destructive", because="the draft is deleted, no matter who wrote it"),)
 
     def differences(
         self, arguments: DeleteDraftArguments, facts: Facts, removals: Sequence[str]

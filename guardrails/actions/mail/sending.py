@@ -1,4 +1,4 @@
-"""What sending and forwarding have in common: a mail leaves the house in the user's name."""
+"""What sending and forwarding have in common: a mail leaves the organisation in the user's name."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar

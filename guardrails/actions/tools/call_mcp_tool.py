@@ -1,7 +1,7 @@
 """Call one listed tool of one of the organisation's MCP servers.
 
-What is sent leaves the house, whatever the tool is said to do: every call reaches other people,
-and anybody who stands in the arguments as an address is a receiver. A tool that acts also does what
+What is sent leaves the organisation, whatever the tool is said to do: every call reaches other
+people, and every address in the arguments is a receiver. A tool that acts also does what
 only its server knows, so a person is asked each time, unless an operator says that it can be
 taken back there, or that it only reads.
 """
@@ -40,7 +40,7 @@ def _check(value: JsonValue, depth: int) -> None:
         storable(value)
         addressing.check(value)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("holds a number that is none")
+        raise ValueError("has a number that is not one")
     elif isinstance(value, list):
         for item in value:
             _check(item, depth - 1)
@@ -48,7 +48,7 @@ def _check(value: JsonValue, depth: int) -> None:
         for name, item in value.items():
             storable(name)
             if address_or_none(name):
-                raise ValueError("has an address for a name")
+                raise ValueError("has an address as a name")
             addressing.check(name)
             _check(item, depth - 1)
 
@@ -66,7 +66,7 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
     description = (
         "Call one listed tool of one of the organisation's MCP servers. The tools "
         "plan_<server>_tools tell what each takes. Everything in arguments is sent to the server; "
-        "an address there must be listed or known, and stand by itself."
+        "an address there must be listed or known, and alone in its value."
     )
     needs = frozenset()
     takes = ("tool", "recipient", "recipient_domain")

@@ -120,7 +120,7 @@ def _decide_ticked(request: HttpRequest, rows: list[Approval]) -> HttpResponse:
     word = request.POST.get("word")
     ticked = [row for row in rows if str(row.id) in request.POST.getlist("ticked")]
     if word not in ("confirm", "reject") or not ticked:
-        messages.warning(request, "Nothing was decided: tick what you mean, and choose a word.")
+        messages.warning(request, "Nothing was decided: tick the actions and choose an answer.")
         return redirect(f"{request.path}?ids={','.join(str(row.id) for row in rows)}")
     for row in ticked:
         (answer,) = batch.decide_all(
@@ -202,7 +202,7 @@ def escalate(request: HttpRequest, row: Approval) -> HttpResponse:
         delegation.escalate(
             organisation_id=row.organisation_id, approval_id=row.id, by=operator(request)
         )
-        messages.success(request, "Marked for every operator. It waits on.")
+        messages.success(request, "Marked for every operator. It is still waiting.")
     return redirect("admin:guardrails_approval_change", row.pk)
 
 
@@ -211,7 +211,7 @@ def deciders(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     organisations, chosen = choose_organisation(request)
     since = timezone.now() - timedelta(days=DAYS)
     values = {
-        "title": "Who decides how fast",
+        "title": "How fast people decide",
         "organisations": organisations,
         "organisation": chosen,
         "days": DAYS,

@@ -110,10 +110,10 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     def decide_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         ids = list(queryset.filter(state="pending").values_list("id", flat=True)[: BATCH_MAX + 1])
         if not ids:
-            messages.warning(request, "None of these waits any more.")
+            messages.warning(request, "None of these is waiting any more.")
             return None
         if len(ids) > BATCH_MAX:
-            messages.warning(request, f"{BATCH_MAX} at a time: more than that nobody reads.")
+            messages.warning(request, f"{BATCH_MAX} at a time: nobody reads more than that.")
             return None
         query = urlencode({"ids": ",".join(map(str, ids))})
         return redirect(f"{reverse('admin:guardrails_approval_batch')}?{query}")

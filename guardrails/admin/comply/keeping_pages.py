@@ -115,14 +115,14 @@ def erase(request: HttpRequest, organisation: Organisation) -> str:
     chosen, why = scope(request, organisation), reason(request)
     count = erasure.select_rows(chosen).count()
     if str(count) != request.POST.get("count"):
-        raise ValueError(f"By now it would be {count} rows. Nothing was erased: count again.")
+        raise ValueError(f"It would be {count} rows now. Nothing was erased: count again.")
     who = operator(request)
     action_id, erased = erasure.erase(chosen, reason=why, actor_id=who, at_most=AT_ONCE)
     done = f"The contents of {erased} rows are erased: action {action_id}."
     if erased >= count:
         return done
     return (
-        f"{done} {count - erased} are left: do the same again to go on, or erase them all with "
+        f"{done} {count - erased} are left: do the same again, or erase them all with "
         "manage.py redact_ledger."
     )
 
@@ -174,7 +174,6 @@ def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str
     context: dict[str, Any] = {
         "before": given,
         "keep": keep,
-        "why": request.POST.get("reason", ""),
         "proposals": [
             asdict(one)
             | {
@@ -189,7 +188,7 @@ def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str
     try:
         plan = retention.plan(Month.parse(given), now=now)
     except ValueError:
-        raise ValueError(f"“{given[:20]}” is no month, such as 2025-11.") from None
+        raise ValueError(f"“{given[:20]}” is not a month such as 2025-11.") from None
     except retention.CannotDrop as error:
         return context | {"refused": str(error)}
     parts = [(names.get(part.tenant_id, str(part.tenant_id)), part) for part in plan.parts]
@@ -202,7 +201,7 @@ def cut(request: HttpRequest, organisation: Organisation) -> str:
         return f"Done. {retention.confirm(confirmed, actor_id=who, now=now).sentence}"
     plan = retention.plan(Month.parse(request.POST.get("before", "")), now=now)
     if plan.digest != request.POST.get("digest"):
-        raise ValueError("What would leave has changed since. Look at it again.")
+        raise ValueError("What would leave has changed meanwhile. Look at it again.")
     retention.propose(plan, reason=reason(request), actor_id=who)
     return "Proposed. Another person has seven days to confirm it; until then nothing changes."
 

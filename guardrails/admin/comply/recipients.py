@@ -65,7 +65,7 @@ class RecipientAdmin(RowPage):
             return
         recipients.add(obj, by=operator(request))
         tasks.queue_code(obj.id)
-        messages.info(request, "A code is on its way there. Type it in below when it arrived.")
+        messages.info(request, "A code is on its way there. Type it in below when it arrives.")
 
     def response_add(
         self, request: HttpRequest, obj: CheckpointRecipient, post_url_continue: str | None = None
@@ -89,7 +89,7 @@ class RecipientAdmin(RowPage):
         row = get_object_or_404(CheckpointRecipient, id=key)
         if "_again" in request.POST:
             tasks.queue_code(row.id)
-            messages.info(request, "Another code is on its way. Earlier ones count no more.")
+            messages.info(request, "Another code is on its way. Earlier codes no longer work.")
         elif recipients.confirm(
             row.id, code=request.POST.get("code", ""), by=operator(request), now=timezone.now()
         ):
@@ -97,8 +97,8 @@ class RecipientAdmin(RowPage):
         else:
             messages.error(
                 request,
-                "That is not the code, or it does not count any more: it does for a week and "
-                "five tries. Send another one.",
+                "That is not the code, or it has expired: a code works for a week and five "
+                "tries. Send another one.",
             )
         return redirect("admin:guardrails_checkpointrecipient_change", row.pk)
 

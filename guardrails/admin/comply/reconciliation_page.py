@@ -79,7 +79,7 @@ def _look_into(request: HttpRequest, organisation: Organisation) -> HttpResponse
     except ValueError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Noted in the ledger. The incident is open no longer.")
+        messages.success(request, "Noted in the ledger. The incident is closed.")
     chosen = urlencode({"organisation": organisation.slug, "page": request.GET.get("page", "1")})
     return redirect(f"{reverse('admin:guardrails_ledger_reconciliation')}?{chosen}")
 

@@ -15,7 +15,6 @@ from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.learn import proposals
 from guardrails.models import LearnedPattern, PatternEvidence
 from guardrails.policies import explain, simulation
 
@@ -65,7 +64,6 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
             (side.label, len(rows), [_line(one, zone) for one in rows[:MAX_LINES]])
             for side, rows in sides.items()
         ],
-        "enough": proposals.ENOUGH,
         "by_person": sum(one.by_person for one in sides[Side.SUPPORTING]),
         "hits": [
             Line(

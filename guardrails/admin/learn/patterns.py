@@ -92,7 +92,7 @@ class LearnedPatternAdmin(RowPage, PolicyAdmin):
             super().save_related(request, form, formsets, change)
             reopened = change and changed and patterns.reopen(pattern_id=form.instance.pk)
         if reopened:
-            messages.warning(request, "The pattern changed, so somebody must approve it again.")
+            messages.warning(request, "The pattern changed, so it must be approved again.")
 
     @action(  # type: ignore[untyped-decorator]
         description="Approve or renew: let these patterns act", permissions=["change"]

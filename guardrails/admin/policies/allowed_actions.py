@@ -92,7 +92,7 @@ class AllowedActionOptionAdmin(DraftAdmin):
     def identity(self, row: AllowedActionOption) -> str:
         return visible(row.external_id)
 
-    @action(description="Take over the provider's present names")  # type: ignore[untyped-decorator]
+    @action(description="Use the provider's present names")  # type: ignore[untyped-decorator]
     def refresh_names(self, request: HttpRequest, queryset: QuerySet[AllowedActionOption]) -> None:
         try:
             found = target_names.refresh_names(

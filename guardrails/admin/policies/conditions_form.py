@@ -160,7 +160,7 @@ class ConditionsFormField(forms.Field):
     def clean(self, value: Sent) -> list[Any]:
         """Raises ValidationError where a condition is not whole; it says why at its field."""
         if any(item.form and not item.form.is_valid() for item in value.items):
-            raise ValidationError("Mend the conditions that are marked.")
+            raise ValidationError("Correct the conditions that are marked.")
         if any(item.form is None for item in value.items):
             raise ValidationError("Remove what cannot be read: it refuses everything.")
         return [item.form.raw() for item in value.items if item.form]

@@ -60,14 +60,14 @@ class PolicyTextForm(forms.Form):
         found = super().clean() or {}
         sent, pasted = found.get("file"), found.get("text", "")
         if bool(sent) == bool(pasted.strip()):
-            raise forms.ValidationError("Choose a file or paste a text, one of them.")
+            raise forms.ValidationError("Choose a file or paste a text, not both.")
         if sent:
             if sent.size > policy_text.MAX_CHARS:
                 raise forms.ValidationError("The file is too long.")
             try:
                 pasted = sent.read().decode()
             except UnicodeDecodeError as error:
-                raise forms.ValidationError("The file is no text.") from error
+                raise forms.ValidationError("The file is not text.") from error
         return {**found, "text": pasted}
 
 
@@ -175,7 +175,7 @@ def _shadow(request: HttpRequest, account: Account, wanted: PolicyFile) -> HttpR
         raise PermissionDenied
     note = request.POST.get("note", "").strip()[:300]
     shadow.start(account, wanted, note=note, author=author(request))
-    messages.success(request, "In shadow from now on. The policy is as it was.")
+    messages.success(request, "In shadow from now on. The policy has not changed.")
     return redirect(f"{reverse('admin:guardrails_policy_shadow')}?account={account.pk}")
 
 

@@ -105,9 +105,9 @@ class McpServerAdmin(RowPage, PolicyAdmin):
             changes.record_made(looked.new, author=author(request))
         messages.success(request, f"{len(found)} tools, {len(looked.new)} of them new and off.")
         for name in looked.changed:
-            messages.warning(request, f"{name} says something else than before, and is off.")
+            messages.warning(request, f"{name} was changed by its server, so it is off now.")
         for name in looked.gone:
-            messages.warning(request, f"{name} is gone, and off.")
+            messages.warning(request, f"{name} is gone, so it is off now.")
         return redirect("admin:integrations_mcpserver_change", row.pk)
 
 
@@ -122,7 +122,6 @@ def _page(row: McpServer) -> dict[str, Any]:
         "missing": "" if session.is_installed() else str(NotInstalled()),
         "token": known,
         "read_at": moment(row.looked_at) if row.looked_at else "",
-        "colours": STATUS_WORDS,
         "tools": [
             {"row": tool, "title": visible(tool.title, limit=80), "status": status(tool)}
             for tool in row.tools.all()[:MAX_TOOLS]
@@ -145,7 +144,9 @@ class McpToolForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("shown_version") != self.instance.version:
-            raise forms.ValidationError("It has changed since this page was opened. Look again.")
+            raise forms.ValidationError(
+                "It has changed since this page was opened. Look at it again."
+            )
         return given
 
 
@@ -178,12 +179,12 @@ class McpToolAdmin(RowPage, PolicyAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         row = McpTool.objects.select_related("server").get(pk=obj.pk)
         if row.version != form.cleaned_data["shown_version"]:
-            messages.error(request, "Nothing changed: its server has changed it just now.")
+            messages.error(request, "Nothing was saved: its server has just changed it.")
             return
         with self.recording([row.pk], request):
             done = catalogue.decide(row, enabled=obj.enabled, effect=obj.effect)
         if not done:
-            messages.error(request, "Nothing changed: its server has changed it just now.")
+            messages.error(request, "Nothing was saved: its server has just changed it.")
 
     def row_context(self, request: HttpRequest, row: McpTool) -> dict[str, Any]:
         before = _lines(row.seen) if row.seen else []

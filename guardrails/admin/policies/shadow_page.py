@@ -44,7 +44,7 @@ def _decided(request: HttpRequest, account: Account, found: shadow.ShadowStatus)
     word = request.POST.get("word")
     if word == "discard":
         shadow.discard(account, author=author(request))
-        messages.success(request, "The shadow is gone. The policy is as it was.")
+        messages.success(request, "The shadow is gone. The policy has not changed.")
     elif word == "adopt" and request.POST.get("shown") == digest(found.changes):
         try:
             done = shadow.adopt(account, author=author(request))

@@ -83,7 +83,7 @@ class SwitchAdmin(ReadOnlyAdmin):
                 return self.try_first(request, scope)
             if not why:
                 messages.error(request, "Say why, in a few words: it is kept in the ledger.")
-            elif request.POST.get("turn") == "on":
+            elif request.POST.get("flip") == "on":
                 _lift(request, scope, why)
             else:
                 _throw(request, scope, why)
@@ -126,7 +126,7 @@ def _throw(request: HttpRequest, scope: Scope, why: str) -> None:
     if thrown.under_way:
         messages.warning(
             request,
-            "Stopped: nothing new begins. Calls that had begun before and have no outcome yet: "
+            "Stopped: nothing new begins. Calls that began earlier and have no outcome yet: "
             f"{thrown.under_way}; the ledger will show it.",
         )
     else:

@@ -17,8 +17,8 @@ SETTLED_AFTER = timedelta(minutes=10)
 NEAR = timedelta(minutes=10)
 
 SENTENCES: Mapping[str, str] = {
-    "unexplained_effect": "The provider says that Remit did this. The ledger has no row of it.",
-    "effect_again": "The provider says that Remit did this twice. The ledger knows of once.",
+    "unexplained_effect": "The provider says that Remit did this. The ledger has no row for it.",
+    "effect_again": "The provider says that Remit did this twice. The ledger has it once.",
     "effect_of_another": "The provider says that Remit did this here, under the key of an action "
     "on another account.",
     "effect_denied": "The provider says that Remit did this. The ledger says that it was not done.",

@@ -135,7 +135,7 @@ def history_of(account: AccountRef, *, since: datetime, now: datetime) -> tuple[
         if not cursor:
             return tuple(found.values())
         if cursor in cursors or not page.items or len(found) > MAX_CHANGES:
-            raise Malformed("history: it does not end")
+            raise Malformed("history: it never ends")
         cursors.add(cursor)
 
 

@@ -23,7 +23,7 @@ def reasons_to_ask(case: Case) -> Iterator[str]:
     if "ask" in [limit.mode for limit in case.limits]:
         yield "The organisation's ceiling says so."
     if case.request.origin.tighten:
-        yield "The agent wants to be sure."
+        yield "The agent asked for it."
     yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
     for target in case.targets:
         if _is_strange(case, target):
@@ -66,4 +66,8 @@ def may_ask(case: Case) -> Check:
             for target in case.receivers
         )
     )
-    return Check(name="asking", passed=passed, detail="Asked only to answer a listed sender.")
+    return Check(
+        name="asking",
+        passed=passed,
+        detail="A person is asked only about an answer to a listed sender.",
+    )

@@ -12,7 +12,7 @@ from guardrails.decide.checks.stopping import stopping
 from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
 
-COMMANDED = "A person commands it, so the agent needs no allowed action for it."
+COMMANDED = "A person asked for it, so the agent needs no allowed action for it."
 
 
 def undoing(case: Case) -> None:

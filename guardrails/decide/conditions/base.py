@@ -24,8 +24,8 @@ class Context:
     """What conditions may look at. `arguments` are canonical; `targets` are those of the
     arguments and those that are reached without being named; `sources` is what each value
     comes from and `relations` how each receiver stands to the user, by path; `words` is what
-    the user typed in this request; `features` are those an admin ticked; `asks` says that a
-    person would be asked, if nothing else refuses."""
+    the user typed in this request; `features` are those an admin ticked; `needs_approval`
+    says that a person would be asked, if nothing else refuses."""
 
     action: AnyAction
     trigger: Trigger
@@ -84,7 +84,7 @@ class Condition(BaseModel, ABC):
         if self.about_receivers and "recipient" not in action.takes:
             return "it is about receivers, and this action has none"
         if "email" in self.needs and action.object_kind != "email":
-            return "it is about a mail, and this action is done to none"
+            return "it is about a mail, and this action is not"
         return ""
 
     def excludes(self, other: "Condition") -> bool:

@@ -97,7 +97,7 @@ def parse(raw: Any) -> Condition:
         raise ValueError('Each condition must be an object such as {"kind": "thread"}.')
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in BY_KIND:
-        raise ValueError(f"“{kind}” is no condition. Known are: {', '.join(BY_KIND)}.")
+        raise ValueError(f"“{kind}” is not a condition. The conditions are: {', '.join(BY_KIND)}.")
     try:
         return BY_KIND[kind].model_validate(raw)
     except ValidationError as error:

@@ -101,7 +101,7 @@ class Command(BaseCommand):
 def text(options: dict[str, Any]) -> str:
     """The policy's text. Raises PolicyFileError, CommandError."""
     if bool(options["file"]) == bool(options["preset"]):
-        raise CommandError("Name a file or a --preset, one of them.")
+        raise CommandError("Name a file or a --preset, not both.")
     if options["preset"] == presets.DEFAULT:
         return presets.load(presets.default_for(options["source"]))
     if options["preset"]:

@@ -34,8 +34,8 @@ class Command(BaseCommand):
             report += f" {replay.erased:,} cannot be made again: their evidence was erased."
         if replay.unkept:
             report += (
-                f" {replay.unkept:,} refusals cannot be made again: the arguments were none, or "
-                "too long to keep."
+                f" {replay.unkept:,} refusals cannot be made again: the arguments were invalid, "
+                "or too long to keep."
             )
         if found:
             raise CommandError(f"{found:,} decisions do not follow. {report}")

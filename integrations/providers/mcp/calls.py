@@ -62,7 +62,7 @@ def call(
             request, TypeAdapter(CallToolResult | InputRequiredResult)
         )
         if isinstance(answer, InputRequiredResult):
-            raise Failed("the tool asks for more, which nobody here may answer")
+            raise Failed("the tool asks for more, and nobody can answer that here")
         if answer.is_error:
             raise Failed("the tool says that it failed", said=short(_texts(answer)))
         return _read_answer(answer)

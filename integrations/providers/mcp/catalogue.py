@@ -20,7 +20,7 @@ from integrations.providers.mcp.session import token_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class CatalogueChanges:
     """What became of a server's tools when they were read. `changed` were enabled and are off."""
 
     new: tuple[McpTool, ...] = ()
@@ -38,7 +38,7 @@ def offered_by(server: McpServer, *, now: datetime) -> tuple[OfferedTool, ...]:
         raise
 
 
-def keep(server: McpServer, found: Sequence[OfferedTool], *, now: datetime) -> Looked:
+def keep(server: McpServer, found: Sequence[OfferedTool], *, now: datetime) -> CatalogueChanges:
     """Keep what the server offers. New tools are off, and so is each that says something else
     than when it was enabled, or is gone."""
     named = [one for one in found if is_plain(one.name)]
@@ -57,9 +57,13 @@ def keep(server: McpServer, found: Sequence[OfferedTool], *, now: datetime) -> L
         if not row.gone_at:
             _change(row, now=now, gone_at=now)
     left_out = len(found) - len(named)
-    problem = f"{left_out} tools were left out: their names are no plain names." if left_out else ""
+    problem = (
+        f"{left_out} tools were left out: their names are not plain names." if left_out else ""
+    )
     McpServer.objects.filter(pk=server.pk).update(problem=problem, looked_at=now)
-    return Looked(new=tuple(new), changed=tuple(changed), gone=tuple(gone), left_out=left_out)
+    return CatalogueChanges(
+        new=tuple(new), changed=tuple(changed), gone=tuple(gone), left_out=left_out
+    )
 
 
 def tool(account: AccountRef, id: str) -> Tool:

@@ -47,7 +47,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["file"]) is bool(options["imap"]):
-            raise CommandError("Name a file, or a mail server with --imap, one of them.")
+            raise CommandError("Name a file or a mail server with --imap, not both.")
         if options["file"]:
             self.from_file(options)
         else:
@@ -69,7 +69,7 @@ class Command(BaseCommand):
 
     def from_server(self, options: dict[str, Any]) -> None:
         if not options["login"]:
-            raise CommandError("Say with --login as whom to log in.")
+            raise CommandError("Give the user name with --login.")
         since = timezone.now() - timedelta(days=options["days"])
         folder = Folder(
             login_of(options),
@@ -102,7 +102,9 @@ def login_of(options: dict[str, Any]) -> Login:
     password = os.environ.get(PASSWORD) or ""
     if not password:
         if not sys.stdin.isatty():
-            raise CommandError(f"Set {PASSWORD}, or run it where the password can be asked for.")
+            raise CommandError(
+                f"Set {PASSWORD}, or run this in a terminal, which can ask for the password."
+            )
         password = getpass.getpass(f"Password of {options['login']} at {host}: ")
     usual = STARTTLS_PORT if options["starttls"] else TLS_PORT
     return Login(

@@ -172,7 +172,7 @@ def _on_mail(transcript: Transcript, *, which: str, action_type: str, call: Mail
         return Reply(text=f"I could not search your mail. {quoted(found[0].refusal, limit=400)}")
     several = bool(re.match(r"(?:all|every)\b", which, re.IGNORECASE))
     mails = _meant(as_objects(found[0].data.get("items")), wanted=wanted, several=several)
-    calls = tuple(made for made in (call(mail) for mail in mails) if made is not None)
+    calls = tuple(one for one in (call(mail) for mail in mails) if one is not None)
     if not calls:
         return Reply(text=f"I found no mail that matches “{quoted(' '.join(wanted))}”.")
     return _carried_out(transcript, calls)
@@ -197,7 +197,7 @@ def _carried_out(transcript: Transcript, calls: tuple[Call, ...]) -> Reply:
     if remaining:
         return Reply(calls=remaining)
     results = transcript.results_of("execute_action")
-    return Reply(text="\n".join(outcomes.told(result) for result in results))
+    return Reply(text="\n".join(outcomes.describe_outcome(result) for result in results))
 
 
 def _not_allowed(what: str) -> Reply:

@@ -9,7 +9,7 @@ from sandbox.offline_model.transcript import Json, as_object, as_text
 _TASK_PREFIX = re.compile(r"create(?: (?:a )?(?:jira )?(?:task|issue))?:\s*", re.IGNORECASE)
 
 
-def told(decisions: Sequence[Json]) -> str:
+def describe_decisions(decisions: Sequence[Json]) -> str:
     """“Done!” only when every action was confirmed and happened."""
     done = [d for d in decisions if _happened(d)]
     tasks = all(as_text(d.get("type")) == "create_jira_task" for d in decisions)
@@ -42,7 +42,7 @@ def _line(decision: Json) -> str:
         return f"{what}: it waits for your confirmation as you changed it."
     if _happened(decision):
         key = quoted(as_text(as_object(decision.get("result")).get("task_key")))
-        so_already = " (it was so already)" if decision.get("status") == "noop" else ""
+        so_already = " (it was already like that)" if decision.get("status") == "noop" else ""
         return f"{key}: {what}{so_already}" if key else f"{what}{so_already}"
     outcome = {"refused": "refused", "failed": "failed"}.get(
         as_text(decision.get("status")), "not known whether it happened"

@@ -54,16 +54,16 @@ def describe(transcript: Transcript) -> Reply:
 
 def summary(*, title: str, body: str) -> str:
     """The first informative sentences of what was freshly written; else the title."""
-    kept = ""
+    text = ""
     taken = 0
     for sentence in sentences(_LINK.sub("", fresh_text(body))):
         if is_greeting(sentence) or len(sentence.split()) < 4:
             continue
-        if taken == SUMMARY_SENTENCES or (kept and len(kept) + len(sentence) >= SUMMARY_LIMIT):
+        if taken == SUMMARY_SENTENCES or (text and len(text) + len(sentence) >= SUMMARY_LIMIT):
             break
-        kept = f"{kept} {sentence}".strip()
+        text = f"{text} {sentence}".strip()
         taken += 1
-    return shortened(kept or one_line(title), limit=SUMMARY_LIMIT)
+    return shortened(text or one_line(title), limit=SUMMARY_LIMIT)
 
 
 def entities(*, head: str, body: str) -> list[Json]:

@@ -76,7 +76,7 @@ def next_reply(transcript: Transcript) -> Reply:
     remaining = transcript.remaining(calls)
     if remaining:
         return Reply(calls=remaining)
-    return Reply(text=_told(transcript))
+    return Reply(text=_describe_outcomes(transcript))
 
 
 def mail_in(request: str) -> Mail | None:
@@ -113,8 +113,8 @@ def kind_of(mail: Mail) -> str:
         return "Newsletter"
     if mail.first_contact and _SALES.search(words):
         return "Cold"
-    asks = bool(_QUESTION.search(_LINK.sub("", words)))
-    if asks and mail.to_me and not mail.first_contact and not _unattended(mail):
+    is_question = bool(_QUESTION.search(_LINK.sub("", words)))
+    if is_question and mail.to_me and not mail.first_contact and not _unattended(mail):
         return "To Reply"
     return "FYI"
 
@@ -149,7 +149,7 @@ def _unattended(mail: Mail) -> bool:
     return "@" not in mail.sender or bool(_UNATTENDED.search(mail.sender))
 
 
-def _told(transcript: Transcript) -> str:
+def _describe_outcomes(transcript: Transcript) -> str:
     """One sentence: what was done, what waits, what was refused and why."""
     results = transcript.results_of("execute_action")
     done = [outcomes.in_words(r.call) for r in results if _status(r) in ("executed", "already_so")]

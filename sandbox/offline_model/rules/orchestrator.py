@@ -31,7 +31,7 @@ _ABOUT_ITSELF = re.compile(
 
 def next_reply(transcript: Transcript) -> Reply:
     if transcript.decisions:
-        return Reply(text=decisions.told(transcript.decisions))
+        return Reply(text=decisions.describe_decisions(transcript.decisions))
     request = _POLITE.sub("", transcript.request[:LONGEST_REQUEST].strip(), count=1)
     if _ABOUT_ITSELF.fullmatch(request):
         return Reply(text=HELP)

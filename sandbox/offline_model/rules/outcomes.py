@@ -1,10 +1,10 @@
-"""What came of an action, in words: done, so already, waiting, or refused and why."""
+"""What came of an action, in words: done, already like that, waiting, or refused and why."""
 
 from sandbox.offline_model.language import first_upper, listed, quoted
 from sandbox.offline_model.transcript import Call, Json, Result, as_object, as_text
 
 
-def told(result: Result) -> str:
+def describe_outcome(result: Result) -> str:
     """One sentence about one execute_action result. A refusal is never dressed up."""
     action = as_object(result.data.get("action"))
     what = quoted(as_text(action.get("description"))) or first_upper(in_words(result.call))
@@ -19,7 +19,7 @@ def told(result: Result) -> str:
         case "executed":
             return f"Done: {what}."
         case "already_so":
-            return f"It was so already: {what}."
+            return f"It was already like that: {what}."
     return f"What came of this is not known: {what}."
 
 

@@ -96,7 +96,7 @@ function described(pairs) {
 
 const value = (text) => el("span", { className: "value", dir: "auto" }, text);
 
-function told(values) {
+function listValues(values) {
   return described(values.map((one) => [
     one.label, value(one.text), el("small", { className: one.is_new ? "new" : "" }, one.provenance),
   ]));
@@ -116,7 +116,7 @@ function changing(action, edit) {
   const form = el("form", { className: "change", hidden: true },
     ...fields.flatMap(({ name, many, box }) => [
       el("label", { htmlFor: box.id }, `${name.replaceAll("_", " ")}${many ? " (one a line)" : ""}`), box]),
-    el("p", {}, "What you save is another action. It is shown to you again before anything is done."),
+    el("p", {}, "What you save is a new action. It is shown to you again before anything is done."),
     el("div", { className: "buttons" },
       el("button", { className: "primary" }, "Save and look at it"),
       el("button", { type: "button", onclick: () => { form.hidden = true; } }, "Leave it")));
@@ -140,13 +140,13 @@ export function pending(action, decide, edit) {
   const targets = action.values.filter((one) => one.is_target);
   const rest = action.values.filter((one) => !one.is_target);
   const card = el("section", { className: "card pending", ariaLabel: "Pending action" },
-    targets.length ? told(targets) : null,
+    targets.length ? listValues(targets) : null,
     el("h4", {}, visible(action.description)),
     action.differences.length
       ? described(action.differences.map(([what, before, after]) => [what,
         el("del", { className: "value" }, before), el("ins", { className: "value" }, after)]))
       : null,
-    rest.length ? told(rest) : null,
+    rest.length ? listValues(rest) : null,
     action.side_effects.length
       ? el("p", {}, `This also happens: ${visible(action.side_effects.join("; "))}`) : null,
     action.reason ? el("p", {}, `Why you are asked: ${visible(action.reason)}`) : null,
@@ -154,7 +154,7 @@ export function pending(action, decide, edit) {
     action.expires_at
       ? el("p", {}, `Expires ${new Date(action.expires_at).toUTCString()}`) : null,
     action.agent_said
-      ? el("figure", {}, el("figcaption", {}, "What the agent says about it (no evidence)"),
+      ? el("figure", {}, el("figcaption", {}, "What the agent says about it (not evidence)"),
         el("blockquote", {}, action.agent_said)) : null,
     el("div", { className: "buttons" },
       button("Confirm", "primary", () => decide([action], true)),

@@ -223,7 +223,7 @@ async function lookForPerson() {
     handedOver = false;
     const answers = said.filter((one) => one.role === "person" && !document.getElementById(one.id));
     answers.forEach((one) => add(spoken(one)));
-    say(answers.length ? "A person has answered." : "A person has seen to it, without an answer.");
+    say(answers.length ? "A person has answered." : "A person has finished it without an answer.");
   } catch {
     // As above.
   }
@@ -233,18 +233,18 @@ async function lookForPerson() {
 async function recall(action, button) {
   button.disabled = true;
   const card = button.closest(".card");
-  let told;
+  let outcome;
   try {
     const url = `${root.dataset.heldSends}/${encodeURIComponent(action.held_send_id)}/recall`;
-    told = (await call(url, { user_id: user.value })).outcome;
+    outcome = (await call(url, { user_id: user.value })).outcome;
     card.className = "card refused";
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    told = error.message;
+    outcome = error.message;
   }
   button.remove();
-  card.append(el("p", { role: "status" }, visible(told)));
-  say(told);
+  card.append(el("p", { role: "status" }, visible(outcome)));
+  say(outcome);
 }
 
 function decideAll(actions) {

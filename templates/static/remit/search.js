@@ -24,10 +24,10 @@ function found(item, items) {
 /** What a search found, as one entry of the log. `items` is the address of an item, with :id. */
 export function searched(query, answer, items) {
   const count = answer.items.length;
-  const told = count ? `${count}${count === 10 ? " best" : ""} ${count === 1 ? "item" : "items"}` : "Nothing";
+  const howMany = count ? `${count}${count === 10 ? " best" : ""} ${count === 1 ? "item" : "items"}` : "Nothing";
   return el("li", { className: "message search" },
     el("h3", {}, "Search"),
-    el("p", {}, visible(`${told} found for “${query}”.`)),
+    el("p", {}, visible(`${howMany} found for “${query}”.`)),
     count ? el("ol", { className: "plain found" }, ...answer.items.map((item) => found(item, items))) : null);
 }
 

@@ -53,7 +53,7 @@ def test_open_calls_are_run_before_anything_else_whatever_the_limits_say() -> No
 
 
 def test_too_many_questions_to_people_suspend_the_run() -> None:
-    full = failure("TOO_MANY_ASKS", "Too many actions wait for a person already.")
+    full = failure("TOO_MANY_ASKS", "Too many actions are already waiting for a person.")
     refused = replace(call(), result=replace(full, suspends=True).wire())
 
     found = next_step(steps=[step(call(done=True), refused)], elapsed_seconds=0, limits=LIMITS)

@@ -166,7 +166,7 @@ def test_what_is_missing_is_said(
 def test_a_wrong_file_or_option_is_said(office: Office, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no file"):
         run(office, tmp_path / "nothing.mbox")
-    with pytest.raises(CommandError, match="is no web address"):
+    with pytest.raises(CommandError, match="is not a web address"):
         call_command("replay_mail", "x.mbox", "--url=nowhere")
     with pytest.raises(CommandError, match="at least 1"):
         call_command("replay_mail", "x.mbox", "--limit=0")

@@ -63,7 +63,7 @@ def test_a_decision_through_a_token_names_its_user(admin_client: Client) -> None
     action_id = asked(uuid4(), reason="rejected", as_user="omar")
     (one,) = around.list_questions(selectors.recorded(action_id))
     assert one["by"] == "operator:olga as omar"
-    assert "Word of" in page(admin_client, action_id)
+    assert "Answered for" in page(admin_client, action_id)
 
 
 def test_a_question_without_an_answer_says_so(admin_client: Client) -> None:

@@ -259,7 +259,7 @@ TAMPERING: dict[Callable[[Files, random.Random], None], str] = {
     claim_another_place: UNPROVEN,
     drop_proof: "It has no proof.",
     add_proof: "There are more proofs than lines.",
-    show_a_row_twice: "Its place is not behind that of the line before.",
+    show_a_row_twice: "Its place is not after that of the line before.",
     insert_a_made_up_row: UNPROVEN,
     take_the_note_of_another_size: UNPROVEN,
     claim_completeness: "The lines end at place",

@@ -46,8 +46,8 @@ def test_a_weakened_guard_refuses() -> None:
 def test_a_weakened_check_of_rows_refuses(statement: str) -> None:
     found = refusals_after(statement)
     assert found[0] == (
-        "The check audit_action_is_entry on audit_action is missing or was changed: what is no "
-        "entry may be appended."
+        "The check audit_action_is_entry on audit_action is missing or was changed: rows that "
+        "are not entries could be appended."
     )
     assert len(found) == 1 + len(months.list_months())
 

@@ -319,7 +319,7 @@ def test_the_command_asks_for_the_tenant_when_there_are_several() -> None:
 
 def test_the_command_refuses_a_period_that_ends_before_it_begins() -> None:
     period = ("--since=2026-11-02", "--until=2026-11-02")
-    with pytest.raises(CommandError, match="--until is not behind --since"):
+    with pytest.raises(CommandError, match="--until must be after --since"):
         call_command("export_ledger", f"--tenant={uuid4()}", *period)
 
 

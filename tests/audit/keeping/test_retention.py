@@ -157,7 +157,7 @@ def test_what_changed_since_the_proposal_must_be_proposed_anew(tenant_id: UUID) 
     proposal = propose()
     append_of(OLD, tenant_id)
     sealed.seal(tenant_id)
-    with pytest.raises(retention.CannotDrop, match="has changed since"):
+    with pytest.raises(retention.CannotDrop, match="has changed meanwhile"):
         confirm(proposal)
     assert rows(tenant_id) == 12
 

@@ -144,7 +144,7 @@ def test_the_command_says_what_it_would_do_and_then_does_it(
     new_key(settings, fresh_keys, tenant_id)
     call_command("rewrap_data_keys")
     assert capsys.readouterr().out == (
-        "1 data keys are wrapped under the key before.\nNothing was changed: add --apply.\n"
+        "1 data keys are wrapped under the old key.\nNothing was changed: add --apply.\n"
     )
     assert wrapped(tenant_id) == before
     call_command("rewrap_data_keys", "--apply")

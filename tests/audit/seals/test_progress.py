@@ -40,7 +40,7 @@ def state(
         (
             state(waiting=timedelta(minutes=15)),
             "Not sealed since 15 min: is `manage.py seal_ledger` running? Until it is, nothing "
-            "is done that cannot be taken back.",
+            "that cannot be undone is done.",
         ),
         (state(size=0), "Nothing is sealed yet."),
     ],

@@ -110,7 +110,7 @@ def test_what_the_key_before_did_not_sign_counts_for_nothing_and_is_found(statem
         assert (keys.publics, keys.strays) == ((sealed.SIGNER.public,), 1)
         assert signing_keys.signer_in_force([sealed.SIGNER]) is sealed.SIGNER
         sentences = [sentence for sentence, _ in seals.find_problems(uuid4())]
-    assert sentences == ["1 signing keys were named without the word of the key before."]
+    assert sentences == ["1 signing keys were named without the signature of the previous key."]
 
 
 def test_no_key_comes_back() -> None:

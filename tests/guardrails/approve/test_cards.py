@@ -122,7 +122,7 @@ def test_whom_no_argument_names_come_first_too(office: Office) -> None:
         (
             "event people",
             "zoe@client.com",
-            "there already, in no argument; nobody typed or listed the address itself",
+            "already there, in no argument; nobody typed or listed the address itself",
             True,
         ),
     ]

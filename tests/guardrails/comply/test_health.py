@@ -64,7 +64,7 @@ def test_a_month_is_counted_exactly(office: Office) -> None:
     assert told.seconds_to_decide is not None
     assert 0 <= told.seconds_to_decide < 60
     assert (told.open_attempts, told.undone, told.incidents, told.clocks_apart) == (1, 1, 0, 0)
-    assert "Of 1 action nobody knows yet whether they were done." in found.sentences
+    assert "Nobody knows yet whether 1 action was done." in found.sentences
     assert "0 held sends were recalled and 1 actions undone." in found.sentences
     assert found.verified.endswith("records are as they were appended.")
     assert found.reconciled.startswith("4 of 5 accounts compared")

@@ -103,7 +103,7 @@ def test_refusals_of_what_was_too_long_to_keep_are_counted_apart(
     assert (told, replay.agreed, replay.unkept) == ([], 1, 1)
     (tmp_path / "bundle.zip").write_bytes(data)
     said = run_command("replay_bundle", str(tmp_path / "bundle.zip"))
-    assert "1 refusals cannot be made again: the arguments were none, or too long" in said
+    assert "1 refusals cannot be made again: the arguments were invalid, or too long" in said
     assert office.calls() == []
 
 
@@ -128,7 +128,7 @@ def test_an_approval_that_nobody_gave_is_named(office: Office) -> None:
     rows = bundles.lines(files, "ledger")
     word = next(row for row in rows if row["decision_reason"] == "approved")
     attempt = next(row for row in rows if row["decision"] == "approved" and row != word)
-    sentence = f"Nobody is recorded to have given the approval {attempt['approval_id']}."
+    sentence = f"There is no record of who gave the approval {attempt['approval_id']}."
 
     def keep(rows: list[dict[str, Any]]) -> None:
         kept = {row["id"] for row in rows}
@@ -239,7 +239,7 @@ def change(
         (
             "needs_approval",
             lambda row, payload: row.update(phase="attempt", decision="allowed", approval_id=""),
-            "It was carried out without a person's word, but the verdict is “ask”.",
+            "It was carried out without a person's answer, but the verdict is “ask”.",
         ),
     ],
 )

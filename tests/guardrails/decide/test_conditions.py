@@ -166,7 +166,7 @@ def test_business_hours_follow_the_wall_clock(moment: datetime, expected: bool) 
     ("raw", "named"),
     [
         ({"kind": "no_such_thing"}, "no_such_thing"),
-        ({"kind": ["sender"]}, "no condition"),
+        ({"kind": ["sender"]}, "not a condition"),
         ({}, "None"),
         ("sender", "object"),
         (None, "object"),

@@ -131,7 +131,7 @@ def test_an_edit_the_policy_refuses_leaves_the_first_waiting(
         ({"attachment": "secret"}, r"^attachment: "),
         ({"subject": "a\nbcc: x@y.z"}, r"^subject: "),
         ({"subject": "Offer"}, r"^nothing is changed$"),
-        ({"reply_to_id": "mail-2"}, r"^reply_to_id: another one is another action$"),
+        ({"reply_to_id": "mail-2"}, r"^reply_to_id: another object needs a new action$"),
     ],
 )
 def test_an_edit_must_fit_the_action(

@@ -120,7 +120,7 @@ def test_what_was_there_before_is_there_again(rooms: Office, name: str) -> None:
     attempt = recorded(result.action_id)[0]
     assert (attempt.parent_action_id, attempt.actor_type) == (done.action_id, "admin")
     assert (attempt.actor_id, attempt.trigger) == (OLGA, "operator")
-    assert "A person commands it" in attempt.payload["decision"]["sentence"]
+    assert "A person asked for it" in attempt.payload["decision"]["sentence"]
     assert len(rooms.calls()) == 2
 
 

@@ -169,7 +169,7 @@ def test_an_event_of_ones_own_alone_is_private_and_others_are_reached() -> None:
     by_domain = listed("update_calendar_event", "recipient_domain", "client.com")
     asked = decided("update_calendar_event", wish, by_domain, found=with_ada)
     assert (asked.verdict, kinds(asked)) == ("ask", ["egress"])
-    assert asked.side_effects == (f"Reaches other people: {ADA} get word of the change.",)
+    assert asked.side_effects == (f"Reaches other people: {ADA} hear of the change.",)
     assert asked.provenance["event.people[0]"] == "X"
     herself = listed("update_calendar_event", "recipient", ADA)
     assert decided("update_calendar_event", wish, herself, found=with_ada).verdict == "allow"

@@ -80,7 +80,7 @@ def test_a_rate_refuses_with_the_time_when_it_is_possible_again(office: Office) 
     again = (began + timedelta(hours=1, minutes=1)).strftime("%Y-%m-%d %H:%M UTC")
     assert (result.status, result.reason) == ("refused", "rate_exceeded")
     assert result.sentence == (
-        "This was done as often as it may be for now. This would be number 3 within one hour; "
+        "This was done as often as is permitted for now. This would be number 3 within one hour; "
         f"2 may be. Possible again from {again}."
     )
     assert phases(result) == [("blocked", "blocked", "rate_exceeded")]

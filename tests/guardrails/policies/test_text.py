@@ -8,7 +8,7 @@ from guardrails.policies.text import PolicyFileError, read
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "no policy file"),
+        ("", "not a policy file"),
         ("[1", "neither YAML nor JSON"),
         ("version: 2", "version"),
         ("version: 1\nrules: []", "rules"),

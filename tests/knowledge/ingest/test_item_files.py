@@ -13,7 +13,7 @@ from integrations.network import http
 from knowledge.contracts import SearchRequest
 from knowledge.files.contracts import MAX_BYTES, MAX_FILES
 from knowledge.ingest.ingest import forget
-from knowledge.ingest.page import find_unchanged
+from knowledge.ingest.page import look_up_page
 from knowledge.models import Chunk, Item, ItemFile
 from knowledge.search import retrieval
 from knowledge.sync import late_files
@@ -182,7 +182,8 @@ def test_the_same_files_again_cost_nothing_whatever_changes_beside_them(
 
     same = take(owner, email(attachments=files, version=2))
     assert (same.state, len(model.chats()), len(model.embedded())) == ("unchanged", 1, 3)
-    assert find_unchanged(account=owner, items=[email(attachments=files, version=2)]) == {"m1"}
+    known = look_up_page(account=owner, items=[email(attachments=files, version=2)])
+    assert known.unchanged == {"m1"}
 
     changed = take(owner, email(attachments=files, version=3, body_text="Other words."))
     assert (changed.state, len(model.chats()), len(model.embedded())) == ("updated", 2, 4)

@@ -10,7 +10,7 @@ from integrations.contracts import AccountRef
 from knowledge.contracts import SearchRequest
 from knowledge.ingest import occurrences
 from knowledge.ingest.ingest import forget, ingest
-from knowledge.ingest.page import find_unchanged
+from knowledge.ingest.page import look_up_page
 from knowledge.models import Item, Occurrence
 from knowledge.search.retrieval import search
 from tests.knowledge.office import NOW, account, email, event
@@ -314,7 +314,7 @@ def test_hostile_rules_leave_an_event_at_its_first_time_and_say_so(diary: Accoun
     row = Item.objects.get()
     assert row.metadata["recurrence_not_expanded"] == "recurs more often than daily, or never"
     assert [f"{one.starts_at:%Y-%m-%d}" for one in row.occurrences.all()] == ["2025-12-02"]
-    assert find_unchanged(account=diary, items=[event(**fields)]) == {"standup"}
+    assert look_up_page(account=diary, items=[event(**fields)]).unchanged == {"standup"}
 
 
 def test_an_endless_series_is_followed_as_time_goes_on(diary: AccountRef) -> None:

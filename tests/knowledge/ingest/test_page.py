@@ -8,7 +8,7 @@ from integrations.llm import llm
 from integrations.models import Budget
 from knowledge.ingest import page
 from knowledge.ingest.ingest import forget, ingest
-from knowledge.ingest.page import NO_LOOKUP, find_unchanged, look_up_page
+from knowledge.ingest.page import NO_LOOKUP, look_up_page
 from knowledge.models import Chunk, ChunkVector, Item
 from knowledge.text import parsing
 from tests.knowledge.office import NOW, account, email, take
@@ -27,7 +27,7 @@ def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) ->
     forget(account=owner, source_id="m2", at=NOW)
 
     def same(*items: AnyItem) -> frozenset[str]:
-        return find_unchanged(account=owner, items=items)
+        return look_up_page(account=owner, items=items).unchanged
 
     assert same(*stored, email(id="m9")) == {"m0", "m1"}
     for changed in (
@@ -40,7 +40,7 @@ def test_items_that_are_stored_as_they_are_need_no_work(model: ScriptedModel) ->
     ):
         assert same(email(id="m0", **changed)) == frozenset()
     assert same(stored[0], email(id="m0", version=2)) == frozenset()
-    assert find_unchanged(account=account(), items=stored) == frozenset()
+    assert look_up_page(account=account(), items=stored).unchanged == frozenset()
 
 
 def test_the_passages_of_a_page_are_embedded_in_one_call_and_none_of_them_again(

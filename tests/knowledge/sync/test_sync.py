@@ -120,7 +120,7 @@ def test_a_page_that_kills_its_worker_again_and_again_ends_the_sync(
 
     assert advance(row) == "finished"
     assert row.state == "failed"
-    assert row.error == "It was started again and again and never finished a page. See the log."
+    assert row.error == "It was started several times and never finished a page. See the log."
 
 
 def test_one_sync_is_worked_on_by_one_worker_only(mailbox: Mailbox, model: ScriptedModel) -> None:

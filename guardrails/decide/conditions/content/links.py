@@ -52,6 +52,6 @@ class Links(ContentCondition):
         known = {*self.domains, context.own_domain} if self.links == "known" else set()
         unknown = [host for host in found.hosts if host == UNKNOWN or host not in known]
         if unknown:
-            where = unknown[0] or "a place nobody can tell"
+            where = unknown[0] or "a place that cannot be read"
             return self.check(False, f"A link or image leads to {where}.")
         return self.check(True, f"Its links lead to {len(found.hosts)} places, all known.")

@@ -15,8 +15,8 @@ Lines = Annotated[tuple[Line, ...], Field(strict=False, max_length=50)]
 
 
 class Subject(Condition):
-    """The mail's whole subject is one of `equals`, and every one of `words` stands in it as a
-    whole word. Case, hidden characters and spare blanks are looked through; there are no
+    """The mail's whole subject is one of `equals`, and has every one of `words` as a
+    whole word. Case, hidden characters and extra blanks make no difference; there are no
     wildcards."""
 
     kind: Literal["subject"]
@@ -30,7 +30,7 @@ class Subject(Condition):
         if not (self.equals or self.words):
             raise ValueError("name at least one subject or word")
         if any(not one for one in (*self.folded, *map(folded, self.words))):
-            raise ValueError("a subject or word is more than blanks")
+            raise ValueError("a subject or word must be more than blanks")
         return self
 
     @property
@@ -66,7 +66,7 @@ class Subject(Condition):
         passed = (not self.equals or found in self.folded) and all(
             has_word(found, word) for word in self.words
         )
-        return self.check(passed, "The subject fits." if passed else "The subject is another one.")
+        return self.check(passed, "The subject fits." if passed else "The subject does not fit.")
 
 
 def folded(text: str) -> str:
@@ -76,5 +76,5 @@ def folded(text: str) -> str:
 
 
 def has_word(subject: str, word: str) -> bool:
-    """Whether a folded subject has this word, or words in a row, with nothing grown on."""
+    """Whether a folded subject has this word, or words in a row, not as parts of longer ones."""
     return re.search(rf"(?<!\w){re.escape(folded(word))}(?!\w)", subject) is not None

@@ -9,8 +9,8 @@ from guardrails.facts.classes import WRITTEN
 
 
 class WrittenBy(Condition):
-    """`user`: every text, time and number is typed by the user in this request, each whole.
-    `anyone`: the agent's own are permitted too, and nobody is asked on their account.
+    """`user`: every text, time and number is typed by the user in this request, each as a whole.
+    `anyone`: the agent's own are permitted too, and nobody is asked because of them.
 
     Without this condition the agent's own are asked about wherever they reach others. In the
     ceiling `anyone` lifts nothing.
@@ -48,7 +48,7 @@ class WrittenBy(Condition):
 
     def evaluate(self, context: Context) -> Check:
         if self.written_by == "anyone":
-            return self.check(True, "Text of the agent's own is permitted.")
+            return self.check(True, "The agent's own text is permitted.")
         if not context.sources:
             return self.check(False, "It is not known where anything comes from.")
         aims = {target.path for target in context.targets}

@@ -9,7 +9,7 @@ from guardrails.facts.facts import Need
 
 
 class CreatedInRun(Condition):
-    """What the action is done to was made by the agent earlier in the same run, as the ledger
+    """What the action is about was made by the agent earlier in the same run, as the ledger
     knows."""
 
     kind: Literal["created_in_run"]
@@ -22,7 +22,7 @@ class CreatedInRun(Condition):
         return "the agent made it earlier in the same run"
 
     def unfit(self, action: AnyAction) -> str:
-        return "" if action.object_field else "this action is done to nothing that was there before"
+        return "" if action.object_field else "this action is about nothing that was there before"
 
     def evaluate(self, context: Context) -> Check:
         passed = "R" in context.sources.get(context.action.object_field or "", ())

@@ -26,7 +26,7 @@ class Labels(Condition):
         if not (self.carries or self.lacks):
             raise ValueError("name at least one label")
         if both := set(self.carries) & set(self.lacks):
-            raise ValueError(f"“{min(both)}” cannot be carried and lacking")
+            raise ValueError(f"“{min(both)}” cannot be both carried and lacking")
         return self
 
     @property

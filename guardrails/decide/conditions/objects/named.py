@@ -10,8 +10,8 @@ from guardrails.facts.facts import Need
 
 
 class Named(Condition):
-    """The user typed, in this request, the id or the whole title of what the action is done
-    to. A title of one or two words counts only in quotation marks, because anybody may call a
+    """The user typed, in this request, the id or the whole title of what the action is
+    about. A title of one or two words counts only in quotation marks, because anybody may call a
     mail “the report”."""
 
     kind: Literal["named"]
@@ -25,12 +25,12 @@ class Named(Condition):
         return frozenset({"email"}) if action.object_kind == "email" else frozenset()
 
     def unfit(self, action: AnyAction) -> str:
-        return "" if action.object_field else "this action is done to nothing that has a name"
+        return "" if action.object_field else "this action is about nothing that has a name"
 
     def evaluate(self, context: Context) -> Check:
         given, action = context.object_id, context.action
         if not given or not action.object_kind:
-            return self.check(False, "There is nothing it is done to.")
+            return self.check(False, "It is not about any object.")
         if "U" in context.sources.get(action.object_field or "", ()):
             return self.check(True, "The user typed its id.")
         there = context.facts.was_read(action.object_kind, given)

@@ -21,7 +21,7 @@ Bound = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
 
 class Number(Condition):
     """The argument `field` is from `min` to `max`, bounds included. Of a list, such as
-    attendees, it is how many there are. What is not given is no number."""
+    attendees, it is how many there are. Without the argument it does not hold."""
 
     kind: Literal["number"]
     title: ClassVar[str] = "A number among the arguments"

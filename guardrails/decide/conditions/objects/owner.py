@@ -17,7 +17,7 @@ IN_WORDS = {
 
 class Owner(Condition):
     """Who owns the document, made the event or reported the issue: the account itself (`self`),
-    anybody at its own domain, or `any`. An owner that is not known is nobody."""
+    anybody at its own domain, or `any`. If the owner is not known, it does not hold."""
 
     kind: Literal["owner"]
     title: ClassVar[str] = "Who owns it"

@@ -11,7 +11,7 @@ from guardrails.facts.counts import Question, Tally
 
 class AsksPerRun(RateCondition):
     """A person is asked at most `max` times in one run (what one outside agent does in a day is
-    one), whatever became of the earlier asks. What asks nobody always passes."""
+    one), whether or not they confirmed. An action that asks nobody always passes."""
 
     kind: Literal["asks_per_run"]
     title: ClassVar[str] = "How often a run asks a person"

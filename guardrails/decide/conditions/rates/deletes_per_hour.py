@@ -10,7 +10,7 @@ from guardrails.facts.counts import Question, Tally
 
 class DeletesPerHour(RateCondition):
     """At most `max` destructive actions by this account within an hour, of whatever type.
-    What destroys nothing always passes."""
+    An action that destroys nothing always passes."""
 
     kind: Literal["deletes_per_hour"]
     title: ClassVar[str] = "What is destroyed in an hour"

@@ -9,8 +9,7 @@ from guardrails.facts.counts import Question, Tally
 
 
 class Rate(RateCondition):
-    """At most `max` actions of this type by this account within an hour or a day, whichever
-    hour or day is taken."""
+    """At most `max` actions of this type by this account within the last hour or day."""
 
     kind: Literal["rate"]
     title: ClassVar[str] = "How often it may be done"

@@ -19,7 +19,7 @@ IN_WORDS = {
 class Audience(Condition):
     """Who else reads the document or its folder, attends the event or reads the mailbox:
     nobody (`private`), only people at the account's own domain (`internal`), or `any`, which
-    limits nothing. Whom the action itself writes to is another matter."""
+    limits nothing. This is not about the receivers of the action itself."""
 
     kind: Literal["audience"]
     title: ClassVar[str] = "Who else sees it"

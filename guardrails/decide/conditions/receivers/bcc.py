@@ -9,7 +9,7 @@ from guardrails.decide.conditions.base import Condition, Context
 
 class BlindCopies(Condition):
     """`forbid`: nobody gets a blind copy. `allow` limits nothing: each blind copy must be
-    listed by its own address as ever."""
+    listed by its own address in any case."""
 
     kind: Literal["bcc"]
     title: ClassVar[str] = "Blind copies"
@@ -29,7 +29,7 @@ class BlindCopies(Condition):
 
     def unfit(self, action: AnyAction) -> str:
         if "bcc" not in action.arguments.model_fields:
-            return "this action knows no blind copies"
+            return "this action has no blind copies"
         return super().unfit(action)
 
     def evaluate(self, context: Context) -> Check:

@@ -9,8 +9,8 @@ from guardrails.facts.counts import Question, Tally
 
 
 class NewReceiversPerDay(RateCondition):
-    """At most `max` new receivers within a day, over all actions of this account. New is
-    whom the agent reached in none of the last 30 days."""
+    """At most `max` new receivers within a day, over all actions of this account. New are
+    those whom the agent has not reached in the last 30 days."""
 
     kind: Literal["new_receivers_per_day"]
     title: ClassVar[str] = "New receivers in a day"

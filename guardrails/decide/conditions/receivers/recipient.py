@@ -20,8 +20,8 @@ IN_WORDS: Mapping[Relation, str] = {
 
 
 class Recipient(OpeningCondition):
-    """Every receiver stands to the user in one of these relations. In an allowed action it also
-    opens: who stands in one of them need not be listed (a blind copy must be, as ever).
+    """Every receiver has one of these relations to the user. In an allowed action it also
+    lets them in: they need not be listed (but the address of a blind copy always must be).
     The directory has everybody whose account is connected here, in this organisation.
 
     own_domain alone opens nothing: it means somebody at the account's own domain who is
@@ -30,7 +30,7 @@ class Recipient(OpeningCondition):
     """
 
     kind: Literal["recipient"]
-    title: ClassVar[str] = "How receivers stand to the user"
+    title: ClassVar[str] = "How receivers relate to the user"
     novel: Literal["forbid", "ask"] = "forbid"
     about_receivers: ClassVar[bool] = True
 
@@ -64,4 +64,4 @@ class Recipient(OpeningCondition):
             known = context.relations.get(target.path, frozenset())
             if target.is_receiver and not self.admits(known):
                 return self.check(False, f"{target.value} is none of these ({target.path}).")
-        return self.check(True, "Every receiver stands so to the user.")
+        return self.check(True, "Every receiver has a permitted relation to the user.")

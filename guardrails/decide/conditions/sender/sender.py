@@ -12,7 +12,7 @@ from guardrails.facts.facts import Need
 
 class Sender(Condition):
     """The sender's address is in `addresses`, or its domain in `domains`. A subdomain is
-    another domain, and a display name is nobody."""
+    another domain, and display names do not count."""
 
     kind: Literal["sender"]
     title: ClassVar[str] = "Who sent the mail"

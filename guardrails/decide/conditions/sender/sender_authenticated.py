@@ -8,7 +8,7 @@ from guardrails.facts.facts import Need
 
 
 class SenderAuthenticated(Condition):
-    """The receiving server found DMARC to pass. Anything else, also nothing, does not hold."""
+    """The receiving server found DMARC to pass. Any other result, or none, does not hold."""
 
     kind: Literal["sender_authenticated"]
     title: ClassVar[str] = "The sender is proved"

@@ -23,7 +23,7 @@ def _known_zone(name: str) -> str:
     try:
         zone(name)
     except (OSError, ValueError, KeyError) as error:  # whatever the name points at
-        raise ValueError("is no time zone such as Europe/Stockholm") from error
+        raise ValueError("must be a time zone such as Europe/Stockholm") from error
     return name
 
 

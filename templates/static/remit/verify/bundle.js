@@ -393,7 +393,7 @@ class Verification {
       yield "Its proof does not lead from this line to the checkpoint.";
     }
     if (proof.place <= this.place) {
-      yield "Its place is not behind that of the line before.";
+      yield "Its place is not after that of the line before.";
     }
     this.place = proof.place;
   }

@@ -19,7 +19,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.models import Account, McpServer, McpTool, Organisation
-from integrations.providers.mcp.catalogue import Looked, keep, offered_by
+from integrations.providers.mcp.catalogue import CatalogueChanges, keep, offered_by
 from tests.guardrails.arguments import BASE, ROWS, Row
 from tests.guardrails.office import CHAT, phases, recover
 from tests.guardrails.values import AGENT_TEXT
@@ -54,7 +54,7 @@ class Desk:
         McpTool.objects.filter(server=self.server, name=name).update(**fields)
 
 
-def look(server: McpServer) -> Looked:
+def look(server: McpServer) -> CatalogueChanges:
     now = timezone.now()
     return keep(server, offered_by(server, now=now), now=now)
 

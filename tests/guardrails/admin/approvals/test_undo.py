@@ -30,7 +30,7 @@ def test_one_button_undoes(office: Office, client: Client, done: ActionResult) -
     assert "Archive “&lt;b&gt;”" in before
     assert "What that does: Put the mail back into the inbox." in before
     assert 'aria-label="Undo: Archive' in before
-    assert "operator:olga commanded to undo it" in told
+    assert "operator:olga asked to undo it" in told
     assert "It was undone." in told
     assert 'aria-label="Undo: Archive' not in told
     assert "Archive “&lt;b&gt;”" in listed

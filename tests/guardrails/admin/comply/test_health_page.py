@@ -22,7 +22,7 @@ def address(office: Office, **params: str) -> str:
 def test_sentences_first_tables_after(office: Office, client: Client) -> None:
     execute(office.request("<b>nothing", {}))
     text = client.get(address(office)).content.decode()
-    assert "0 actions were done, 1 refused and 0 failed; 0 were so already." in text
+    assert "0 actions were done, 1 refused and 0 failed; 0 were already like that." in text
     assert "There is no such action for this source." in text
     assert "&lt;b&gt;nothing" in text
     assert "so far" in text

@@ -110,7 +110,7 @@ def test_contents_are_counted_first_and_erased_then(
     assert contents(organisation) == 4
 
     stale = page(olga, "erasure", organisation, **given, count="1")
-    assert "By now it would be 2 rows. Nothing was erased" in stale
+    assert "It would be 2 rows now. Nothing was erased" in stale
     assert contents(organisation) == 4
     assert "The contents of 2 rows are erased" in page(
         olga, "erasure", organisation, **given, count="2"
@@ -131,7 +131,7 @@ def test_a_page_erases_some_at_once_and_says_how_many_are_left(
     given = {"what": "user", "about": "maya", "reason": "request 7"}
     some = page(olga, "erasure", organisation, **given, count="6")
     assert "The contents of 4 rows are erased" in some
-    assert "2 are left: do the same again to go on" in some
+    assert "2 are left: do the same again" in some
     rest = page(olga, "erasure", organisation, **given, count="2")
     assert "The contents of 2 rows are erased" in rest
     assert "are left" not in rest
@@ -216,7 +216,7 @@ def test_one_person_proposes_and_another_confirms(
     given = {"before": before, "digest": plan.digest}
     assert "Say why" in page(olga, "retention", organisation, **given, reason="")
     stale = {"before": before, "digest": "0", "reason": "x"}
-    assert "has changed since" in page(olga, "retention", organisation, **stale)
+    assert "has changed meanwhile" in page(olga, "retention", organisation, **stale)
     assert retention.list_proposals(now=timezone.now()) == others
     text = page(olga, "retention", organisation, **given, reason="two years")
     assert "Another person must confirm it." in text
@@ -232,7 +232,7 @@ def test_one_person_proposes_and_another_confirms(
 
 def test_a_wrong_month_is_named(olga: Client, organisation: Organisation) -> None:
     text = page(olga, "retention", organisation, before="soon<b>", _look="")
-    assert "“soon&lt;b&gt;” is no month" in text
+    assert "“soon&lt;b&gt;” is not a month" in text
     now = page(olga, "retention", organisation, before=f"{timezone.now():%Y-%m}", _look="")
     assert "have not all ended 31 days ago" in now
 

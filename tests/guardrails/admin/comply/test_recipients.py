@@ -61,7 +61,7 @@ def test_another_code_is_sent_when_asked_for(client: Client, row: CheckpointReci
 @pytest.mark.parametrize(
     ("kind", "address", "sentence"),
     [
-        ("mail", "nobody", "This is no mail address."),
+        ("mail", "nobody", "This is not a mail address."),
         ("webhook", "http://a.example", "begins with https://"),
         ("webhook", "https://a:b@a.example", "without user, password"),
     ],

@@ -67,7 +67,7 @@ def test_an_incident_is_loud_escaped_and_looked_into(disagreeing: Office, client
     text = page(client, organisation)
     dashboard = f"/admin/?organisation={organisation.slug}"
     assert "1 incident to look into" in text
-    assert "The ledger has no row of it." in text
+    assert "The ledger has no row for it." in text
     assert "i1⟨U+202E⟩⟨U+001B⟩&lt;script&gt;" in text
     assert "<script>alert" not in text
     assert "1 incident that nobody has looked into" in client.get(dashboard).content.decode()

@@ -43,12 +43,12 @@ def test_an_account_without_allowed_actions_is_offered_presets(
 
 
 def test_it_says_what_is_to_be_mended_in_the_policy(office: Office, client: Client) -> None:
-    assert "To mend in this policy" not in page(client, "explain", account=office.mailbox.pk)
+    assert "To correct in this policy" not in page(client, "explain", account=office.mailbox.pk)
     office.permit("classify")
     text = page(client, "explain", account=office.mailbox.pk)
     found = findings(policy_snapshot(office.ref(office.mailbox)), "gmail")
     assert [one.severity for one in found] == ["error"]
-    assert "To mend in this policy" in text
+    assert "To correct in this policy" in text
     assert "Grants nothing" in text
     assert escape(found[0].about) in text
     assert escape(found[0].sentence) in text
@@ -197,8 +197,8 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "one of them"),
-        ("version: 2", "This is no policy file."),
+        ("", "not both"),
+        ("version: 2", "This is not a policy file."),
         ("[", "neither YAML nor JSON"),
         ("version: 1\nallowed_actions: [{action: <b>, mode: auto}]", "is not a valid choice"),
         (
@@ -207,7 +207,7 @@ def test_nothing_is_applied_that_was_not_shown(office: Office, client: Client) -
         ),
         (
             "version: 1\nallowed_actions: [{action: archive, mode: auto, conditions: [{kind: x}]}]",
-            "“x” is no condition",
+            "“x” is not a condition",
         ),
         (
             "version: 1\ntargets: [{action: classify, kind: label, id: a, name: a, group: g}]",
@@ -277,7 +277,7 @@ def test_what_a_file_would_get_wrong_is_said_before_it_is_applied(
 
     answer = client.post(address, {"text": text}).content.decode()
 
-    assert "To mend in the policy as it would be: 1" in answer
+    assert "To correct in the new policy: 1" in answer
     assert "exclude each other, so it refuses everything." in answer
 
 

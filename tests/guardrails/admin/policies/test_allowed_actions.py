@@ -232,7 +232,7 @@ def test_the_card_shows_targets_first_and_everything_in_full(
     assert HOSTILE not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt; zero⟨U+200B⟩width" in text
     assert "I am &lt;b&gt;sure&lt;/b&gt;." in text
-    assert "(no evidence)" in text
+    assert "(not evidence)" in text
 
 
 def decide(client: Client, approval: Approval, **data: Any) -> Any:

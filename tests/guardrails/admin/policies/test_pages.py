@@ -44,7 +44,7 @@ def test_a_change_in_the_ledger_leads_to_its_words(office: Office, client: Clien
     shown = [one.row for one, _ in client.get(link).context["changes"]]
     assert shown == [kept[1].id, kept[0].id]
     unknown = page(client, "history", change=uuid4())
-    assert "Nothing was changed yet." in unknown
+    assert "Nothing has been changed yet." in unknown
 
 
 def about(office: Office) -> list[ExecutedAgentAction]:

@@ -23,7 +23,7 @@ def page(client: Client, office: Office, **query: str) -> str:
 
 
 def flip(client: Client, office: Office, **fields: Any) -> Any:
-    given = {"organisation": office.organisation.pk, "turn": "off", "why": "A wave"} | fields
+    given = {"organisation": office.organisation.pk, "flip": "off", "why": "A wave"} | fields
     return client.post(reverse("admin:guardrails_killswitch_flip"), given, follow=True)
 
 
@@ -31,7 +31,7 @@ def test_one_button_stops_and_one_lets_run(office: Office, client: Client) -> No
     office.permit("archive")
     stopped = flip(client, office, account=office.mailbox.pk).content.decode()
     refused = execute(office.request("archive", {"email_id": office.receive()}))
-    running = flip(client, office, account=office.mailbox.pk, turn="on").content.decode()
+    running = flip(client, office, account=office.mailbox.pk, flip="on").content.decode()
 
     assert "Nothing is under way any more" in stopped
     assert "Stopped by operator:olga at " in stopped

@@ -25,7 +25,7 @@ MAIL = {"to": [BOB], "subject": "Hello", "body": "Hello."}
 ISSUE = {"project_key": "PROJ", "summary": "Setup CI/CD", "type": "task"}
 TYPED = Origin(trigger="chat", turn_id="turn-1", user_words=BOB)
 SENTENCE = (
-    "The ledger is not sealed, so nothing is done that cannot be taken back. "
+    "The ledger is not sealed, so nothing that cannot be undone is done. "
     "A record has waited to be sealed for 15 min."
 )
 

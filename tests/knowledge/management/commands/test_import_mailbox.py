@@ -338,7 +338,7 @@ def test_an_import_is_cancelled_in_the_admin_like_any_sync(
     ("arguments", "said"),
     [
         ((), "Name a file, or a mail server"),
-        (("--imap", "h"), "as whom to log in"),
+        (("--imap", "h"), "Give the user name with --login"),
         (("nothing.mbox",), "There is no file"),
         (("x.mbox", "--imap", "h"), "one of them"),
         (("--imap", "127.0.0.1:1", "--login", "x"), "does not answer"),
