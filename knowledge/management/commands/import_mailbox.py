@@ -47,7 +47,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["file"]) is bool(options["imap"]):
-            raise CommandError("Name a file or a mail server with --imap, not both.")
+            raise CommandError("Name either a file or a mail server (--imap).")
         if options["file"]:
             self.from_file(options)
         else:

@@ -324,7 +324,7 @@ def test_the_command_refuses_a_period_that_ends_before_it_begins() -> None:
 
 
 def test_the_command_says_how_a_time_is_written() -> None:
-    with pytest.raises(CommandError, match="“yesterday” is no time"):
+    with pytest.raises(CommandError, match="“yesterday” is not a time"):
         call_command("export_ledger", "--since=yesterday")
 
 

@@ -194,7 +194,7 @@ def test_what_is_no_calendar_is_said_to_be_none(tmp_path: Path, content: bytes) 
     path = tmp_path / "notes.ics"
     path.write_bytes(content)
 
-    with pytest.raises(NoEventsHere, match="no calendar file"):
+    with pytest.raises(NoEventsHere, match="not a calendar file"):
         load(path)
     with pytest.raises(NoEventsHere, match="cannot be read"):
         load(tmp_path / "absent.ics")

@@ -268,7 +268,7 @@ def test_an_import_that_was_killed_goes_on_behind_its_last_page(
     with pytest.raises(SystemExit):
         from_server(slug, server)
     monkeypatch.setattr(Folder, "page", read)
-    with pytest.raises(CommandError, match="is at work"):
+    with pytest.raises(CommandError, match="is running or waiting"):
         from_server(slug, server)
     SyncSource.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     assert tasks.requeue_abandoned_syncs(now=timezone.now()) == 0
@@ -337,10 +337,10 @@ def test_an_import_is_cancelled_in_the_admin_like_any_sync(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "Name a file, or a mail server"),
+        ((), "Name either a file or a mail server"),
         (("--imap", "h"), "Give the user name with --login"),
         (("nothing.mbox",), "There is no file"),
-        (("x.mbox", "--imap", "h"), "one of them"),
+        (("x.mbox", "--imap", "h"), "either a file or a mail server"),
         (("--imap", "127.0.0.1:1", "--login", "x"), "does not answer"),
     ],
 )
