@@ -18,13 +18,12 @@ from audit.ledger import policies
 from audit.ledger.ids import uuid7
 from audit.ledger.selectors import open_attempts, recorded
 from guardrails.actions import registry
-from guardrails.approve import approvals
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.decide import evidence
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute import recovery
 from guardrails.execute.executor import execute
-from guardrails.models import AllowedAction, AllowedActionOption, Approval
+from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
 from integrations.providers.data_service.writer import DataServiceWriter
@@ -224,33 +223,6 @@ def recover(request: ActionRequest, *, later: timedelta = timedelta(seconds=1)) 
     [attempt, *_] = recorded(request.action_id)
     with mock.patch.object(recovery, "open_attempts", younger):
         recovery.recover_open_attempts(older_than_seconds=0, now=attempt.recorded_at + later)
-
-
-def ask(office: Office, action_type: str, arguments: Any, **changes: Any) -> Approval:
-    """The approval that an agent's request waits for."""
-    result = execute(office.request(action_type, arguments, **changes))
-    assert result.status == "pending", result.sentence
-    return Approval.objects.get(action_id=result.action_id)
-
-
-def confirm(approval: Approval, **changes: Any) -> ActionResult:
-    return approvals.confirm(**(word_on(approval) | changes))
-
-
-def reject(approval: Approval, **changes: Any) -> ActionResult:
-    return approvals.reject(**(word_on(approval) | changes))
-
-
-def edit(approval: Approval, arguments: dict[str, Any], **changes: Any) -> ActionResult:
-    return approvals.edit(**(word_on(approval) | {"changes": arguments} | changes))
-
-
-def word_on(approval: Approval) -> dict[str, Any]:
-    return {
-        "organisation_id": approval.organisation_id,
-        "approval_id": approval.id,
-        "decided_by": "token:web",
-    }
 
 
 def webhook(email_id: str, thread_id: str, **changes: Any) -> Origin:

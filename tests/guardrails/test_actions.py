@@ -14,6 +14,7 @@ from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from tests.attacks.desk import furnish
+from tests.guardrails.approvals import confirm
 from tests.guardrails.arguments import (
     BASE,
     BOB,
@@ -27,7 +28,7 @@ from tests.guardrails.arguments import (
     UNLISTED,
     Row,
 )
-from tests.guardrails.office import Office, confirm, phases
+from tests.guardrails.office import Office, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

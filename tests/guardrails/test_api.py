@@ -9,7 +9,8 @@ from django.test import Client
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, Approval
 from integrations.models import Account, Organisation, ServiceToken
-from tests.guardrails.office import Office, ask
+from tests.guardrails.approvals import ask
+from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 APPROVALS = "/api/v1/approvals"

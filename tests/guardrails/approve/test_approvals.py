@@ -19,7 +19,8 @@ from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from integrations.models import Organisation
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import CHAT, Office, ask, confirm, reject, webhook
+from tests.guardrails.approvals import ask, confirm, reject
+from tests.guardrails.office import CHAT, Office, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

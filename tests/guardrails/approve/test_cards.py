@@ -10,7 +10,8 @@ from guardrails.approve.cards import list_cards
 from guardrails.contracts import ApprovalCard
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
-from tests.guardrails.office import PASSED, Office, confirm
+from tests.guardrails.approvals import confirm
+from tests.guardrails.office import PASSED, Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

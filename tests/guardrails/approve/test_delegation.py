@@ -15,7 +15,8 @@ from guardrails.approve.cards import list_cards
 from guardrails.approve.delegation import UnknownDelegate
 from guardrails.models import Approval
 from integrations.models import Account, Organisation
-from tests.guardrails.office import Office, ask, confirm, edit, reject
+from tests.guardrails.approvals import ask, confirm, edit, reject
+from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

@@ -15,7 +15,8 @@ from guardrails.execute import held_sends, undo
 from guardrails.execute.executor import execute
 from guardrails.models import Approval, HeldSend
 from tests.audit.entries import append_action
-from tests.guardrails.office import Office, confirm, interrupted, reject
+from tests.guardrails.approvals import confirm, reject
+from tests.guardrails.office import Office, interrupted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 NOW = timezone.now

@@ -18,7 +18,8 @@ from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
 from tests.commands import run_command
-from tests.guardrails.office import Office, ask, confirm, webhook
+from tests.guardrails.approvals import ask, confirm
+from tests.guardrails.office import Office, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

@@ -16,7 +16,8 @@ from guardrails.contracts import ActionResult
 from guardrails.decide import edits, evidence
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
-from tests.guardrails.office import CHAT, Office, ask, confirm, edit, phases, policy_that_decided
+from tests.guardrails.approvals import ask, confirm, edit
+from tests.guardrails.office import CHAT, Office, phases, policy_that_decided
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

@@ -20,7 +20,8 @@ from guardrails.execute.switches import Scope
 from guardrails.gather import judgement
 from guardrails.models import Approval, CeilingLimit, HeldSend, Usage
 from guardrails.policies.changes import Author
-from tests.guardrails.office import Office, confirm, in_threads, phases
+from tests.guardrails.approvals import confirm
+from tests.guardrails.office import Office, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

@@ -18,7 +18,8 @@ from integrations.exceptions import Unavailable
 from integrations.models import Account
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import Office, confirm, in_threads, phases
+from tests.guardrails.approvals import confirm
+from tests.guardrails.office import Office, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

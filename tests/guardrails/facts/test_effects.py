@@ -13,7 +13,8 @@ from guardrails.facts.effects import is_alert
 from guardrails.facts.facts import Facts
 from guardrails.gather import stops
 from integrations.contracts import Document, Event, Folder, Mailbox
-from tests.guardrails.office import Office, ask, confirm, phases
+from tests.guardrails.approvals import ask, confirm
+from tests.guardrails.office import Office, phases
 from tests.guardrails.values import (
     ADA,
     AGENT_TEXT,

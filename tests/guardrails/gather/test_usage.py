@@ -20,10 +20,10 @@ from guardrails.gather import usage
 from guardrails.models import Approval, CeilingLimit, Usage
 from guardrails.policies import drafts, simulation
 from integrations.providers.data_service.writer import DataServiceWriter
+from tests.guardrails.approvals import confirm
 from tests.guardrails.office import (
     CHAT,
     Office,
-    confirm,
     in_threads,
     interrupted,
     phases,

@@ -16,7 +16,8 @@ from guardrails.approve.deciders import list_deciders
 from guardrails.models import Approval
 from integrations.models import Account
 from tests.clients import log_in
-from tests.guardrails.office import Office, ask
+from tests.guardrails.approvals import ask
+from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

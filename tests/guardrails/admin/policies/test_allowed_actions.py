@@ -24,7 +24,8 @@ from guardrails.models import (
 )
 from guardrails.policies.changes import Author
 from tests.clients import log_in, read_page
-from tests.guardrails.office import CHAT, Office, ask
+from tests.guardrails.approvals import ask
+from tests.guardrails.office import CHAT, Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 HOSTILE = "<script>alert(1)</script>"

@@ -10,7 +10,8 @@ from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from guardrails.models import Approval
 from integrations.contracts import Mailbox
-from tests.guardrails.office import CHAT, Office, confirm, phases
+from tests.guardrails.approvals import confirm
+from tests.guardrails.office import CHAT, Office, phases
 from tests.guardrails.values import (
     ADA,
     AGENT_TEXT,

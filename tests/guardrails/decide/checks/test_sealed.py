@@ -16,7 +16,8 @@ from guardrails.models import Approval, HeldSend
 from guardrails.policies import simulation
 from tests.audit import sealed
 from tests.audit.entries import append_action
-from tests.guardrails.office import Office, confirm, phases
+from tests.guardrails.approvals import confirm
+from tests.guardrails.office import Office, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
