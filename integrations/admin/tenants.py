@@ -132,7 +132,9 @@ class AccountAdmin(ModelAdmin):  # type: ignore[misc]
             for name, title in POLICY
         )
         in_words = f"{reverse('admin:guardrails_policy_explain')}?account={account.pk}"
-        return format_html_join(" · ", LINK, [(in_words, "In words"), *links])
+        joined = format_html_join(" · ", LINK, [(in_words, "In words"), *links])
+        # One box: on a phone the theme would give each link a column of its own.
+        return format_html("<span>{}</span>", joined)
 
     @display(description="Kind and provider")  # type: ignore[untyped-decorator]
     def keeper(self, account: Account) -> str:

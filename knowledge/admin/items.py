@@ -189,11 +189,16 @@ class EntityAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 
 @admin.register(EmbeddingModel)
 class EmbeddingModelAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
-    list_display = ["name", "state", "started_at", "completed_at"]
+    list_display = ["name", "state_label", "started_at", "completed_at"]
     fields = ["name", "state", "started_at", "completed_at"]
 
+    @admin.display(description="State")
+    def state(self, row: EmbeddingModel) -> str:
+        _, words = self.state_label(row)
+        return str(words)
+
     @display(description="State", label=EMBEDDINGS)  # type: ignore[untyped-decorator]
-    def state(self, row: EmbeddingModel) -> tuple[str, str]:
+    def state_label(self, row: EmbeddingModel) -> tuple[str, str]:
         if row.completed_at:
             return "searched", "Searches use it"
         if row.name == llm.embedding_model_name():

@@ -279,3 +279,14 @@ def test_the_list_of_embedding_models_tells_which_is_searched_by_and_how_far_one
     assert "Searches use it" in shown
     assert f"Being filled: {100 * (last // 2) // last} %" in shown
     assert "Not used any more" in shown
+
+
+def test_the_page_of_an_embedding_model_says_its_state_in_words(
+    admin_client: Client, rows: dict[str, Any]
+) -> None:
+    row = EmbeddingModel.objects.create(name="now", started_at=NOW, completed_at=NOW)
+
+    shown = admin_client.get(f"/admin/knowledge/embeddingmodel/{row.pk}/change/").content.decode()
+
+    assert "Searches use it" in shown
+    assert "(&#x27;searched&#x27;" not in shown

@@ -19,7 +19,7 @@ from agents.context import people, results
 from agents.contracts import Person
 from agents.tools.acting import describe_result, reports_outcome
 from agents.tools.retrieve_context import RetrieveContext
-from audit.ledger.ids import uuid7
+from audit.ledger.ids import moment, uuid7
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionRequest, ActionResult, Capability, Origin
@@ -169,13 +169,14 @@ def action_id(principal: str, key: str, *, now: datetime) -> UUID:
     call the same action; nobody else can come to that id. Raises Refused."""
     if not key:
         return uuid7()
+    refused = Refused("invalid_key", "An idempotency key is a UUIDv7 of the last day.")
     try:
         given = UUID(key.removeprefix("remit-"))
-    except ValueError:
-        given = None
-    at = datetime.fromtimestamp((given.int >> 80) / 1000, tz=now.tzinfo) if given else None
-    if given is None or given.version != 7 or at is None or not -KEY_AGE < at - now < KEY_AGE / 24:
-        raise Refused("invalid_key", "An idempotency key is a UUIDv7 of the last day.")
+        age = now - moment(given)
+    except (ValueError, OverflowError):  # no UUID, or of a time beyond the calendar
+        raise refused from None
+    if given.version != 7 or not -KEY_AGE / 24 < age < KEY_AGE:
+        raise refused
     own = int.from_bytes(hashlib.sha256(f"{principal} {given}".encode()).digest()[:10], "big")
     stamped = (given.int >> 80 << 80) | own
     return UUID(int=stamped & ~(0xF000 << 64) & ~(0xC000 << 48) | 0x7000 << 64 | 0x8000 << 48)

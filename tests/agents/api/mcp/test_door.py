@@ -199,7 +199,16 @@ def test_a_repeated_call_with_its_key_is_one_action(outside: Outside) -> None:
     assert len(outside.office.calls()) == 1
 
 
-@pytest.mark.parametrize("key", ["1", "0" * 36, "018c5d4e-0000-7000-8000-000000000000"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "1",
+        "0" * 36,
+        "018c5d4e-0000-7000-8000-000000000000",
+        "ffffffff-ffff-4fff-bfff-ffffffffffff",  # the year would be 10889
+        "ffffffff-ffff-7fff-bfff-ffffffffffff",
+    ],
+)
 def test_a_key_that_is_no_fresh_uuid_is_refused(outside: Outside, key: str) -> None:
     outside.office.permit("archive")
 
