@@ -7,6 +7,7 @@ from django.db import connection
 
 from benchmarks import kills
 from tests.audit.databases import url
+from tests.database import unpooled
 
 pytestmark = [
     pytest.mark.slow,
@@ -18,7 +19,8 @@ def test_a_killed_worker_leaves_no_effect_without_an_attempt_and_no_row_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", url(str(connection.settings_dict["NAME"])))
-    found = kills.kill(tmp_path, workers=80, servers=0, seed=7)
+    with unpooled():  # workers are forked, and a pool does not survive a fork
+        found = kills.kill(tmp_path, workers=80, servers=0, seed=7)
     assert {name: found[name] for name in kills.WRONG} == dict.fromkeys(kills.WRONG, 0)
     assert found["effects"] >= 50
     assert found["open_attempts"] >= 10

@@ -11,7 +11,7 @@ from agents.contracts import CallRecord, Person, StepRecord, ToolResult, failure
 from agents.journal import journal, leases
 from agents.journal.steps import Ending
 from agents.models import ToolCall, Turn, TurnEvent
-from agents.tools import dispatch
+from agents.tools import dispatch, execute_action
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.dispatch import run_calls
 from audit.contracts import LedgerError, Recorded
@@ -152,6 +152,26 @@ def test_arguments_that_an_acting_tool_cannot_read_are_a_refusal_in_the_ledger(
 def test_what_a_reading_tool_cannot_read_is_no_attempt_to_act(bench: Bench) -> None:
     bench.run("look", tools=[tool("look", never)], arguments="{")
     assert ledger_rows(bench) == ()
+
+
+def test_an_action_for_an_account_that_is_not_the_users_is_a_refusal_in_the_ledger(
+    bench: Bench,
+) -> None:
+    other = Organisation.objects.create(slug="other", name="Other")
+    strange = Account.objects.create(organisation=other, external_user_id="eve", source="gmail")
+    for account_id in (strange.id, uuid.uuid4()):
+        wish = {"action_type": "archive", "params": {}, "account_id": str(account_id)}
+
+        (result,) = bench.run(
+            "execute_action", tools=[execute_action.TOOL], arguments=json.dumps(wish)
+        )
+
+        assert result["error"]["message"] == "There is no such account."
+    rows = ledger_rows(bench)
+    assert [(row.action_type, row.status) for row in rows] == [
+        ("tool:execute_action", "blocked")
+    ] * 2
+    assert {row.account_id for row in rows} == {bench.person.accounts[0].id}
 
 
 def ledger_rows(bench: Bench) -> tuple[Recorded, ...]:
