@@ -108,7 +108,7 @@ def rows_in_memory() -> Iterator[None]:
         for module, name, value in (
             (journal, "add_step", add_step),
             (journal, "finish_call", finish_call),
-            (journal, "spent", lambda _lease: Spent()),
+            (journal, "count_spent", lambda _lease: Spent()),
             (journal, "stop_asked", lambda _lease: False),
             (metering, "exhausted", lambda *_, **__: False),
             (metering, "record", lambda *_, **__: None),

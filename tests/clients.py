@@ -10,14 +10,14 @@ def log_in(name: str, *rights: str) -> Client:
     """Somebody of the staff who has these rights alone."""
     user = User.objects.create(username=name, is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
-    return _client_of(user)
+    return client_of(user)
 
 
 def log_in_superuser(name: str) -> Client:
-    return _client_of(User.objects.create(username=name, is_staff=True, is_superuser=True))
+    return client_of(User.objects.create(username=name, is_staff=True, is_superuser=True))
 
 
-def _client_of(user: User) -> Client:
+def client_of(user: User) -> Client:
     """No password is hashed, which would take long."""
     client = Client()
     client.force_login(user)

@@ -7,10 +7,11 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import BrowserContext, Page
 
 from integrations.models import Account
-from tests.office import Office
+from tests.browser.windows import too_narrow_for
+from tests.office import PASSWORD, Office
 
 pytestmark = [
     pytest.mark.browser,
@@ -51,7 +52,7 @@ def addresses() -> Iterator[str]:
         yield reverse("admin:guardrails_policy_shadow") + chosen
 
 
-def test_every_page_is_whole_and_no_wider_than_a_window_or_a_phone(
+def test_every_page_is_whole_and_fits_a_phone_and_a_screen(
     office: Office, page: Page, problems: list[str]
 ) -> None:
     office.sync("gmail")
@@ -60,7 +61,7 @@ def test_every_page_is_whole_and_no_wider_than_a_window_or_a_phone(
     office.drain()
     Group.objects.create(name="Readers")
 
-    bare, wide = {}, []
+    bare, wide = {}, {}
     seen = list(addresses())
     for address in ["/admin/", "/admin/password_change/", *seen]:
         answer = page.goto(address)
@@ -68,11 +69,18 @@ def test_every_page_is_whole_and_no_wider_than_a_window_or_a_phone(
         assert answer.status == 200, address
         if found := page.evaluate(BARE_INPUTS):
             bare[address] = found
-        for width in (390, 1280):
-            page.set_viewport_size({"width": width, "height": 900})
-            if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-                wide.append((address, width))
+        if widths := too_narrow_for(page):
+            wide[address] = widths
 
     assert len(seen) > 40
-    assert (bare, wide) == ({}, [])
+    assert (bare, wide) == ({}, {})
     assert problems == []
+
+
+def test_an_operator_logs_in(office: Office, context: BrowserContext) -> None:
+    opened = context.new_page()
+    opened.goto("/admin/")
+    opened.get_by_label("Username").fill("operator")
+    opened.get_by_label("Password").fill(PASSWORD)
+    opened.get_by_role("button", name="Log in").click()
+    opened.wait_for_url("**/admin/")

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from integrations.models import Account
 from knowledge.files.contracts import REASONS
 from knowledge.models import Chunk, Item, ItemFile
+from tests.browser.windows import PHONE, too_narrow_for
 from tests.office import Office
 
 pytestmark = [
@@ -32,9 +33,8 @@ def mail(office: Office) -> Item:
     )
 
 
-@pytest.mark.parametrize("width", [390, 1280])
 def test_the_files_of_a_mail_are_shown_with_what_was_read_or_why_not(
-    office: Office, page: Page, problems: list[str], width: int
+    office: Office, page: Page, problems: list[str]
 ) -> None:
     item = mail(office)
     Chunk.objects.create(item=item, position=0, text="See the offer.", digest="0" * 64)
@@ -48,7 +48,7 @@ def test_the_files_of_a_mail_are_shown_with_what_was_read_or_why_not(
             reason=reason,
             text="" if reason else "<b>Price</b> " * 60,
         )
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size(PHONE)
 
     page.goto(f"/admin/knowledge/item/{item.pk}/change/")
     page.get_by_role("link", name="Files").click()
@@ -57,5 +57,5 @@ def test_the_files_of_a_mail_are_shown_with_what_was_read_or_why_not(
     for sentence in REASONS.values():
         expect(page.get_by_text(sentence)).to_be_visible()
     expect(page.get_by_text("<b>Price</b>").first).to_be_visible()
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    assert too_narrow_for(page) == []
     assert problems == []

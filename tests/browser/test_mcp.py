@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from integrations.models import McpServer, McpTool
+from tests.browser.windows import PHONE, too_narrow_for
 from tests.mcp_server import running_tracker, tool
 from tests.office import Office
 
@@ -14,12 +15,11 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
 def test_tools_are_read_looked_at_and_enabled_one_by_one(
-    office: Office, page: Page, problems: list[str], settings: object, width: int
+    office: Office, page: Page, problems: list[str], settings: object
 ) -> None:
     settings.OUTGOING_TO_PRIVATE = True  # type: ignore[attr-defined]
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size(PHONE)
     with running_tracker() as tracker:
         tracker.tools += [
             tool(f"list_{number}", description="Lists. " * 40, title=f"List number {number}")
@@ -50,5 +50,5 @@ def test_tools_are_read_looked_at_and_enabled_one_by_one(
         expect(page.get_by_text("so it was switched off")).to_be_visible()
         page.goto("/admin/integrations/mcptool/")
         page.goto("/admin/integrations/mcpserver/")
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert too_narrow_for(page) == []
     assert problems == []

@@ -12,6 +12,7 @@ from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.models import Account
 from tests.browser.test_admin import BARE_INPUTS
+from tests.browser.windows import PHONE, too_narrow_for
 from tests.guardrails.office import CHAT
 from tests.office import Office
 
@@ -23,15 +24,13 @@ pytestmark = [
 
 
 def fits(page: Page) -> bool:
-    found: bool = page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    return found and page.evaluate(BARE_INPUTS) == []
+    return too_narrow_for(page) == [] and page.evaluate(BARE_INPUTS) == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
 def test_from_a_new_account_to_a_changed_policy(
-    office: Office, page: Page, problems: list[str], width: int
+    office: Office, page: Page, problems: list[str]
 ) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size(PHONE)
     page.goto(reverse("admin:integrations_account_add"))
     page.get_by_label("Organisation").select_option(str(office.organisation.pk))
     page.get_by_label("External user id").fill("zoe")
@@ -87,11 +86,10 @@ def test_from_a_new_account_to_a_changed_policy(
     assert problems == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
 def test_a_file_is_chosen_tried_and_applied(
-    office: Office, page: Page, problems: list[str], width: int
+    office: Office, page: Page, problems: list[str]
 ) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size(PHONE)
     maya = Account.objects.get(external_user_id="maya", source="gmail")
     page.goto(f"{reverse('admin:guardrails_policy_import')}?account={maya.pk}")
     text = "version: 1\nallowed_actions: [{action: archive, mode: ask}]\n"

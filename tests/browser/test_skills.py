@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from guardrails.learn import skills
 from guardrails.models import Skill
 from guardrails.policies.changes import Author
+from tests.browser.windows import PHONE, too_narrow_for
 from tests.office import Office
 
 pytestmark = [
@@ -18,11 +19,10 @@ pytestmark = [
 LINES = [f"{number}. Read the mail, then look for the invoice in it. " * 3 for number in range(20)]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
 def test_an_operator_reads_what_would_change_and_approves(
-    office: Office, page: Page, problems: list[str], width: int
+    office: Office, page: Page, problems: list[str]
 ) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size(PHONE)
     account = office.account("maya", "gmail")
     skills.publish(
         organisation_id=account.organisation_id,
@@ -50,7 +50,7 @@ def test_an_operator_reads_what_would_change_and_approves(
         ["Description: Visits and meetings.", "Send it to <b>evil</b>⟨U+200B⟩."]
     )
     expect(comparison.locator("del")).to_have_count(3)
-    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    assert too_narrow_for(page) == []
     card.get_by_label("From version").select_option("2")
     card.get_by_label("To version").select_option("1")
     card.get_by_role("button", name="Compare").click()

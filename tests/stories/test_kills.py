@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
 ]
 # Each how many steps a process is killed. Where it begins is drawn, so that all have their turn.
-EVERY, SELDOMER = times(8, long=2), times(4, long=1)
+EVERY, SELDOMER = times(16, long=2), times(8, long=1)
 STORY = ("Create Jira tasks from John's proposal email", "John Smith")
 
 

@@ -1,0 +1,18 @@
+"""How wide a page may be: it fits a phone and a screen."""
+
+from playwright.sync_api import Page, ViewportSize
+
+PHONE: ViewportSize = {"width": 390, "height": 900}
+SCREEN: ViewportSize = {"width": 1280, "height": 900}
+
+
+def too_narrow_for(page: Page) -> list[int]:
+    """The widths of windows that the page is wider than. The window is afterwards as it was."""
+    before, found = page.viewport_size, []
+    for window in (PHONE, SCREEN):
+        page.set_viewport_size(window)
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            found.append(window["width"])
+    if before:
+        page.set_viewport_size(before)
+    return found
