@@ -126,8 +126,8 @@ def _strictest(
     if any(limit.mode == "ask" for limit in limits):
         return "ask", "The organisation's ceiling asks."
     if allowed_action is not None and allowed_action.mode == "ask":
-        return "ask", "A person is asked each time."
-    return "allow", "It is done without asking."
+        return "ask", "The allowed action says so."
+    return "allow", "The allowed action says so."
 
 
 def _ungranted(

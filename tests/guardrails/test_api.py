@@ -313,8 +313,8 @@ def test_the_effective_policy_names_who_is_strictest(office: Office, api: Api) -
     ).json()
 
     told = {one["action_type"]: (one["verdict"], one["strictest"]) for one in found["actions"]}
-    assert told["archive"] == ("allow", "It is done without asking.")
-    assert told["send_email"] == ("ask", "A person is asked each time.")
+    assert told["archive"] == ("allow", "The allowed action says so.")
+    assert told["send_email"] == ("ask", "The allowed action says so.")
     assert told["create_jira_task"] == ("refuse", "No operator has permitted it.")
     reach = {(one["action_type"], one["role"]): one["verdict"] for one in found["reach"]}
     assert (reach["send_email", "to"], reach["send_email", "bcc"]) == ("ask", "refuse")

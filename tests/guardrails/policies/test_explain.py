@@ -77,8 +77,8 @@ def test_whom_it_may_never_mail_it_never_mails(
             "The action is switched off.",
         ),
         (policy_of(allow("archive", "never")), "refuse", "The policy says never."),
-        (policy_of(allow("archive", "ask")), "ask", "A person is asked each time."),
-        (policy_of(allow("archive")), "allow", "It is done without asking."),
+        (policy_of(allow("archive", "ask")), "ask", "The allowed action says so."),
+        (policy_of(allow("archive")), "allow", "The allowed action says so."),
         (
             policy_of(allow("archive"), paused=True),
             "refuse",
