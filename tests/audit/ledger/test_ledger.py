@@ -14,6 +14,7 @@ from audit.ledger import chain, ledger, prepared, selectors
 from audit.ledger.ids import uuid7
 from audit.models import SUPPLIED, ActionArtifact, ExecutedAgentAction
 from tests.audit.entries import DRAFT, entry
+from tests.database import unpooled
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -225,12 +226,13 @@ def test_an_append_is_one_transaction_and_nothing_beside_it() -> None:
 
 
 def test_a_statement_that_the_server_forgot_is_prepared_again() -> None:
-    ledger.append(entry())
-    with connections["ledger"].cursor() as cursor:
-        cursor.execute("DEALLOCATE ALL")
-    wanted = entry()
-    ledger.append(wanted)
-    assert len(selectors.recorded(wanted.action_id)) == 1
+    with unpooled():  # the next test must not get a session that forgot
+        ledger.append(entry())
+        with connections["ledger"].cursor() as cursor:
+            cursor.execute("DEALLOCATE ALL")
+        wanted = entry()
+        ledger.append(wanted)
+        assert len(selectors.recorded(wanted.action_id)) == 1
 
 
 def test_after_an_interrupt_the_next_append_has_a_connection_of_its_own(
