@@ -26,7 +26,6 @@ from playwright.sync_api import Browser, sync_playwright
 from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
 
 from config.local import embedded, processes, state
-from tests.long import times
 
 if TYPE_CHECKING:
     from tests.office import Office
@@ -40,9 +39,7 @@ BROWSER_SWITCHES = (
 )
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
-hypothesis.settings.register_profile(
-    "fixed", deadline=None, derandomize=True, max_examples=times(40, long=1000)
-)
+hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("fixed")
 
@@ -69,10 +66,14 @@ def pytest_configure(config: pytest.Config) -> None:
     django.setup()
     # Hashing a password the way it is stored for people takes longer than most tests.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    keep_trust()
     keep_static_files()
-    # So does reading whom this machine trusts, which every HTTP client does anew.
-    read_trust = ssl.create_default_context
-    kept = cache(lambda _, *given, **named: read_trust(*given, **named))
+
+
+def keep_trust() -> None:
+    """Every HTTP client reads anew whom this machine trusts, which took 90 s of each worker."""
+    read = ssl.create_default_context
+    kept = cache(lambda _, *given, **named: read(*given, **named))
     ssl.create_default_context = lambda *given, **named: kept(
         os.environ.get("SSL_CERT_FILE"), *given, **named
     )

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
 
 from integrations.models import Account
-from tests.browser.windows import too_narrow_for
+from tests.browser.windows import find_too_narrow
 from tests.office import PASSWORD, Office
 
 pytestmark = [
@@ -69,7 +69,7 @@ def test_every_page_is_whole_and_fits_a_phone_and_a_screen(
         assert answer.status == 200, address
         if found := page.evaluate(BARE_INPUTS):
             bare[address] = found
-        if widths := too_narrow_for(page):
+        if widths := find_too_narrow(page):
             wide[address] = widths
 
     assert len(seen) > 40

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from integrations.models import Account
 from knowledge.files.contracts import REASONS
 from knowledge.models import Chunk, Item, ItemFile
-from tests.browser.windows import PHONE, too_narrow_for
+from tests.browser.windows import PHONE, find_too_narrow
 from tests.office import Office
 
 pytestmark = [
@@ -57,5 +57,5 @@ def test_the_files_of_a_mail_are_shown_with_what_was_read_or_why_not(
     for sentence in REASONS.values():
         expect(page.get_by_text(sentence)).to_be_visible()
     expect(page.get_by_text("<b>Price</b>").first).to_be_visible()
-    assert too_narrow_for(page) == []
+    assert find_too_narrow(page) == []
     assert problems == []

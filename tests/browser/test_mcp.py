@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from integrations.models import McpServer, McpTool
-from tests.browser.windows import PHONE, too_narrow_for
+from tests.browser.windows import PHONE, find_too_narrow
 from tests.mcp_server import running_tracker, tool
 from tests.office import Office
 
@@ -50,5 +50,5 @@ def test_tools_are_read_looked_at_and_enabled_one_by_one(
         expect(page.get_by_text("so it was switched off")).to_be_visible()
         page.goto("/admin/integrations/mcptool/")
         page.goto("/admin/integrations/mcpserver/")
-        assert too_narrow_for(page) == []
+        assert find_too_narrow(page) == []
     assert problems == []

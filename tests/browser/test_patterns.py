@@ -11,7 +11,7 @@ from agents.tasks import learn_account
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
 from integrations.models import Account
 from knowledge.models import Item
-from tests.browser.windows import PHONE, too_narrow_for
+from tests.browser.windows import PHONE, find_too_narrow
 from tests.office import Office
 
 pytestmark = [
@@ -86,7 +86,7 @@ def test_the_page_fits_a_phone_and_a_screen(office: Office, page: Page, mails: i
     row = proposed(mails)
     page.goto(reverse("admin:guardrails_learnedpattern_change", args=[row.pk]))
 
-    assert too_narrow_for(page) == []
+    assert find_too_narrow(page) == []
 
 
 def test_a_mail_that_is_put_back_suspends_the_pattern(office: Office, page: Page) -> None:

@@ -12,7 +12,7 @@ from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.models import Account
 from tests.browser.test_admin import BARE_INPUTS
-from tests.browser.windows import PHONE, too_narrow_for
+from tests.browser.windows import PHONE, find_too_narrow
 from tests.guardrails.office import CHAT
 from tests.office import Office
 
@@ -24,7 +24,7 @@ pytestmark = [
 
 
 def fits(page: Page) -> bool:
-    return too_narrow_for(page) == [] and page.evaluate(BARE_INPUTS) == []
+    return find_too_narrow(page) == [] and page.evaluate(BARE_INPUTS) == []
 
 
 def test_from_a_new_account_to_a_changed_policy(

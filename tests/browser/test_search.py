@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from integrations.models import Account
 from knowledge.ingest import indexing
 from knowledge.models import Chunk, Item
-from tests.browser.windows import PHONE, too_narrow_for
+from tests.browser.windows import PHONE, find_too_narrow
 from tests.office import Office
 
 pytestmark = [
@@ -84,7 +84,7 @@ def test_the_console_shows_what_was_found_with_the_words_marked(
     picture(page, "console-search")
     assert entry.locator("img, script, b").count() == 0
     assert page.title() == "Chat console | Remit"
-    assert too_narrow_for(page) == []
+    assert find_too_narrow(page) == []
 
     search(page, "xylophone")
     expect(page.get_by_role("status")).to_have_text("Nothing was found.")
@@ -124,7 +124,7 @@ def test_what_an_answer_leans_on_is_shown_with_its_words(
     page.reload()
     page.get_by_text("Context used").click()
     expect(page.locator("details.context .snippet")).to_have_count(count)
-    assert too_narrow_for(page) == []
+    assert find_too_narrow(page) == []
     assert problems == []
 
 
@@ -149,5 +149,5 @@ def test_the_list_of_items_shows_where_the_words_stand(
     page.goto("/admin/knowledge/item/?q=found-3")
     expect(cells).to_have_count(1)
     expect(cells.first).to_contain_text("Minutes of submarine meeting 3.")
-    assert too_narrow_for(page) == []
+    assert find_too_narrow(page) == []
     assert problems == []

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from guardrails.learn import skills
 from guardrails.models import Skill
 from guardrails.policies.changes import Author
-from tests.browser.windows import PHONE, too_narrow_for
+from tests.browser.windows import PHONE, find_too_narrow
 from tests.office import Office
 
 pytestmark = [
@@ -50,7 +50,7 @@ def test_an_operator_reads_what_would_change_and_approves(
         ["Description: Visits and meetings.", "Send it to <b>evil</b>⟨U+200B⟩."]
     )
     expect(comparison.locator("del")).to_have_count(3)
-    assert too_narrow_for(page) == []
+    assert find_too_narrow(page) == []
     card.get_by_label("From version").select_option("2")
     card.get_by_label("To version").select_option("1")
     card.get_by_role("button", name="Compare").click()

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from integrations.models import Account
 from knowledge.models import SyncFailure, SyncRun, SyncSource
-from tests.browser.windows import too_narrow_for
+from tests.browser.windows import find_too_narrow
 from tests.office import Office
 
 pytestmark = [
@@ -79,7 +79,7 @@ def test_the_pages_of_syncs_fit_a_phone_and_a_screen(
         "/admin/integrations/upstream/",
     ):
         page.goto(address)
-        if widths := too_narrow_for(page):
+        if widths := find_too_narrow(page):
             wide[address] = widths
 
     assert wide == {}

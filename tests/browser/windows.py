@@ -6,8 +6,8 @@ PHONE: ViewportSize = {"width": 390, "height": 900}
 SCREEN: ViewportSize = {"width": 1280, "height": 900}
 
 
-def too_narrow_for(page: Page) -> list[int]:
-    """The widths of windows that the page is wider than. The window is afterwards as it was."""
+def find_too_narrow(page: Page) -> list[int]:
+    """The widths of the windows that the page does not fit into. Its own stays as it was."""
     before, found = page.viewport_size, []
     for window in (PHONE, SCREEN):
         page.set_viewport_size(window)

@@ -214,7 +214,7 @@ def newest_call(office: Office) -> int:
 
 def recover(request: ActionRequest, *, later: timedelta = timedelta(seconds=1)) -> None:
     """Recovery as it runs so long after the attempt, for this action and younger ones: the ledger
-    keeps thousands that other tests left open."""
+    keeps attempts of other tests, whose providers are gone."""
     before = UUID(int=request.action_id.int - 1)
 
     def younger(*, after: UUID | None, **asked: Any) -> tuple[Recorded, ...]:

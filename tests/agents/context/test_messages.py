@@ -85,7 +85,7 @@ def test_every_request_is_one_a_strict_api_accepts(
 def test_the_same_request_without_tools_is_one_that_a_simple_model_accepts(
     turns: list[TurnRecord], max_tokens: int
 ) -> None:
-    """One system message, then user and assistant in turns, every result told once."""
+    """One system message, then user and assistant in turns, every result in them once."""
     messages = build_messages(system="You work.", turns=turns, max_tokens=max_tokens)
 
     sent = json_protocol.request({"model": "m", "messages": messages})["messages"]
@@ -93,9 +93,9 @@ def test_the_same_request_without_tools_is_one_that_a_simple_model_accepts(
     chat_request.parse(json.dumps({"model": "m", "messages": sent}).encode())
     roles = [message["role"] for message in sent]
     assert roles == ["system", *["user", "assistant"] * (len(sent) // 2 - 1), "user"]
-    told = "".join(m["content"] for m in sent)
+    sent_text = "".join(m["content"] for m in sent)
     results = [m["content"] for m in messages if m["role"] == "tool"]
-    assert all(told.count(f" {one}") >= results.count(one) for one in results)
+    assert all(sent_text.count(f" {one}") >= results.count(one) for one in results)
     fixed = len(json_protocol.INSTRUCTIONS.encode()) // 3 + 1
     assert truncation.count_tokens(sent) <= truncation.count_tokens(messages) * 8 // 7 + fixed + 60
 
