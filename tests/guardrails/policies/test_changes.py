@@ -23,6 +23,7 @@ from guardrails.models import (
 )
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
+from tests.guardrails.forms import allowed_action_form
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -50,14 +51,7 @@ def told(office: Office) -> list[tuple[str, bool, bool]]:
 def test_an_allowed_action_that_is_added_changed_and_removed_in_the_admin(
     office: Office, client: Client
 ) -> None:
-    form = {
-        "account": office.mailbox.pk,
-        "action_type": "archive",
-        "resource_type": "",
-        "enabled": "on",
-        "approval_mode": "ask",
-        "hold_seconds": 0,
-    }
+    form = allowed_action_form(office)
     post(client, "allowedaction_add", **form)
     key = AllowedAction.objects.get().pk
     post(client, "allowedaction_change", key, **(form | {"approval_mode": "auto"}))

@@ -25,6 +25,7 @@ from guardrails.models import (
 from guardrails.policies.changes import Author
 from tests.clients import log_in, read_page
 from tests.guardrails.approvals import ask
+from tests.guardrails.forms import allowed_action_form
 from tests.guardrails.office import CHAT, Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -37,18 +38,6 @@ def page(client: Client, name: str, *args: object, **query: Any) -> str:
 
 def post(client: Client, address: str, /, *args: object, **data: Any) -> Any:
     return client.post(reverse(f"admin:guardrails_{address}", args=args), data, follow=True)
-
-
-def allowed_action_form(office: Office, **changes: Any) -> dict[str, Any]:
-    values = {
-        "account": office.mailbox.pk,
-        "action_type": "archive",
-        "resource_type": "",
-        "enabled": "on",
-        "approval_mode": "ask",
-        "hold_seconds": "0",
-    }
-    return values | changes
 
 
 # --- allowed actions and targets -----------------------------------------------------------

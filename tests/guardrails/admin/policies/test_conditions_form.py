@@ -14,6 +14,7 @@ from guardrails.admin.policies import conditions_form
 from guardrails.decide.conditions.base import Condition
 from guardrails.decide.conditions.vocabulary import BY_KIND, CONDITIONS
 from guardrails.models import AllowedAction, CeilingLimit
+from tests.guardrails.forms import allowed_action_form
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -35,17 +36,9 @@ def filled(*kinds: str, **fields: Any) -> dict[str, Any]:
 
 
 def post(client: Client, office: Office, /, row: Any = None, **data: Any) -> str:
-    values = {
-        "account": office.mailbox.pk,
-        "action_type": "archive",
-        "resource_type": "",
-        "enabled": "on",
-        "approval_mode": "ask",
-        "hold_seconds": "0",
-    }
     name = f"guardrails_allowedaction_{'change' if row else 'add'}"
     address = reverse(f"admin:{name}", args=[row.pk] if row else [])
-    response = client.post(address, values | data, follow=True)
+    response = client.post(address, allowed_action_form(office, **data), follow=True)
     assert response.status_code == 200
     return str(response.content.decode())
 

@@ -15,6 +15,7 @@ from guardrails.models import AllowedAction
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
 from tests.clients import log_in, read_page
+from tests.guardrails.forms import allowed_action_form
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -112,15 +113,7 @@ def test_an_action_is_tried_without_json_and_without_doing_it(
 def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> None:
     allowed_action = office.permit("archive")
     execute(office.request("archive", {"email_id": office.receive()}))
-    form = {
-        "account": office.mailbox.pk,
-        "action_type": "archive",
-        "resource_type": "",
-        "enabled": "on",
-        "approval_mode": "ask",
-        "hold_seconds": "0",
-        "_try": "1",
-    }
+    form = allowed_action_form(office, _try="1")
     address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
 
     text = client.post(address, form).content.decode()
@@ -134,17 +127,8 @@ def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> 
 
 def test_a_tried_draft_is_saved_or_taken_back_to_the_form(office: Office, client: Client) -> None:
     allowed_action = office.permit("archive")
-    form = {
-        "account": office.mailbox.pk,
-        "action_type": "archive",
-        "resource_type": "",
-        "enabled": "on",
-        "approval_mode": "ask",
-        "hold_seconds": "0",
-        "conditions": "0",
-        "conditions-0-kind": "thread",
-        "conditions-0-min_messages": "4",
-    }
+    condition = {"conditions-0-kind": "thread", "conditions-0-min_messages": "4"}
+    form = allowed_action_form(office, conditions="0", **condition)
     address = reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk])
 
     tried = client.post(address, form | {"_try": "1", "_last": "500"}).content.decode()
