@@ -160,8 +160,6 @@ def database(url: str) -> dict[str, Any]:
 DATABASE_URL = env.str("DATABASE_URL", default="") or embedded.url(STATE_DIR)
 DATABASES = {"default": database(DATABASE_URL), "ledger": database(DATABASE_URL)}
 DATABASES["ledger"]["TEST"] = {"MIRROR": "default"}
-# Appending is one statement, which the server keeps prepared (audit.ledger.ledger).
-DATABASES["ledger"]["OPTIONS"]["prepare_threshold"] = 0
 DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import Connection, errors
-from psycopg.pq import ExecStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 Value = str | int | bytes | None
@@ -62,6 +62,11 @@ class Prepared:
             for one in values
         ]
         formats = [type(one) is bytes for one in values]
+        if session.pgconn.transaction_status != TransactionStatus.IDLE:
+            # The server may have forgotten what was prepared: to be told so would end the
+            # transaction.
+            session.pgconn.send_query_params(self.statement, sent, param_formats=formats)
+            return answer(session.pgconn)
         if session in self.sessions:
             try:
                 return self.sent(session.pgconn, sent, formats)

@@ -202,6 +202,7 @@ def test_a_persons_answer_appears_while_the_session_is_open(
         status(page, "Finished.")
     page.reload()  # nor does it matter where the answer is waited for
     expect(page.locator(".message.user")).to_have_count(2)
+    status(page, "Finished.")
     row = Escalation.objects.get()
     escalations.finish_escalation(
         row.id, by="ada", answer=answer, note="Called her.", now=timezone.now()

@@ -3,10 +3,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connections, transaction
 
 from audit.seals.progress import SealProgress, find_newest_checkpoint, load_progress
 from tests.audit import sealed
 from tests.audit.entries import append_action
+from tests.database import unpooled
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -95,3 +97,15 @@ def test_the_state_is_that_of_one_tenant() -> None:
     checkpoint = find_newest_checkpoint(tenant_id)
     assert checkpoint is not None
     assert checkpoint.signed_at == after.signed_at
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_a_statement_that_the_server_forgot_ends_no_transaction() -> None:
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id)
+    with unpooled():
+        load_progress(tenant_id)
+        with transaction.atomic("ledger"):
+            with connections["ledger"].cursor() as cursor:
+                cursor.execute("DEALLOCATE ALL")
+            assert load_progress(tenant_id).waiting_since is not None
