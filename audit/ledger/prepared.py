@@ -63,7 +63,7 @@ class Prepared:
         ]
         formats = [type(one) is bytes for one in values]
         if session.pgconn.transaction_status != TransactionStatus.IDLE:
-            # The server may have forgotten what was prepared: to be told so would end the
+            # The server may have forgotten what was prepared: its error would end the
             # transaction.
             session.pgconn.send_query_params(self.statement, sent, param_formats=formats)
             return answer(session.pgconn)
