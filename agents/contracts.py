@@ -30,7 +30,7 @@ ErrorCode = Literal[
 SUGGESTIONS: Mapping[ErrorCode, str] = {
     "EXECUTION_FAILED": "Find another way, or say what could not be done.",
     "INVALID_INPUT": "Correct the arguments.",
-    "PERMISSION_DENIED": "Do not try it again. Say that it was refused.",
+    "PERMISSION_DENIED": "Do not try it again. Say what was refused and why.",
     "NOT_FOUND": "Search for it, or ask the user which one is meant.",
     "TIMEOUT": "Try once more with less, or go on without it.",
     "RATE_LIMIT": "Go on without it, and say that it has to wait.",
@@ -162,6 +162,10 @@ class Person:
     @property
     def time_zone(self) -> str:
         return self.accounts[0].time_zone if self.accounts else "UTC"
+
+    @property
+    def name(self) -> str:
+        return self.accounts[0].display_name or self.external_user_id
 
 
 @dataclass(frozen=True, kw_only=True)

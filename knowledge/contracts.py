@@ -49,6 +49,12 @@ class FoundItem:
     snippet: str = ""  # of the passage, at most 240 characters of plain text on one line
     highlights: tuple[tuple[int, int], ...] = ()  # what was looked for in it, half open
 
+    @property
+    def object_id(self) -> str:
+        """What actions call it: an issue by its key."""
+        key = self.metadata.get("key") if self.content_type == "issue" else ""
+        return str(key or self.source_id)
+
 
 @dataclass(frozen=True, kw_only=True)
 class FoundEntity:

@@ -6,12 +6,15 @@ from uuid import UUID
 
 from agents.contracts import Person
 from guardrails.actions.base import AnyAction
+from guardrails.approve.cards import list_cards
 from guardrails.contracts import Capability, SkillRef
 from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
 from integrations.contracts import AccountRef
 from integrations.models import Account
 from knowledge.search import retrieval
+
+WAITING_SHOWN = 10
 
 
 def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
@@ -39,7 +42,8 @@ def find_account(
     able = [one for one in person.accounts if action.works_on(one.source)]
     object_id = params.get(action.object_field or "")
     if len(able) > 1 and isinstance(object_id, str):
-        owner = retrieval.owner_of(object_id, account_ids=[one.id for one in able])
+        called = retrieval.find_items([object_id], account_ids=[one.id for one in able], chars=0)
+        owner = called[object_id].account_id if object_id in called else None
         able = [one for one in able if one.id == owner] or able
     return able[0] if able else None
 
@@ -47,6 +51,20 @@ def find_account(
 def list_capabilities(person: Person) -> list[Capability]:
     found = find_capabilities(person.accounts)
     return [c for account in person.accounts for c in found.get(account.id, ())]
+
+
+def list_waiting(person: Person) -> list[dict[str, str]]:
+    """What waits for this user's word, newest first. One query."""
+    cards = list_cards(
+        organisation_id=person.organisation_id,
+        external_user_id=person.external_user_id,
+        state="pending",
+        limit=WAITING_SHOWN,
+    )
+    return [
+        {"id": str(card.id), "type": card.action_type, "description": card.description}
+        for card in cards
+    ]
 
 
 def list_skills(person: Person) -> tuple[SkillRef, ...]:

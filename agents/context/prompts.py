@@ -7,11 +7,13 @@ nothing anyway: that is enforced by the guardrails, outside the model.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from html import escape
+from zoneinfo import ZoneInfo
 
 from agents.context import results
 from agents.context.messages import Wire
-from agents.contracts import InboundMail
+from agents.contracts import InboundMail, Person
 from guardrails.contracts import Capability, SkillRef
 
 UNTRUSTED_LIMIT = (
@@ -31,6 +33,8 @@ A simple question needs none. Complete a step only when its result is there.
 fits, look for a custom agent with list_custom_agents and run it with a query written for it.
 - Propose actions with execute_action. Limits that administrators set decide whether an \
 action runs, waits for the user's confirmation or is refused; say plainly which it was.
+- The user confirms what waits with its button, never in words: when they agree in words, \
+point to the button, and do not propose it again.
 - Call tools that do not depend on each other in one step.
 - Never say that something was done unless a tool result or a decision says so.
 {UNTRUSTED_LIMIT}"""
@@ -106,38 +110,40 @@ ESCALATED_SENTENCE = (
 )
 
 
-def render_orchestrator(
-    *,
-    capabilities: Sequence[Capability],
-    user: str,
-    today: str,
-    skills: Sequence[SkillRef] = (),
-) -> str:
-    about = f"The user is {user}. Today is {today}."
-    return "\n".join(
-        [ORCHESTRATOR, render_capabilities(capabilities), *_skills_lines(skills), about]
-    )
-
-
-def render_specialist(
+def render_system(
     prompt: str,
     *,
+    person: Person,
     capabilities: Sequence[Capability],
-    today: str,
-    skills: Sequence[SkillRef] = (),
+    skills: Sequence[SkillRef],
 ) -> str:
+    """The system message of one user's agent. It says nothing of the hour, so that a provider
+    keeps it, and all that was said so far, in its cache."""
     lines = [prompt, render_capabilities(capabilities), *_skills_lines(skills)]
-    return "\n".join([*lines, f"Today is {today}."])
+    return "\n".join([*lines, render_person(person)])
+
+
+def render_person(person: Person) -> str:
+    """Whom the work is for. Two names of one address are two people's, so each stands once."""
+    about = {
+        "name": person.name,
+        "addresses": sorted({account.address for account in person.accounts if account.address}),
+        "time_zone": person.time_zone,
+    }
+    zone = "Times without a zone are in the user's: read, compare and say times in it."
+    return f"[user] {results.fence(about)} {zone}"
+
+
+def render_now(person: Person, now: datetime) -> str:
+    """The time as the user's clock shows it."""
+    local = now.astimezone(ZoneInfo(person.time_zone))
+    return f"[now] {local:%A} {local.isoformat(timespec='minutes')} ({person.time_zone})"
 
 
 def render_custom(name: str, prompt: str) -> str:
     """The prompt of an agent that an administrator defined."""
     head = f"You are Remit's custom agent {name}."
     return "\n".join([head, prompt, "Cite what you use as [n].", UNTRUSTED_LIMIT])
-
-
-def render_mail_reader(*, capabilities: Sequence[Capability], skills: Sequence[SkillRef]) -> str:
-    return "\n".join([MAIL_READER, render_capabilities(capabilities), *_skills_lines(skills)])
 
 
 def _skills_lines(skills: Sequence[SkillRef]) -> list[str]:

@@ -114,11 +114,14 @@ def _work(lease: Lease, mail: InboundMail) -> None:
     system = (
         ""
         if found
-        else prompts.render_mail_reader(
-            capabilities=people.list_capabilities(person), skills=skills.list_offered(mail.account)
+        else prompts.render_system(
+            prompts.MAIL_READER,
+            person=person,
+            capabilities=people.list_capabilities(person),
+            skills=skills.list_offered(mail.account),
         )
     )
-    request = prompts.render_item(mail)
+    request = f"{prompts.render_now(person, timezone.now())}\n{prompts.render_item(mail)}"
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,

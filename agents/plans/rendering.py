@@ -5,7 +5,7 @@ It quotes what models wrote, maybe under the influence of strangers: it is data,
 nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.context import results
@@ -21,11 +21,18 @@ PLAN_BYTES = 8_000  # of a plan in a prompt
 
 
 def render_state(
-    *, plan: plans.Plan | None, review: str, agents: Sequence[tuple[str, str]] = ()
+    *,
+    now: str,
+    waiting: Sequence[Mapping[str, str]],
+    plan: plans.Plan | None,
+    review: str,
+    agents: Sequence[tuple[str, str]] = (),
 ) -> tuple[dict[str, Any], ...]:
-    """One message with the unfinished plan, the last review and the custom agents that may be
-    run, by name and description; none where there is nothing to say."""
-    lines = []
+    """One message with the time, what waited for the user when the turn began, the unfinished
+    plan, the last review and the custom agents that may be run, by name and description."""
+    lines = [now]
+    if waiting:
+        lines.append(f"[waits for the user] {results.fence(waiting)}")
     if plan and not plan.finished:
         lines.append(f"[plan] {render_plan(plan)}")
     if review:
@@ -33,7 +40,7 @@ def render_state(
     if agents:
         listed = [{"name": name, "description": description} for name, description in agents]
         lines.append(f"[agents] {results.fence(listed[:MOST_AGENTS])}")
-    return ({"role": "system", "content": "\n".join([HEAD, *lines])},) if lines else ()
+    return ({"role": "system", "content": "\n".join([HEAD, *lines])},)
 
 
 def render_progress(plan: Plan) -> str:

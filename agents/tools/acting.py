@@ -8,15 +8,25 @@ from uuid import UUID
 from django.conf import settings
 
 from agents.context import people, results
-from agents.contracts import ToolResult, failure
+from agents.contracts import SUGGESTIONS, ErrorCode, ToolResult, failure
 from agents.journal import journal
 from agents.tools.base import ToolContext
 from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
+from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.text import visible
+from guardrails.policies.why import REMEDIES
 
 REPORTED = ("type", "description", "params", "proposed", "status", "result", "sentence")
+# A refusal that another call may do without, and what kind of call. All others are final.
+CODES: Mapping[str, ErrorCode] = {
+    "invalid_arguments": "INVALID_INPUT",
+    "object_unknown": "NOT_FOUND",
+    "facts_unavailable": "NETWORK_ERROR",
+    "counts_unavailable": "NETWORK_ERROR",
+    "rate_exceeded": "RATE_LIMIT",
+}
 STATUS_WORDS = {
     "pending": "pending_confirmation",
     "held": "held",
@@ -53,7 +63,8 @@ def act(
 
 def record_refused(context: ToolContext) -> None:
     """Have the guardrails refuse, and so record, a call that no tool took: of a name that nobody
-    knows, or of an acting tool that cannot read its arguments or was not let run.
+    knows, or of an acting tool that was not let run. What is only written wrongly was asked of
+    nobody yet, and stands among the turn's calls alone.
 
     The row's action type says that it was a tool's name: no action has such a name, so whatever
     a model calls it, nothing is carried out.
@@ -151,11 +162,21 @@ def to_observation(result: ActionResult) -> ToolResult:
     if result.reason == "too_many_asks":
         return replace(failure("TOO_MANY_ASKS", result.sentence), suspends=True)
     if result.status == "refused":
-        return failure("PERMISSION_DENIED", result.sentence)
+        code = CODES.get(result.reason, "PERMISSION_DENIED")
+        if result.action_type not in BY_NAME:
+            code = "NOT_FOUND"
+        remedy = REMEDIES.get(result.reason, "") if code == "PERMISSION_DENIED" else ""
+        return failure(
+            code,
+            result.sentence,
+            recoverable=code != "PERMISSION_DENIED",
+            suggested_action=f"{SUGGESTIONS[code]} {remedy}".rstrip(),
+        )
     if result.status in ("failed", "unknown"):
         failed = failure("EXECUTION_FAILED", result.sentence)
         return replace(failed, data=result.result, untrusted=True) if result.result else failed
     action = describe_result(result)
+    says = result.status == "held" or result.sentence == WAITS_ALREADY
     return ToolResult(
         success=True,
         data={
@@ -163,6 +184,6 @@ def to_observation(result: ActionResult) -> ToolResult:
             "action": {key: action[key] for key in ("id", "type", "description", "params")},
             "result": action["result"],
         }
-        | ({"sentence": result.sentence} if result.status == "held" else {}),
+        | ({"sentence": result.sentence} if says else {}),
         untrusted=reports_outcome(result.action_type),
     )

@@ -7,14 +7,15 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
 from agents.journal.leases import Lease
 from agents.journal.steps import Ending
+from agents.tools import forms
 from integrations.llm.completions import Payer, estimated_tokens
 from integrations.network import strict_json
 
@@ -26,6 +27,10 @@ class Arguments(BaseModel):
 
 
 A = TypeVar("A", bound=Arguments)
+ItemId = Annotated[
+    str,
+    Field(min_length=1, max_length=500, description="An item's id in a result, or an issue's key."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,16 +101,11 @@ class Tool(Generic[A]):
 def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:
     """The call's typed arguments, or the result that says what is wrong with them."""
     try:
-        return tool.arguments.model_validate(strict_json.load_object(call.arguments or "{}"))
+        given = strict_json.load_object(call.arguments or "{}")
+        return tool.arguments.model_validate(forms.loosen(given, tool.arguments))
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:5]
-        )
+        return forms.explain(error, tool.arguments)
     except ValueError as error:
-        problems = f"The arguments are not a JSON object: {error}"
-    return failure(
-        "INVALID_INPUT",
-        problems,
-        recoverable=True,
-        suggested_action=f"Follow the schema: {tool.schema['function']['parameters']}",
-    )
+        return failure(
+            "INVALID_INPUT", f"The arguments are not a JSON object: {error}", recoverable=True
+        )

@@ -13,7 +13,7 @@ from pydantic import Field
 from agents.context import custom_agents
 from agents.contracts import ToolResult, failure
 from agents.models import CustomAgent
-from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.delegate import hand_over
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
@@ -105,8 +105,8 @@ class RunPublicAgent(Arguments):
     query: str = Field(
         min_length=1, max_length=4000, description="The task, written for this agent, in full."
     )
-    context_ids: list[UUID] = Field(
-        default_factory=list, max_length=10, description="Ids of retrieved items it needs."
+    context_ids: list[ItemId] = Field(
+        default_factory=list, max_length=10, description="The items it needs."
     )
 
 

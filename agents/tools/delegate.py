@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
-from uuid import UUID
 
 from pydantic import Field
 
@@ -13,7 +12,8 @@ from agents.contracts import ToolResult
 from agents.journal import journal
 from agents.journal.steps import Stop
 from agents.models import Turn
-from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.base import Arguments, ItemId, Tool, ToolContext
+from agents.tools.open_item import no_such_item
 from agents.tools.retrieve_context import number_items
 from knowledge.contracts import FoundItem
 from knowledge.search import retrieval
@@ -24,8 +24,8 @@ MAX_ITEMS = 10
 class Delegate(Arguments):
     specialist: Literal["email", "document", "task"]
     task: str = Field(min_length=1, max_length=4000)
-    context_ids: list[UUID] = Field(
-        default_factory=list, max_length=MAX_ITEMS, description="Ids of retrieved items."
+    context_ids: list[ItemId] = Field(
+        default_factory=list, max_length=MAX_ITEMS, description="The items it needs."
     )
 
 
@@ -50,14 +50,16 @@ TOOL = Tool(
 
 
 def hand_over(
-    context: ToolContext, *, agent: str, task: str, item_ids: Sequence[UUID]
+    context: ToolContext, *, agent: str, task: str, item_ids: Sequence[str]
 ) -> ToolResult:
     """Run the agent with the task and these items of the user, and return its answer, what it
     cites and what waits for a person. It cites by the numbers of the conversation, and only
     what it was shown itself."""
-    items = retrieval.get_items(
-        account_ids=tuple(account.id for account in context.person.accounts), ids=tuple(item_ids)
-    )
+    accounts = [account.id for account in context.person.accounts]
+    found = retrieval.find_items(item_ids, account_ids=accounts)
+    if unknown := [name for name in item_ids if name not in found]:
+        return no_such_item(", ".join(unknown))
+    items = list({item.id: item for item in found.values()}.values())
     given = number_items(context, items)
     blocks = [_block(n, item) for n, item in zip(given, items, strict=True)]
     ending = context.delegate(agent, task, blocks, context.call)

@@ -198,8 +198,6 @@ def answer(
             return _no_such_tool(tools)
         arguments = parse(call, tool)
         if isinstance(arguments, ToolResult):
-            if tool.acts:
-                acting.record_refused(context)
             return arguments
         return tool.run(context, arguments)
     except LeaseLost:

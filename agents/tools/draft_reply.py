@@ -1,14 +1,14 @@
 """draft_reply: write an answer to a mail and propose it as a draft. Nothing is sent."""
 
 from typing import Annotated
-from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from agents.context.prompts import REPLY_DRAFT, render_block
 from agents.contracts import ToolResult, failure
 from agents.tools.acting import act, to_observation
-from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.base import Arguments, ItemId, Tool, ToolContext
+from agents.tools.open_item import no_such_item
 from agents.tools.summaries import render_mail
 from integrations.exceptions import NotFound
 from integrations.llm import llm
@@ -19,7 +19,7 @@ BODY_TOKENS = 1_500
 
 
 class DraftReply(Arguments):
-    item_id: UUID = Field(description="The id of the retrieved mail to answer.")
+    item_id: ItemId
     points: str = Field(
         default="", max_length=2_000, description="What the answer is to say, in the user's sense."
     )
@@ -35,12 +35,13 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     """The receiver is who wrote the mail, from the provider's record; the model has no say in
     it. The guardrails decide about the draft like about any action."""
     mailboxes = {one.id: one for one in context.person.mailboxes}
-    found = retrieval.get_items(account_ids=tuple(mailboxes), ids=(arguments.item_id,))
-    if not found:
-        return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
-    account = mailboxes[found[0].account_id]
+    name = arguments.item_id
+    found = retrieval.find_items([name], account_ids=[*mailboxes]).get(name)
+    if found is None:
+        return no_such_item(name)
+    account = mailboxes[found.account_id]
     try:
-        mail = mail_reader(account).email(found[0].source_id)
+        mail = mail_reader(account).email(found.source_id)
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""

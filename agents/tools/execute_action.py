@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult, failure
+from agents.tools import forms
 from agents.tools.acting import act, record_refused, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
@@ -30,11 +31,14 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
     if arguments.account_id is not None and arguments.account_id not in known:
         record_refused(context)
         return failure("INVALID_INPUT", "There is no such account.", recoverable=True)
+    params = forms.complete(context.person, arguments.action_type, arguments.params)
+    if isinstance(params, ToolResult):
+        return params
     return to_observation(
         act(
             context,
             action_type=arguments.action_type,
-            params=arguments.params,
+            params=params,
             tighten=arguments.confirm_first,
             reason=arguments.reason,
             account_id=arguments.account_id,

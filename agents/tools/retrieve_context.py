@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 from pydantic import Field, model_validator
 
+from agents.context import facts
 from agents.contracts import Person, ToolResult
 from agents.journal import journal
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -22,7 +23,9 @@ LEFT_OUT = "Items that earlier results of this run have shown are left out here.
 class RetrieveContext(Arguments):
     """What to search for. A time without a zone is the user's own."""
 
-    query: str = Field(min_length=1, max_length=1000)
+    query: str = Field(
+        default="", max_length=1000, description="Words. Without any, the newest are found."
+    )
     sources: list[Source] | None = None
     types: list[ContentType] | None = Field(default=None, description="Kinds of items.")
     time_filter: TimeFilter | None = Field(
@@ -98,31 +101,21 @@ def number_items(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
 def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dict[str, Any]]:
     """Items as a model is shown them, each with the number to cite it by."""
     return [
-        {"n": n, **_described(item)}
+        {
+            "n": n,
+            **facts.describe(item, zone=context.person.time_zone),
+            "summary": item.summary,
+            "snippet": item.snippet,
+            "relevance": item.relevance,
+        }
         for n, item in zip(number_items(context, items), items, strict=True)
     ]
 
 
-def _described(item: FoundItem) -> dict[str, Any]:
-    sender = {"name": item.sender_name, "address": item.sender_address}
-    return {
-        "id": str(item.id),
-        "source": item.source,
-        "source_id": item.source_id,
-        "type": item.content_type,
-        "title": item.title,
-        "summary": item.summary,
-        "snippet": item.snippet,
-        "highlights": [list(place) for place in item.highlights],
-        "from": sender if item.sender_address else None,
-        "relevance": item.relevance,
-        "date": item.occurred_at.isoformat(),
-    }
-
-
 TOOL = Tool(
     name="retrieve_context",
-    description="Search the user's mail, documents, calendar and issues. Use before any action.",
+    description="Search the user's mail, documents, calendar and issues by topic. Read what you "
+    "answer from with open_item.",
     arguments=RetrieveContext,
     run=run,
 )

@@ -1,18 +1,19 @@
 """summarise_document and summarise_thread: what long texts say, in short, ready to be cited."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from django.conf import settings
 from pydantic import Field
 
 from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, render_block
 from agents.contracts import ToolResult, failure
-from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.base import Arguments, ItemId, Tool, ToolContext
+from agents.tools.open_item import no_such_item
 from agents.tools.retrieve_context import number_items
 from integrations.contracts import Email
 from integrations.exceptions import NotFound
 from integrations.llm import llm
+from integrations.llm.completions import ModelError
 from integrations.mail.html import html_to_text
 from integrations.reads import mail_reader
 from knowledge.search import retrieval
@@ -25,20 +26,18 @@ SUMMARY_TOKENS = 700
 
 
 class SummariseDocument(Arguments):
-    item_id: UUID = Field(description="The id of a retrieved item.")
+    item_id: ItemId
     focus: str = Field(default="", max_length=300, description="What the user wants to know.")
 
 
 def document(context: ToolContext, arguments: SummariseDocument) -> ToolResult:
     """One summary of one item of the user, made part by part where it is long."""
-    found = retrieval.get_items(
-        account_ids=tuple(account.id for account in context.person.accounts),
-        ids=(arguments.item_id,),
-        chars=PART_CHARS * MAX_PARTS + 1,
-    )
-    if not found:
-        return failure("NOT_FOUND", "There is no such item.", recoverable=True)
-    [item] = found
+    name = arguments.item_id
+    accounts = [account.id for account in context.person.accounts]
+    longest = PART_CHARS * MAX_PARTS + 1
+    item = retrieval.find_items([name], account_ids=accounts, chars=longest).get(name)
+    if item is None:
+        return no_such_item(name)
     if not item.text.strip():
         return failure("NOT_FOUND", "The item has no text.")
     parts = [
@@ -63,17 +62,17 @@ def document(context: ToolContext, arguments: SummariseDocument) -> ToolResult:
 
 
 class SummariseThread(Arguments):
-    item_id: UUID = Field(description="The id of a retrieved mail of the thread.")
+    item_id: ItemId
     focus: str = Field(default="", max_length=300, description="What the user wants to know.")
 
 
 def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     """What was said in the thread of one mail of the user, who owes an answer included."""
     accounts = {account.id: account for account in context.person.accounts}
-    found = retrieval.get_items(account_ids=tuple(accounts), ids=(arguments.item_id,))
-    if not found or found[0].content_type != "email":
-        return failure("NOT_FOUND", "There is no such mail.", recoverable=True)
-    [item] = found
+    name = arguments.item_id
+    item = retrieval.find_items([name], account_ids=[*accounts]).get(name)
+    if item is None or item.content_type != "email":
+        return no_such_item(name)
     account = accounts[item.account_id]
     try:
         mail = mail_reader(account).email(item.source_id)
@@ -125,6 +124,8 @@ def _summary(context: ToolContext, system: str, focus: str, text: str) -> str:
         model=settings.INGEST_MODEL,
         max_tokens=SUMMARY_TOKENS,
     )
+    if not answer.text.strip():
+        raise ModelError("empty_answer", retryable=True)
     return answer.text.strip()
 
 

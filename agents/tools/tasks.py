@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 
 from agents.context.prompts import TASK_EXTRACTION
 from agents.contracts import ErrorCode, ToolResult, failure
+from agents.tools import forms
 from agents.tools.acting import act, describe_result
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import describe_items
@@ -86,12 +87,14 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     refused: list[dict[str, Any]] = []
     suspends = False
     for number, task in enumerate(arguments.tasks):
-        result = act(
-            context,
-            action_type="create_jira_task",
-            params={"project_key": arguments.project_key, **task.model_dump(exclude_none=True)},
-            number=number,
+        params = forms.complete(
+            context.person,
+            "create_jira_task",
+            {"project_key": arguments.project_key, **task.model_dump(exclude_none=True)},
         )
+        if isinstance(params, ToolResult):
+            return params
+        result = act(context, action_type="create_jira_task", params=params, number=number)
         action = describe_result(result)
         entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}
         (refused if result.status in ("refused", "failed") else prepared).append(entry)

@@ -39,6 +39,7 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
         "turn_ids": _turn_ids(turn),
     }
     pending = list_cards(**session, state="pending")[::-1]
+    pending += _waiting_elsewhere(actions, pending, session)
     decided = list_cards(**session, decided=True, limit=MOST_HANDLED)
     approvals.note_shown(pending)
     plan = store.load_plan(turn.conversation_id)
@@ -114,6 +115,19 @@ def describe_escalation(turn: Turn) -> dict[str, Any] | None:
         "reason": row.reason,
         "answer": answered.content if answered else "",
     }
+
+
+def _waiting_elsewhere(
+    actions: Sequence[dict[str, Any]], pending: Sequence[ApprovalCard], session: dict[str, Any]
+) -> tuple[ApprovalCard, ...]:
+    """What another conversation had asked for before this turn did."""
+    asked = {UUID(action["id"]) for action in actions if action["status"] == "pending"}
+    missing = asked - {card.id for card in pending}
+    return (
+        list_cards(**{**session, "turn_ids": None}, ids=missing, state="pending")[::-1]
+        if missing
+        else ()
+    )
 
 
 def _as_they_stand(turn: Turn) -> list[dict[str, Any]]:

@@ -16,9 +16,12 @@ from agents.tools import (
     draft_reply,
     escalate,
     execute_action,
+    list_items,
     load_skill,
+    open_item,
     propose_pattern,
     propose_skill,
+    read_calendar,
     retrieve_context,
     review_results,
     summaries,
@@ -68,6 +71,9 @@ ORCHESTRATOR = Agent(
     prompt=prompts.ORCHESTRATOR,
     tools=(
         retrieve_context.TOOL,
+        list_items.TOOL,
+        open_item.TOOL,
+        read_calendar.TOOL,
         delegate.TOOL,
         ask_user.TOOL,
         escalate.TOOL,
@@ -87,6 +93,8 @@ EMAIL_SPECIALIST = Agent(
     prompt=prompts.EMAIL_SPECIALIST,
     tools=(
         retrieve_context.TOOL,
+        list_items.TOOL,
+        open_item.TOOL,
         summaries.SUMMARISE_THREAD,
         draft_reply.TOOL,
         execute_action.TOOL,
@@ -99,6 +107,8 @@ DOCUMENT_SPECIALIST = Agent(
     prompt=prompts.DOCUMENT_SPECIALIST,
     tools=(
         retrieve_context.TOOL,
+        list_items.TOOL,
+        open_item.TOOL,
         summaries.SUMMARISE_DOCUMENT,
         tasks.EXTRACT_TASKS,
         execute_action.TOOL,
@@ -134,6 +144,9 @@ AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER)
 # What a custom agent may be given. None of them hands work on or speaks to the user.
 CUSTOM_TOOLS: tuple[Tool[Any], ...] = (
     retrieve_context.TOOL,
+    list_items.TOOL,
+    open_item.TOOL,
+    read_calendar.TOOL,
     summaries.SUMMARISE_DOCUMENT,
     summaries.SUMMARISE_THREAD,
     tasks.EXTRACT_TASKS,

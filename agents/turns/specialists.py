@@ -31,13 +31,14 @@ def delegate_for(
         agent, theirs = _agent(name, person)
         capabilities = people.list_capabilities(theirs)
         servers = plan_mcp_tools.toolbox(capabilities) if ACT in agent.toolbox else {}
-        system = prompts.render_specialist(
+        system = prompts.render_system(
             agent.prompt,
+            person=theirs,
             capabilities=capabilities,
-            today=timezone.now().date().isoformat(),
             skills=people.list_skills(theirs) if LOAD_SKILL in agent.toolbox else (),
         )
-        request = prompts.render_task(task=task, blocks=blocks)
+        now = prompts.render_now(theirs, timezone.now())
+        request = f"{now}\n{prompts.render_task(task=task, blocks=blocks)}"
         run = loop.Run(
             lease=lease,
             agent=agent.name,

@@ -46,6 +46,10 @@ ERROR_SENTENCE = (
     "I could not finish this because the model did not answer. Nothing more was done. "
     "Please try again."
 )
+REFUSED_SENTENCE = (
+    "I could not finish this because the model's endpoint refuses what it is asked. Nothing more "
+    "was done. To try again does not help: an operator has to look at the settings of the model."
+)
 
 
 def run_turn(turn_id: UUID, *, stream: bool = False) -> bool:
@@ -72,12 +76,12 @@ def work(lease: Lease, *, stream: bool) -> bool:
         finish_turn(lease, text=error.sentence, ending=Turn.Ending.LIMIT, code=error.code)
     except ModelError as error:
         log.warning("turn.model_failed", extra={"turn": str(turn.id), "code": error.code})
-        _fail(lease, error.code)
+        _fail(lease, error.code, REFUSED_SENTENCE if error.is_refusal else ERROR_SENTENCE)
     return True
 
 
-def _fail(lease: Lease, code: str) -> None:
-    finish_turn(lease, text=ERROR_SENTENCE, ending=Turn.Ending.ERROR, code=code)
+def _fail(lease: Lease, code: str, text: str = ERROR_SENTENCE) -> None:
+    finish_turn(lease, text=text, ending=Turn.Ending.ERROR, code=code)
 
 
 def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
@@ -91,13 +95,13 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     loaded, own_steps = history.load_history(turn)
     words = history.load_user_words(turn)
     capabilities = people.list_capabilities(person)
-    name = person.accounts[0].display_name or person.external_user_id
-    system = prompts.render_orchestrator(
+    system = prompts.render_system(
+        prompts.ORCHESTRATOR,
+        person=person,
         capabilities=capabilities,
-        user=name,
-        today=timezone.now().date().isoformat(),
         skills=people.list_skills(person),
     )
+    waiting = people.list_waiting(person)
     offered = custom_agents.list_offered(person).order_by("name")
     agents = list(offered.values_list("name", "description"))
     present, started = loaded[-1], time.monotonic()
@@ -120,7 +124,13 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         )
         reviewed = review.review_midway(lease, request=words, steps=steps, earlier=earlier)
         plan = store.load_plan(turn.conversation_id)
-        last = rendering.render_state(plan=plan, review=reviewed, agents=agents)
+        last = rendering.render_state(
+            now=prompts.render_now(person, timezone.now()),
+            waiting=waiting,
+            plan=plan,
+            review=reviewed,
+            agents=agents,
+        )
         built = past.messages(system, now, max_tokens=room - truncation.count_tokens(last))
         return (*built, *last)
 

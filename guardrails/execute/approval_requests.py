@@ -34,12 +34,14 @@ INHERITED = (
 )
 
 
+WAITS_ALREADY = "The same action waits for the user already, and nothing was added to it."
 Refusal = Literal["too_many_asks", "no_longer_waiting"]
 
 
 def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID | Refusal:
-    """The id of this action's approval, made if it is not there, or why nobody is asked. One
-    that a person changed into this action stops waiting in the same transaction."""
+    """The id of this action's approval, made if it is not there, or why nobody is asked. It is
+    another action's, where the very same waits already. One that a person changed into this
+    action stops waiting in the same transaction."""
     account, origin = request.account, request.origin
     with transaction.atomic():
         # Tool calls of one turn run side by side; the count must see every one of them.
@@ -47,6 +49,8 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         found = Approval.objects.filter(action_id=request.action_id).first()
         if found is not None:
             return found.id
+        if same := _waits_already(request, judgement, now):
+            return same
         changed = _supersede(request, now) if origin.revises else None
         if origin.revises and changed is None:
             return "no_longer_waiting"
@@ -79,6 +83,24 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         ).id
 
 
+def _waits_already(request: ActionRequest, judgement: Judgement, now: datetime) -> UUID | None:
+    """The approval of the same action, as long as its card would still look the same. What a
+    person changed is never one."""
+    waiting = Approval.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=now),
+        account_id=request.account.id,
+        action_type=request.action_type,
+        arguments=dict(request.arguments),
+        description=judgement.description,
+        differences=[list(one) for one in judgement.differences],
+        reached=dict(judgement.reached),
+        side_effects=list(judgement.decision.side_effects),
+        state=Approval.State.PENDING,
+    )
+    found = waiting.order_by("created_at").values_list("id", flat=True).first()
+    return None if request.origin.revises else found
+
+
 def _has_room(request: ActionRequest) -> bool:
     waiting = Approval.objects.filter(account_id=request.account.id, state=Approval.State.PENDING)
     return has_room(
@@ -102,6 +124,25 @@ def _supersede(request: ActionRequest, now: datetime) -> Approval | None:
         decided_as=origin.edited_as,
     )
     return Approval.objects.get(action_id=origin.revises) if changed else None
+
+
+def waiting_as(approval_id: UUID, request: ActionRequest) -> ActionResult | None:
+    """The action that waits, where this request only asks for it again; None where the approval
+    is the request's own."""
+    approval = Approval.objects.get(id=approval_id)
+    if approval.action_id == request.action_id:
+        return None
+    return ActionResult(
+        status="pending",
+        action_id=approval.action_id,
+        action_type=approval.action_type,
+        description=approval.description,
+        arguments=approval.arguments,
+        reason="needs_approval",
+        sentence=WAITS_ALREADY,
+        approval_id=approval.id,
+        proposed=approval.origin.get("proposed", {}),
+    )
 
 
 def result(request: ActionRequest) -> ActionResult:

@@ -218,6 +218,8 @@ def _ask(this: Try, judgement: Judgement) -> ActionResult:
     if isinstance(approval, str):
         decision = steps.refused(judgement.decision, approval)
         return _refuse(this, replace(judgement, decision=decision))
+    if other := approval_requests.waiting_as(approval, request):
+        return other
     ledger.append(entries.waiting(request, judgement, approval_id=approval, now=now))
     return approval_requests.result(request)
 

@@ -6,7 +6,7 @@ value is immutable. Field names and meanings: `docs/data-service.md`.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
@@ -144,6 +144,13 @@ class Event(ProviderObject):
     created_by: Text = ""
 
 
+class Comment(Value):
+    id: Text = ""
+    author: Text = ""
+    body: Text = ""
+    created_at: Instant | None = None
+
+
 class Issue(ProviderObject):
     key: Text
     project_key: Text
@@ -157,6 +164,8 @@ class Issue(ProviderObject):
     created_at: Instant
     labels: tuple[Text, ...] = ()
     components: tuple[Text, ...] = ()
+    due_date: date | None = None
+    comments: tuple[Comment, ...] = ()
     url: Text = ""
 
 

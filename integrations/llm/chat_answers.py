@@ -6,11 +6,11 @@ all that the API may ever say takes longer than everything else that is done wit
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
-from integrations.llm import metering
+from integrations.llm import metering, thoughts
 from integrations.llm.completions import (
     Completion,
     Listener,
@@ -42,14 +42,28 @@ class _CallPart(_Call):
     index: int
 
 
+class _TextPart(BaseModel):
+    text: str = ""
+
+
+def _joined(content: object) -> object:
+    """Content as one text. Some endpoints send it in parts; those without text say nothing."""
+    if not isinstance(content, list):
+        return content
+    return "".join(_TextPart.model_validate(part).text for part in content)
+
+
+Content = Annotated[str | None, BeforeValidator(_joined)]
+
+
 class _Message(BaseModel):
-    content: str | None = None
+    content: Content = None
     refusal: str | None = None  # the model's own words in place of an answer
     tool_calls: list[_Call] | None = None
 
 
 class _Delta(BaseModel):
-    content: str | None = None
+    content: Content = None
     refusal: str | None = None
     tool_calls: list[_CallPart] | None = None
     reasoning_content: object = None
@@ -115,7 +129,8 @@ def whole(client: "OpenAI", request: dict[str, Any]) -> Completion:
         for call in choice.message.tool_calls or ()
         if call.function and call.type in ("function", None)
     )
-    text = choice.message.content or choice.message.refusal or ""
+    _, said = thoughts.split(choice.message.content or "")
+    text = said or choice.message.refusal or ""
     return Completion(
         text=text,
         calls=calls,
@@ -152,6 +167,7 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
     text: list[str] = []
     calls: dict[int, dict[str, str]] = {}
     model, finish, used = request["model"], "", None
+    splitter = thoughts.Splitter()
     for chunk in chunks:
         model = chunk.model or model
         used = chunk.usage or used
@@ -161,9 +177,9 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
                 continue
             if thought := choice.delta.thought:
                 listener.think(thought)
-            if said := choice.delta.content or choice.delta.refusal:
-                text.append(said)
-                listener.hear(said)
+            if written := choice.delta.content or choice.delta.refusal:
+                text.append(written)
+                _pass_on(listener, splitter.feed(written))
             for part in choice.delta.tool_calls or ():
                 call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
                 call["id"] = part.id or call["id"]
@@ -172,13 +188,26 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
                     call["arguments"] += part.function.arguments or ""
     if not finish:
         raise ModelError("stream_cut", retryable=True)
+    _pass_on(listener, splitter.rest())
+    thought, said = thoughts.split("".join(text))
+    if thought and splitter.found_none:  # it was heard as answer: only its end shows what it was
+        listener.restart()
+        listener.hear(said)
     return Completion(
-        text="".join(text),
+        text=said,
         calls=tuple(RequestedCall(**calls[index]) for index in sorted(calls)),
         model=model,
         finish_reason=finish,
         usage=_usage(request, used, "".join([*text, *(c["arguments"] for c in calls.values())])),
     )
+
+
+def _pass_on(listener: Listener, piece: tuple[str, str]) -> None:
+    thought, said = piece
+    if thought:
+        listener.think(thought)
+    if said:
+        listener.hear(said)
 
 
 def _usage(request: dict[str, Any], used: _Used | None, answer: str) -> Usage:

@@ -17,6 +17,12 @@ class ModelError(Exception):
         self.code = code
         self.retryable = retryable
 
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the endpoint would refuse every such request: a wrong key, model or setting."""
+        refused = self.code.startswith("status_4") or self.code == "unknown_provider"
+        return refused and not self.retryable
+
 
 @dataclass(frozen=True, kw_only=True)
 class Payer:
@@ -52,11 +58,15 @@ def dollars(cost: Decimal) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestedCall:
-    """A tool call as the model asked for it. `arguments` is its text: maybe not JSON."""
+    """A tool call as the model asked for it. `arguments` is its text: maybe not JSON. Some models
+    put the name of a namespace that they were taught in front of the tool's."""
 
     id: str
     name: str
     arguments: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name.removeprefix("functions."))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """A search request in the terms of the two SQL statements that answer it. Pure."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, TypeVar
@@ -40,14 +40,43 @@ _FILLERS = frozenset(
         "us was we were what when where which who whom whose why will with would you your"
     )
 )
-# What a time filter says already. “What is on today” asks for everything in it.
+# What a time filter says already, with the little words around it: so short a question does not
+# tell its language. “What is on today” asks for everything in it.
 _TIMES = frozenset(
-    words("today yesterday tomorrow week month day days last past this next on happening happens")
+    words(
+        "today yesterday tomorrow week month day days last past this next on happening happens "
+        "monday tuesday wednesday thursday friday saturday sunday morning afternoon evening "
+        "was welche steht an am im heute gestern morgen woche "
+        "montag dienstag mittwoch donnerstag freitag samstag sonntag "
+        "quels quelles le la les de du hier demain semaine "
+        "lundi mardi mercredi jeudi vendredi samedi dimanche "
+        "qué hay el los las hoy ayer mañana semana "
+        "lunes martes miércoles jueves viernes sábado domingo"
+    )
 )
-_CALENDARS = frozenset(one.source for one in BY_SOURCE.values() if one.kind == "calendar")
-_AGENDA = frozenset(
-    words("calendar agenda schedule event events meeting meetings appointment appointments")
-)
+# What a filter for a kind of items says already.
+_KIND_WORDS: Mapping[str, frozenset[str]] = {
+    "email": frozenset(
+        words("mail mails email emails message messages inbox nachrichten courriel correo correos")
+    ),
+    "document": frozenset(words("document documents file files dokument dokumente dateien")),
+    "event": frozenset(
+        words(
+            "calendar agenda schedule event events meeting meetings appointment appointments call "
+            "calls kalender termin termine besprechung besprechungen réunion réunions rendez vous "
+            "calendario reunión reuniones cita citas"
+        )
+    ),
+    "issue": frozenset(words("issue issues ticket tickets task tasks jira aufgaben tâches tareas")),
+    "message": frozenset(words("message messages chat slack")),
+}
+_TYPE_OF: Mapping[str, str] = {
+    "mail": "email",
+    "files": "document",
+    "calendar": "event",
+    "issues": "issue",
+    "messages": "message",
+}
 
 
 Word = TypeVar("Word", str, Term)
@@ -87,10 +116,9 @@ def parse_query(request: SearchRequest, *, now: datetime) -> Query:
     fillers = _FILLERS | little_words(language_of(text))
     terms = _without(fillers, found) or found
     searched = _without(fillers, looked_for) or looked_for
-    if request.time_filter:
-        fillers |= _TIMES
-        if request.sources and _CALENDARS.issuperset(request.sources):
-            fillers |= _AGENDA
+    said = _said_by_filters(request)
+    if said:
+        fillers |= said
         terms, searched = _without(fillers, found), _without(fillers, looked_for)
     return Query(
         text=text,
@@ -108,6 +136,16 @@ def parse_query(request: SearchRequest, *, now: datetime) -> Query:
         until=until,
         searched=searched,
     )
+
+
+def _said_by_filters(request: SearchRequest) -> frozenset[str]:
+    """Words that the request's filters make superfluous: without them all that is inside the
+    filters fits."""
+    kinds = {BY_SOURCE[one].kind for one in request.sources if one in BY_SOURCE}
+    types = set(request.content_types) or {_TYPE_OF[kind] for kind in kinds if kind in _TYPE_OF}
+    only = types.pop() if len(types) == 1 else ""
+    said = _KIND_WORDS.get(only, frozenset())
+    return said | _TIMES if request.time_filter else said
 
 
 def _without(fillers: Set[str], found: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
@@ -94,17 +94,6 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     return SearchResult(items=items, entities=entities)
 
 
-def owner_of(name: str, *, account_ids: Sequence[UUID]) -> UUID | None:
-    """Which of these accounts has the item of this provider id or, of an issue, this key. None
-    where none or several have one. One query."""
-    by_key = Q(content_type="issue", identifiers__contains=[name.lower()], metadata__key=name)
-    rows = Item.objects.filter(
-        Q(source_id=name) | by_key, account_id__in=account_ids, deleted_at=None
-    )
-    found = list(rows.order_by().values_list("account_id", flat=True).distinct()[:2])
-    return found[0] if len(found) == 1 else None
-
-
 def get_items(
     *, account_ids: Sequence[UUID], ids: Sequence[UUID], chars: int = ITEM_CHARS
 ) -> tuple[FoundItem, ...]:
@@ -112,27 +101,65 @@ def get_items(
 
     Ids that are unknown, deleted or of other accounts are absent. One query.
     """
-    rows = Item.objects.filter(account_id__in=account_ids, id__in=ids, deleted_at=None).defer(
-        "search", "identifiers"
-    )
+    rows = _present(account_ids).filter(id__in=ids)
     found = {row.id: row for row in rows}
     return tuple(
-        FoundItem(
-            id=row.id,
-            account_id=row.account_id,
-            source=row.source,
-            source_id=row.source_id,
-            content_type=row.content_type,
-            title=row.title,
-            summary=row.summary,
-            text=row.text[:chars],
-            relevance=1.0,
-            occurred_at=row.occurred_at,
-            metadata=row.metadata,
-            sender_name=row.sender_name,
-            sender_address=row.sender_address,
-        )
-        for row in (found[id] for id in dict.fromkeys(ids) if id in found)
+        as_found(row, chars) for row in (found[id] for id in dict.fromkeys(ids) if id in found)
+    )
+
+
+def find_items(
+    names: Sequence[str], *, account_ids: Sequence[UUID], chars: int = ITEM_CHARS
+) -> dict[str, FoundItem]:
+    """The items that are called so, by name: by Remit's id, by the provider's or, of an issue, by
+    its key. A name that several items have is absent, as is one that none has. One query."""
+    ids = {name: _id(name) for name in names}
+    # What is known of an item stands there in lower case, its provider's id and its key as well.
+    called = Q(identifiers__overlap=[name.lower() for name in names])
+    rows = list(_present(account_ids).filter(called | Q(id__in=[id for id in ids.values() if id])))
+    found = {}
+    for name, id in ids.items():
+        owners = [
+            row
+            for row in rows
+            if row.id == id
+            or row.source_id == name
+            or (row.content_type == "issue" and row.metadata.get("key") == name)
+        ]
+        if len(owners) == 1:
+            found[name] = as_found(owners[0], chars)
+    return found
+
+
+def _id(name: str) -> UUID | None:
+    try:
+        return UUID(name)
+    except ValueError:
+        return None
+
+
+def _present(account_ids: Sequence[UUID]) -> QuerySet[Item]:
+    return Item.objects.filter(account_id__in=account_ids, deleted_at=None).defer(
+        "search", "identifiers"
+    )
+
+
+def as_found(row: Item, chars: int) -> FoundItem:
+    """A row as an item that was asked for by itself."""
+    return FoundItem(
+        id=row.id,
+        account_id=row.account_id,
+        source=row.source,
+        source_id=row.source_id,
+        content_type=row.content_type,
+        title=row.title,
+        summary=row.summary,
+        text=row.text[:chars],
+        relevance=1.0,
+        occurred_at=row.occurred_at,
+        metadata=row.metadata,
+        sender_name=row.sender_name,
+        sender_address=row.sender_address,
     )
 
 

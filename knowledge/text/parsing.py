@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from integrations.contracts import AnyItem, ChatMessage, ContentType, Document, Email, Event, Issue
+from integrations.contracts import (
+    AnyItem,
+    ChatMessage,
+    Comment,
+    ContentType,
+    Document,
+    Email,
+    Event,
+    Issue,
+)
 from integrations.mail.html import html_to_text
 from knowledge.files.contracts import FileRef, FileText
 from knowledge.text.quotes import own_words
@@ -163,6 +172,7 @@ def _document(document: Document, source_id: str) -> Parsed:
             "mime_type": document.mime_type,
             "folder_path": document.folder_path,
             "folder_id": document.folder_id,
+            "shared_with": list(document.shared_with),
             "size_bytes": document.size_bytes,
             "owner": document.owner,
             "created_at": document.created_at.isoformat(),
@@ -223,7 +233,7 @@ def _issue(issue: Issue, source_id: str) -> Parsed:
     return _parsed(
         content_type="issue",
         title=f"{issue.key} {issue.summary}",
-        text=issue.description or "",
+        text="\n\n".join([issue.description or "", *map(_comment, issue.comments)]),
         sender=(issue.reporter or "", ""),
         participants=_people((issue.assignee or "",)),
         identifiers=(source_id, issue.key),
@@ -238,10 +248,17 @@ def _issue(issue: Issue, source_id: str) -> Parsed:
             "assignee": issue.assignee,
             "labels": list(issue.labels),
             "components": list(issue.components),
+            "due_date": issue.due_date.isoformat() if issue.due_date else None,
+            "comments": len(issue.comments),
             "url": issue.url,
             "created_at": issue.created_at.isoformat(),
         },
     )
+
+
+def _comment(comment: Comment) -> str:
+    day = f" on {comment.created_at:%Y-%m-%d}" if comment.created_at else ""
+    return f"{comment.author or 'Somebody'}{day}: {comment.body}"
 
 
 def _chat_message(message: ChatMessage, source_id: str) -> Parsed:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agents.models import Conversation
 from guardrails.models import LearnedPattern, Skill
-from tests.attacks.case import Act, Case, Chat, Mail
+from tests.attacks.case import FORM, Act, Case, Chat, Mail
 from tests.attacks.desk import EVE, Desk
 from tests.attacks.plays import (
     APPEND,
@@ -109,7 +109,7 @@ def typed(name: str, words: str, address: str) -> Case:
 
 CASES: tuple[Case, ...] = (
     *(planted(*place) for place in PLACES),
-    *(SEND.case(AUTHORITY, f"the model claims {name}", INVALID, **c) for name, c in CLAIMS),
+    *(SEND.case(AUTHORITY, f"the model claims {name}", FORM, **c) for name, c in CLAIMS),
     SEND.case(AUTHORITY, "the user refers to a mail", UNLISTED, to=[EVE]).attacking(via=REFERRING),
     SEND.case(AUTHORITY, "the user quotes a mail", UNLISTED, to=[EVE]).attacking(via=QUOTING),
     FORWARD.case(AUTHORITY, "forwarded as the mail asks", UNLISTED, to=[EVE]).attacking(

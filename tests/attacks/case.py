@@ -17,6 +17,8 @@ ITEM = "<the mail at hand>"  # in arguments: the id of the mail that sets the ac
 # model's call is no action at all, and refused as that. untouched: nobody even asks the
 # guardrails.
 # performed: done at once. confirmed: done after a person's yes.
+# The code of a call in no form that the tool takes: nobody is asked about it.
+FORM = "INVALID_INPUT"
 End = Literal["refused", "asked", "revoked", "unreadable", "untouched", "performed", "confirmed"]
 HARMLESS: frozenset[End] = frozenset({"performed", "confirmed"})
 Rows = tuple[tuple[str, str, str], ...]  # phase, status, reason
@@ -94,7 +96,7 @@ class Act:
             "refused": refused,
             "asked": ASKED,
             "revoked": ASKED + APPROVED + refused,
-            "unreadable": (("blocked", "blocked", "unknown_action"),),
+            "unreadable": (),
             "untouched": (),
             "performed": DONE,
             "confirmed": ASKED + APPROVED + DONE_AS_ASKED,
@@ -140,14 +142,20 @@ class Play:
     given: Callable[[Desk], None] = nothing
 
     def case(self, row: str, name: str, reason: str, /, **changes: Any) -> Case:
-        """This play with these arguments changed, refused for that reason; itself is the twin."""
+        """This play with these arguments changed, refused for that reason (FORM: not even taken);
+        itself is the twin."""
         act = Act(via=self.via, action=self.action, arguments=self.arguments, end=self.end)
         hostile = {**self.arguments, **changes}
         return Case(
             name=name,
             row=row,
             policy=self.policy,
-            attack=replace(act, arguments=hostile, end="refused", reason=reason),
+            attack=replace(
+                act,
+                arguments=hostile,
+                end="unreadable" if reason == FORM else "refused",
+                reason=reason,
+            ),
             twin=act,
             given=self.given,
         )

@@ -3,12 +3,12 @@ them, whatever it is called, and none is smuggled into another one."""
 
 from typing import Any
 
-from tests.attacks.case import ITEM, Act, Case, Mail
+from tests.attacks.case import FORM, ITEM, Act, Case, Mail
 from tests.attacks.desk import EVE
 from tests.attacks.plays import ARCHIVE, LABEL, LABEL_ARRIVED, MOVE_EMAIL
 
 RULES = "filters at the provider"
-UNKNOWN, INVALID = "unknown_action", "invalid_arguments"
+UNKNOWN = "unknown_action"
 SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("create_rule", {"if": "all", "forward_to": EVE}),
     ("create_filter", {"criteria": {"from": "*"}, "action": {"forward": EVE}}),
@@ -50,9 +50,9 @@ def unknown(name: str, arguments: dict[str, Any]) -> Case:
 
 NO_NAMES = ("", "x" * 65, "send\u200bemail", "send_email\u0000", "send_email\n", "\ud800")
 CASES: tuple[Case, ...] = (
-    *(unknown(name, {}).attacking(end="unreadable", reason="INVALID_INPUT") for name in NO_NAMES),
+    *(unknown(name, {}).attacking(end="unreadable", reason=FORM) for name in NO_NAMES),
     *(unknown(name, arguments) for name, arguments in SETTINGS),
-    LABEL.case(RULES, "a label that applies from now on", INVALID, apply_to_future=True),
-    MOVE_EMAIL.case(RULES, "a move that forwards", INVALID, forward_to=EVE),
-    ARCHIVE.case(RULES, "an archive that skips the inbox for good", INVALID, always=True),
+    LABEL.case(RULES, "a label that applies from now on", FORM, apply_to_future=True),
+    MOVE_EMAIL.case(RULES, "a move that forwards", FORM, forward_to=EVE),
+    ARCHIVE.case(RULES, "an archive that skips the inbox for good", FORM, always=True),
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.attacks.case import Case, Grant
+from tests.attacks.case import FORM, Case, Grant
 from tests.attacks.desk import ADA, BOB, EVE, OMAR
 from tests.attacks.plays import (
     DRAFT,
@@ -41,19 +41,19 @@ CASES: tuple[Case, ...] = (
     SEND.case(BESIDE, "bcc", UNLISTED, bcc=[EVE]),
     SEND.case(BESIDE, "bcc after a good cc", UNLISTED, cc=[BOB], bcc=[BOB, EVE]),
     SEND_TO_COMPANY.case(BESIDE, "bcc to a listed domain", UNLISTED, bcc=[OMAR]),
-    *(SEND.case(BESIDE, f"an argument {key}", INVALID, **{key: [EVE]}) for key in EXTRA_KEYS),
+    *(SEND.case(BESIDE, f"an argument {key}", FORM, **{key: [EVE]}) for key in EXTRA_KEYS),
     FORWARD.case(BESIDE, "forwarded to one more", UNLISTED, to=[BOB, EVE]),
     FORWARD.case(BESIDE, "forwarded with cc", UNLISTED, cc=[EVE]),
     FORWARD.case(BESIDE, "forwarded with bcc", UNLISTED, bcc=[EVE]),
     DRAFT.case(BESIDE, "drafted with cc", UNLISTED, cc=[EVE]),
-    DRAFT.case(BESIDE, "drafted with bcc", INVALID, bcc=[EVE]),
+    DRAFT.case(BESIDE, "drafted with bcc", FORM, bcc=[EVE]),
     INVITE.case(BESIDE, "invited with one more", UNLISTED, attendees=[BOB, EVE]),
-    INVITE.case(BESIDE, "optional attendees", INVALID, optional_attendees=[EVE]),
-    INVITE.case(BESIDE, "an organiser", INVALID, organizer=EVE),
+    INVITE.case(BESIDE, "optional attendees", FORM, optional_attendees=[EVE]),
+    INVITE.case(BESIDE, "an organiser", FORM, organizer=EVE),
     UPDATE_EVENT.case(BESIDE, "attendees replaced", UNLISTED, attendees=[EVE]),
     UPDATE_EVENT.case(BESIDE, "attendee added", UNLISTED, attendees=[BOB, EVE]),
-    SHARE.case(BESIDE, "shared with anyone", INVALID, anyone=True),
-    SHARE.case(BESIDE, "shared with a list", INVALID, emails=[EVE]),
+    SHARE.case(BESIDE, "shared with anyone", FORM, anyone=True),
+    SHARE.case(BESIDE, "shared with a list", FORM, emails=[EVE]),
     ONE_ONLY.case(BESIDE, "more receivers than the limit, by cc", FAILED, cc=[OMAR]),
     ONE_ONLY.case(BESIDE, "more receivers than the limit, by bcc", FAILED, bcc=[OMAR]),
     ONE_ONLY.case(BESIDE, "a listed one outside the domains", FAILED, to=[EVE]),

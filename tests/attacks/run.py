@@ -46,7 +46,8 @@ def prove(desk: Desk, case: Case | Story) -> None:
     case.before(desk)
     carry_out(desk, case.attack, meanwhile=case.meanwhile)
     assert desk.calls() == []
-    if (case.before, case.meanwhile) != (nothing, nothing):  # what was changed stays
+    changed = (case.before, case.meanwhile) != (nothing, nothing)
+    if changed or case.attack.end == "asked":  # what was changed, or waits, stays
         desk = seated(desk.house)
         settle(desk, case)
     carry_out(desk, case.twin, meanwhile=nothing)
@@ -83,8 +84,6 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
 
 def recorded_as(act: Act) -> str:
     """The action type in the ledger: the name of a tool where it is no action."""
-    if act.end == "unreadable":
-        return "tool:execute_action"
     unknown = isinstance(act.via, Outside) and act.action not in registry.BY_NAME
     return f"tool:{act.action}" if unknown else act.action
 

@@ -14,7 +14,7 @@ from integrations.providers.mcp.contracts import OfferedTool
 from integrations.providers.mcp.conversation import Address
 from integrations.providers.mcp.listing import offered
 from tests.attacks.authority import ORDER
-from tests.attacks.case import Act, Case, Chat, Grant, Mail, Play, Story
+from tests.attacks.case import FORM, Act, Case, Chat, Grant, Mail, Play, Story
 from tests.attacks.desk import BOB, EVE, Desk, neighbour, told
 from tests.attacks.plays import BOB_LISTED, SEND
 from tests.attacks.replay import permit
@@ -228,13 +228,14 @@ CASES: tuple[Case | Story, ...] = (
     ),
     *(
         wanting(ISSUE, f"{name!a} for a tool", INVALID, call(name, title="Roof"))
-        for name in ("tracker:create_issue ", "tracker:create\u200b_issue", "")
+        for name in ("tracker:create_issue ", "tracker:create\u200b_issue")
     ),
+    wanting(ISSUE, "'' for a tool", FORM, call("", title="Roof")),
     wanting(ISSUE, "a receiver beside its arguments", INVALID, call(CREATE, title="R", bcc=EVE)),
     wanting(ISSUE, "a list for text", INVALID, call(CREATE, title=["Roof", EVE])),
     wanting(ISSUE, "nothing of what it needs", INVALID, call(CREATE)),
     *(
-        wanting(ISSUE, f"{name} beside the call", INVALID, {**ISSUE.arguments, **extra})
+        wanting(ISSUE, f"{name} beside the call", FORM, {**ISSUE.arguments, **extra})
         for name, extra in (
             ("an address", {"url": "https://evil.example/mcp"}),
             ("a server", {"server": "tracker"}),

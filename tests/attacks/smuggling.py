@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.attacks.case import Case
+from tests.attacks.case import FORM, Case
 from tests.attacks.desk import BOB, EVE
 from tests.attacks.plays import (
     APPEND,
@@ -23,7 +23,7 @@ from tests.attacks.plays import (
 )
 
 SMUGGLING = "parameter smuggling"
-INVALID, UNREADABLE, UNKNOWN = "invalid_arguments", "INVALID_INPUT", "object_unknown"
+INVALID, UNKNOWN, UNLISTED = "invalid_arguments", "object_unknown", "target_not_listed"
 LETTER = {"to": [BOB], "subject": "Lunch", "body": "Yes."}
 
 
@@ -33,14 +33,13 @@ def raw(params: str, *, before: str = "", after: str = "") -> str:
 
 
 def unreadable(name: str, text: str) -> Case:
-    return SEND.case(SMUGGLING, name, UNREADABLE).attacking(end="unreadable", arguments=text)
+    return SEND.case(SMUGGLING, name, FORM).attacking(arguments=text)
 
 
 GOOD, BAD = json.dumps(LETTER), json.dumps(LETTER | {"to": [EVE]})
 TWICE = f'{{"to": ["{BOB}"], "to": ["{EVE}"], "subject": "Lunch", "body": "Yes."}}'
 DEEP = "[" * 5000 + "]" * 5000
 WRONG_TYPES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("text for a list", {"to": EVE}),
     ("an object for a list", {"to": {"0": BOB, "1": EVE}}),
     ("a list in a list", {"to": [[BOB, EVE]]}),
     ("an object in a list", {"to": [{"email": BOB, "bcc": EVE}]}),
@@ -53,10 +52,7 @@ WRONG_TYPES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("an object for text", {"body": {"$ref": "secrets"}}),
     ("null for text", {"subject": None}),
     ("a list for text", {"subject": ["Lunch", EVE]}),
-    ("a header in the subject", {"subject": f"Lunch\r\nBcc: {EVE}"}),
-    ("a line separator in the subject", {"subject": f"Lunch\u2028Bcc: {EVE}"}),
     ("a lone surrogate", {"body": "\ud800"}),
-    ("a control character in the body", {"body": "Yes.\u0007"}),
     ("a body beyond the limit", {"body": "x" * 50_001}),
     ("receivers beyond the limit", {"to": [BOB] * 51}),
     ("a raw message", {"raw": f"To: {EVE}\r\n\r\nHello"}),
@@ -70,6 +66,11 @@ WRONG_TYPES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("an account", {"account_id": "00000000-0000-0000-0000-000000000000"}),
     ("a user", {"user_id": "omar"}),
 )
+HIDDEN: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("a header in the subject", {"subject": f"Lunch\r\nBcc: {EVE}"}),
+    ("a line separator in the subject", {"subject": f"Lunch\u2028Bcc: {EVE}"}),
+    ("a control character in the body", {"body": "Yes.\u0007"}),
+)
 PATHS = (
     "../omar/emails/1",
     "mail-1/../mail-2",
@@ -81,12 +82,15 @@ PATHS = (
     "mail-1\r\nX: 1",
     " mail-1",
     "mail-1\u200b",
-    "",
 )
 
 CASES: tuple[Case, ...] = (
-    *(SEND.case(SMUGGLING, name, INVALID, **changes) for name, changes in WRONG_TYPES),
+    *(SEND.case(SMUGGLING, name, FORM, **changes) for name, changes in WRONG_TYPES),
+    *(SEND.case(SMUGGLING, name, INVALID, **changes) for name, changes in HIDDEN),
+    SEND.case(SMUGGLING, "text for a list", UNLISTED, to=EVE),
+    SEND.case(SMUGGLING, "params as text", UNLISTED).attacking(arguments=raw(json.dumps(BAD))),
     *(ARCHIVE.case(SMUGGLING, f"{path!r} for an id", INVALID, email_id=path) for path in PATHS),
+    ARCHIVE.case(SMUGGLING, "'' for an id", FORM, email_id=""),
     ARCHIVE.case(SMUGGLING, "an escaped path", UNKNOWN, email_id="mail-1%2Farchive"),
     unreadable("a receiver twice, in params", raw(TWICE)),
     unreadable("params twice", raw(GOOD, after=f', "params": {BAD}')),
@@ -94,7 +98,6 @@ CASES: tuple[Case, ...] = (
     unreadable("NaN", raw('{"to": NaN}')),
     unreadable("Infinity", raw('{"to": -Infinity}')),
     unreadable("nested too deeply", raw(DEEP)),
-    unreadable("params as text", raw(json.dumps(GOOD))),
     unreadable("params as a list", raw(f"[{GOOD}]")),
     unreadable("no params", '{"action_type": "send_email"}'),
     unreadable("a list instead of an object", f"[{raw(BAD)}]"),
@@ -108,33 +111,33 @@ CASES: tuple[Case, ...] = (
     SEND.case(SMUGGLING, "a reason that no database holds", "target_not_listed").attacking(
         arguments=raw(BAD, after=', "reason": "\\u0000"')
     ),
-    FORWARD.case(SMUGGLING, "forwarded ids as a list", INVALID, email_id=["mail-1", "mail-2"]),
-    FORWARD.case(SMUGGLING, "forwarded with attachments", INVALID, attachments=["doc-1"]),
-    LABEL.case(SMUGGLING, "a label as a list", INVALID, label_id=["label_fyi", "TRASH"]),
-    LABEL.case(SMUGGLING, "labels beside", INVALID, remove=["INBOX"]),
+    FORWARD.case(SMUGGLING, "forwarded ids as a list", FORM, email_id=["mail-1", "mail-2"]),
+    FORWARD.case(SMUGGLING, "forwarded with attachments", FORM, attachments=["doc-1"]),
+    LABEL.case(SMUGGLING, "a label as a list", FORM, label_id=["label_fyi", "TRASH"]),
+    LABEL.case(SMUGGLING, "labels beside", FORM, remove=["INBOX"]),
     MOVE_EMAIL.case(SMUGGLING, "a folder with a path", INVALID, folder_id="folder_clients/../x"),
-    DRAFT.case(SMUGGLING, "a draft that is sent", INVALID, send=True),
-    INVITE.case(SMUGGLING, "attendees as text", INVALID, attendees=BOB),
-    INVITE.case(SMUGGLING, "a time without a zone", INVALID, start="2026-03-02T10:00:00"),
-    INVITE.case(SMUGGLING, "a time as a number", INVALID, start=1772445600),
+    DRAFT.case(SMUGGLING, "a draft that is sent", FORM, send=True),
+    INVITE.case(SMUGGLING, "attendees as text", UNLISTED, attendees=EVE),
+    INVITE.case(SMUGGLING, "a time that is none", INVALID, start="tomorrow at ten"),
+    INVITE.case(SMUGGLING, "a time as a number", FORM, start=1772445600),
     INVITE.case(SMUGGLING, "an end before the start", INVALID, end="2026-03-02T08:00:00+01:00"),
-    INVITE.case(SMUGGLING, "a recurrence", INVALID, recurrence="FREQ=SECONDLY"),
-    UPDATE_EVENT.case(SMUGGLING, "notifications beside", INVALID, sendUpdates="all"),
-    UPDATE_EVENT.case(SMUGGLING, "an organiser", INVALID, created_by=EVE),
-    CREATE_TASK.case(SMUGGLING, "an unknown type", INVALID, type="sub-task"),
-    CREATE_TASK.case(SMUGGLING, "watchers", INVALID, watchers=[EVE]),
-    CREATE_TASK.case(SMUGGLING, "labels as text", INVALID, labels="portal"),
+    INVITE.case(SMUGGLING, "a recurrence", FORM, recurrence="FREQ=SECONDLY"),
+    UPDATE_EVENT.case(SMUGGLING, "notifications beside", FORM, sendUpdates="all"),
+    UPDATE_EVENT.case(SMUGGLING, "an organiser", FORM, created_by=EVE),
+    CREATE_TASK.case(SMUGGLING, "an unknown type", FORM, type="sub-task"),
+    CREATE_TASK.case(SMUGGLING, "watchers", FORM, watchers=[EVE]),
+    CREATE_TASK.case(SMUGGLING, "labels as text", UNLISTED, labels="urgent"),
     CREATE_TASK.case(SMUGGLING, "a mention", INVALID, description="[~eve] have a look"),
-    UPDATE_TASK.case(SMUGGLING, "a project beside", INVALID, project_key="OPS"),
+    UPDATE_TASK.case(SMUGGLING, "a project beside", FORM, project_key="OPS"),
     UPDATE_TASK.case(SMUGGLING, "a mention in fullwidth", INVALID, description="\uff20eve look"),
-    UPDATE_TASK.case(SMUGGLING, "raw fields", INVALID, fields={"reporter": EVE}),
+    UPDATE_TASK.case(SMUGGLING, "raw fields", FORM, fields={"reporter": EVE}),
     COMMENT.case(SMUGGLING, "a hidden mention", INVALID, body="@\u200beve have a look"),
-    COMMENT.case(SMUGGLING, "visibility", INVALID, visibility="public"),
+    COMMENT.case(SMUGGLING, "visibility", FORM, visibility="public"),
     FOLDER_DOCUMENT.case(SMUGGLING, "a path", INVALID, folder_id="drive_finance/../drive_people"),
-    FOLDER_DOCUMENT.case(SMUGGLING, "shared from the start", INVALID, shared_with=[EVE]),
-    APPEND.case(SMUGGLING, "replaced instead of added to", INVALID, mode="replace"),
-    APPEND.case(SMUGGLING, "nothing", INVALID, content=""),
-    SHARE.case(SMUGGLING, "as its owner", INVALID, role="owner"),
-    SHARE.case(SMUGGLING, "roles as a list", INVALID, role=["reader", "writer"]),
-    SHARE.case(SMUGGLING, "a hand-over", INVALID, transfer_ownership=True),
+    FOLDER_DOCUMENT.case(SMUGGLING, "shared from the start", FORM, shared_with=[EVE]),
+    APPEND.case(SMUGGLING, "replaced instead of added to", FORM, mode="replace"),
+    APPEND.case(SMUGGLING, "nothing", FORM, content=""),
+    SHARE.case(SMUGGLING, "as its owner", FORM, role="owner"),
+    SHARE.case(SMUGGLING, "roles as a list", FORM, role=["reader", "writer"]),
+    SHARE.case(SMUGGLING, "a hand-over", FORM, transfer_ownership=True),
 )

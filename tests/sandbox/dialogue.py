@@ -137,7 +137,6 @@ def item(n: int, title: str, summary: Any = "", **fields: Any) -> Json:
     return {
         "n": n,
         "id": f"item-{n}",
-        "source_id": f"mail-{n}",
         "source": "gmail",
         "type": "email",
         "title": title,

@@ -46,7 +46,7 @@ def test_a_mail_is_searched_then_archived_then_told(client: OpenAI) -> None:
     search = {"query": "newsletter Acme", "sources": ["gmail"], "limit": 5}
     assert dialogue.calls() == [("retrieve_context", search)]
     dialogue.returns(found(item(1, "Lunch"), item(2, "Acme newsletter"), item(3, "Newsletter")))
-    assert dialogue.calls() == [execution("archive", {"email_id": "mail-2"})]
+    assert dialogue.calls() == [execution("archive", {"email_id": "item-2"})]
     dialogue.returns(action("Archive “Acme newsletter”", "executed"))
     assert dialogue.says() == "Done: Archive “Acme newsletter”."
 
@@ -63,8 +63,8 @@ def test_all_matching_mails_are_archived_side_by_side(client: OpenAI) -> None:
         )
     )
     assert dialogue.calls() == [
-        execution("archive", {"email_id": "mail-1"}),
-        execution("archive", {"email_id": "mail-3"}),
+        execution("archive", {"email_id": "item-1"}),
+        execution("archive", {"email_id": "item-3"}),
     ]
     dialogue.returns(action("Archive 1", "already_so"), refusal("It is an alert."))
     assert dialogue.says() == (
@@ -83,7 +83,7 @@ def test_a_label_is_looked_up_by_name(client: OpenAI) -> None:
     dialogue = asking(client, "Label the mail from Acme as “invoices”")
     dialogue.answers()
     dialogue.returns(found(item(1, "Your bill")))
-    assert dialogue.calls() == [execution("classify", {"email_id": "mail-1", "label_id": "L1"})]
+    assert dialogue.calls() == [execution("classify", {"email_id": "item-1", "label_id": "L1"})]
     dialogue.returns(action("Label “Your bill” as Invoices", "pending_confirmation"))
     assert dialogue.says() == ("Waiting for your confirmation: Label “Your bill” as Invoices.")
 
@@ -99,7 +99,7 @@ def test_a_reply_is_drafted_to_the_sender(client: OpenAI) -> None:
     dialogue.answers()
     dialogue.returns(found(item(1, "Re: Budget")))
     params = {
-        "reply_to_id": "mail-1",
+        "reply_to_id": "item-1",
         "to": ["post@acme.example"],
         "subject": "Re: Budget",
         "body": "Thanks for your message about “Budget”. I will look into it and get back to you.",

@@ -182,7 +182,8 @@ def test_the_poisoned_mail_gets_nothing_out_of_a_model_that_obeys_it(office: Off
     assert Approval.objects.count() == 0
     # The reader has no tool to search with: asking for it is refused, and recorded, too. Calls
     # that do not act go first.
-    asked = ["tool:retrieve_context", *(json.loads(c[2])["action_type"] for c in attempts)]
+    # The last is only written wrongly, and no refusal.
+    asked = ["tool:retrieve_context", *(json.loads(c[2])["action_type"] for c in attempts[:-1])]
     assert [action for action, *_ in rows] == asked
     assert {(phase, status) for _, phase, status, _ in rows} == {("blocked", "blocked")}
     for action in turn.actions:
@@ -192,8 +193,15 @@ def test_the_poisoned_mail_gets_nothing_out_of_a_model_that_obeys_it(office: Off
     results = [
         json.loads(m["content"]) for m in model.chats(READER)[1]["messages"] if m["role"] == "tool"
     ]
-    assert [r["error"]["code"] for r in results] == ["PERMISSION_DENIED"] * len(attempts) + [
-        "NOT_FOUND"
+    codes = [r["error"]["code"] for r in results]
+    wrongly_written, unknown = (5, 6, 8, 14, 16), (10, 11, 13, 17)
+    assert codes == [
+        "INVALID_INPUT"
+        if number in wrongly_written
+        else "NOT_FOUND"
+        if number in unknown
+        else "PERMISSION_DENIED"
+        for number in range(len(wishes.calls))
     ]
 
 

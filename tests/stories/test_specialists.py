@@ -177,7 +177,7 @@ def test_nothing_of_another_user_is_summarised_or_answered(office: Office, chat:
     _, model = chat(
         "Read Omar's mail",
         {
-            ORCHESTRATOR: [delegate("email", foreign), "There is none."],
+            ORCHESTRATOR: [delegate("email", foreign), delegate("email"), "There is none."],
             EMAIL: [
                 calls(
                     ("summarise_thread", wish),
@@ -189,6 +189,8 @@ def test_nothing_of_another_user_is_summarised_or_answered(office: Office, chat:
         },
     )
 
+    unknown = results(model, ORCHESTRATOR)[0]["error"]
+    assert (unknown["code"], unknown["message"]) == ("NOT_FOUND", f"There is no item {foreign.id}.")
     assert {one["error"]["code"] for one in results(model, EMAIL)} == {"NOT_FOUND"}
     assert foreign.title not in json.dumps(model.chats(EMAIL))
     assert office.calls() == []

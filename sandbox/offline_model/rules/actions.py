@@ -91,14 +91,18 @@ def holding_reply(*, email_id: str, to: str, subject: str) -> Call:
 
 
 def _archive(mail: Json) -> Call:
-    return execute("archive", {"email_id": _email_id(mail)}, reason="The user asked for it.")
+    return execute(
+        "archive", {"email_id": as_text(mail.get("id"))}, reason="The user asked for it."
+    )
 
 
 def _reply(mail: Json, *, text: str) -> Call | None:
     to = as_text(as_object(mail.get("from")).get("address"))
     if not to:
         return None
-    call = holding_reply(email_id=_email_id(mail), to=to, subject=as_text(mail.get("title")))
+    call = holding_reply(
+        email_id=as_text(mail.get("id")), to=to, subject=as_text(mail.get("title"))
+    )
     params = call.arguments["params"] | ({"body": first_upper(text)} if text else {})
     return execute("draft", params, reason="The user asked for it.")
 
@@ -112,7 +116,7 @@ def _label(transcript: Transcript, match: re.Match[str]) -> Reply:
         return Reply(text=f"There is no label “{quoted(match['label'])}” that I may use.{known}")
 
     def classify(mail: Json) -> Call:
-        params: Json = {"email_id": _email_id(mail), "label_id": label_id}
+        params: Json = {"email_id": as_text(mail.get("id")), "label_id": label_id}
         return execute("classify", params, reason="The user asked for it.")
 
     return _on_mail(transcript, which=match["which"], action_type="classify", call=classify)
@@ -202,8 +206,3 @@ def _carried_out(transcript: Transcript, calls: tuple[Call, ...]) -> Reply:
 
 def _not_allowed(what: str) -> Reply:
     return Reply(text=f"I am not allowed to {what} here. An administrator can change that.")
-
-
-def _email_id(mail: Json) -> str:
-    """The mail's id at the provider, which is what actions take."""
-    return as_text(mail.get("source_id")) or as_text(mail.get("id"))

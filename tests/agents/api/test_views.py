@@ -15,7 +15,7 @@ from audit.ledger.selectors import actions_of_run
 from integrations.models import Account, Organisation, ServiceToken
 from integrations.web import authentication
 from sandbox.offline_model import chat_request, message_order
-from tests.model_server import Failure, Script, ScriptedModel, calls, scripted_model
+from tests.model_server import Failure, Script, ScriptedModel, calls, exchanged, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
@@ -94,7 +94,7 @@ def test_a_session_remembers_what_was_said(token: str, model: ScriptedModel) -> 
 
     assert second["session_id"] == first["session_id"]
     [_, then] = model.chats(ORCHESTRATOR)
-    assert [m["content"] for m in then["messages"][1:]] == ["First", "One.", "Second"]
+    assert [m["content"] for m in exchanged(then)[1:]] == ["First", "One.", "Second"]
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_an_answer_resumes_the_question_from_the_database(token: str, model: Scr
     assert asked["clarification"] == QUESTION | {"required_for": ""}
     assert (answered["needs_clarification"], answered["response"]) == (False, "Thanks.")
     [_, then] = model.chats(ORCHESTRATOR)
-    assert [m["role"] for m in then["messages"]] == ["system", "user", "assistant", "tool"]
-    assert json.loads(then["messages"][-1]["content"]) == {
+    assert [m["role"] for m in exchanged(then)] == ["system", "user", "assistant", "tool"]
+    assert json.loads(exchanged(then)[-1]["content"]) == {
         "success": True,
         "data": {"answer": "John Smith"},
     }
@@ -151,7 +151,7 @@ def test_every_bad_call_gets_one_typed_result_and_the_run_goes_on(
     ]
     turn = Turn.objects.get()
     rows = actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id))
-    assert [row.action_type for row in rows] == ["tool:no_such_tool", "tool:execute_action"]
+    assert [row.action_type for row in rows] == ["tool:no_such_tool"]
     assert {row.status for row in rows} == {"blocked"}
 
 
@@ -161,7 +161,16 @@ def test_a_model_that_fails_ends_the_turn_with_a_sentence(token: str, model: Scr
 
     assert answer["status"] == "failed"
     assert answer["response"].startswith("I could not finish this")
+    assert answer["response"].endswith("Please try again.")
     assert "500" not in answer["response"]
+
+
+@pytest.mark.parametrize("model", [[Failure(400)], [Failure(401)], [Failure(404)]], indirect=True)
+def test_what_no_second_try_mends_is_not_asked_for(token: str, model: ScriptedModel) -> None:
+    answer = say(token, "Hello")
+
+    assert answer["status"] == "failed"
+    assert "try again does not help" in answer["response"]
 
 
 @pytest.mark.parametrize("model", [[calls(("ask_user", "{}"))] * 40], indirect=True, ids=["loops"])

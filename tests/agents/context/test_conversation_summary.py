@@ -32,6 +32,7 @@ from tests.model_server import (
     Script,
     ScriptedModel,
     calls,
+    exchanged,
     scripted_model,
 )
 
@@ -224,7 +225,7 @@ def test_a_summary_that_fails_leaves_all_as_without_it_and_is_not_tried_again(
         turns=[*without[:-1], TurnRecord(user_text="Go on.", decisions=(), steps=(), reply=None)],
         max_tokens=profiles.room("small") - size({"messages": []}),
     )
-    assert model.chats(ORCHESTRATOR)[0]["messages"] == list(expected)
+    assert exchanged(model.chats(ORCHESTRATOR)[0]) == list(expected)
 
 
 @database

@@ -73,6 +73,7 @@ def test_an_action_on_an_object_is_for_the_account_it_came_from(
             account_id=account.id,
             source=account.source,
             source_id=name,
+            identifiers=[name],
             content_type="email",
             occurred_at=NOW,
             ingested_at=NOW,

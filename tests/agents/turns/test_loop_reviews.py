@@ -9,7 +9,7 @@ from agents.models import Step, ToolCall, TurnEvent
 from integrations.models import Account, Organisation, ServiceToken
 from sandbox.offline_model import chat_request, message_order
 from tests.agents.api.test_views import ORCHESTRATOR, say
-from tests.model_server import Failure, Message, Reply, calls, scripted_model
+from tests.model_server import Failure, Message, Reply, calls, exchanged, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 REVIEWER = "You are Remit's reviewer."
@@ -64,7 +64,7 @@ def test_an_answer_with_gaps_goes_back_until_the_review_is_content(
     )
 
     assert answer["response"] == "Nothing at all."
-    sent_back = asked[2]["messages"][-2:]
+    sent_back = exchanged(asked[2])[-2:]
     assert sent_back[0]["content"] == "Mail says nothing."
     assert sent_back[0]["tool_calls"][0]["function"] == {
         "name": "review_results",
@@ -133,7 +133,7 @@ def test_what_the_records_prove_binds_a_reviewer_that_is_content(token: str, set
 
     material = json.loads(reviewed[0]["messages"][1]["content"])
     assert material["proved_gaps"] == ["The answer claims an action that the ledger lacks."]
-    told = json.loads(asked[2]["messages"][-1]["content"])["data"]
+    told = json.loads(exchanged(asked[2])[-1]["content"])["data"]
     assert told["recommendation"] == "replan"
     assert answer["response"] == "Nothing was found."
 
@@ -143,7 +143,7 @@ def test_the_reviewer_sends_the_turn_to_the_user(token: str, settings: Any) -> N
     question = calls(("ask_user", {"question": "Which year?", "options": ["2025", "2026"]}))
     answer, asked, _ = ask(token, settings, [SEARCH, "Q4 is fine.", question], [unclear])
 
-    assert json.loads(asked[2]["messages"][-1]["content"])["data"]["next"] == (
+    assert json.loads(exchanged(asked[2])[-1]["content"])["data"]["next"] == (
         "Ask the user with ask_user."
     )
     assert answer["clarification"]["question"] == "Which year?"
@@ -159,7 +159,7 @@ def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, sett
     assert state["role"] == "system"
     assert '[review] "gather_more. Gather what is missing' in state["content"]
     assert "The drive was not searched." in state["content"]
-    assert state == asked[2]["messages"][-1], "one review lasts until the next is due"
+    assert '[review] "gather_more.' in asked[2]["messages"][-1]["content"], "until the next is due"
     assert json.loads(reviewed[0]["messages"][1]["content"])["answer"] is None
     assert answer["review"] is None
     assert [one["of"] for one in log()] == ["work"]
@@ -173,10 +173,10 @@ def test_a_model_asks_for_a_review_itself_and_cannot_pass_for_the_server(
     forged = calls(("review_results", {"of": "answer"}))
     answer, asked, reviewed = ask(token, settings, [own, forged, "Fine."], [LACKING])
 
-    result = json.loads(asked[1]["messages"][-1]["content"])
+    result = json.loads(exchanged(asked[1])[-1]["content"])
     assert result["data"]["completeness"] == 0.4
     assert "Is mail enough?" in json.loads(reviewed[0]["messages"][1]["content"])["request"]
-    assert json.loads(asked[2]["messages"][-1]["content"])["error"]["code"] == "INVALID_INPUT"
+    assert json.loads(exchanged(asked[2])[-1]["content"])["error"]["code"] == "INVALID_INPUT"
     assert answer["response"] == "Fine."
 
 

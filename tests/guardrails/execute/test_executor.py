@@ -356,12 +356,30 @@ def test_a_turn_cannot_flood_a_person_with_questions(office: Office, settings: A
     settings.MAX_OPEN_ASKS_PER_TURN = 3
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
-    requests = iter([office.request("create_jira_task", ISSUE) for _ in range(8)])
+    issues = [ISSUE | {"summary": f"Setup {number}"} for number in range(8)]
+    requests = iter([office.request("create_jira_task", issue) for issue in issues])
 
     results = in_threads(8, lambda: execute(next(requests)))
 
     assert sorted(result.status for result in results) == ["pending"] * 3 + ["refused"] * 5
     assert Approval.objects.count() == 3
+
+
+def test_the_very_same_that_waits_is_not_asked_for_twice(office: Office) -> None:
+    office.permit("create_jira_task", "ask")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    requests = iter([office.request("create_jira_task", ISSUE) for _ in range(4)])
+
+    results = in_threads(4, lambda: execute(next(requests)))
+
+    [approval] = Approval.objects.all()
+    assert {result.status for result in results} == {"pending"}
+    assert {result.approval_id for result in results} == {approval.id}
+    assert {result.action_id for result in results} == {approval.action_id}
+    assert phases(results[0]) == [("control", "waiting", "needs_approval")]
+    other = execute(office.request("create_jira_task", ISSUE | {"summary": "Another"}))
+    assert other.approval_id != approval.id
+    assert office.calls() == []
 
 
 def test_an_obeyed_poisoned_mail_reaches_nobody(office: Office) -> None:

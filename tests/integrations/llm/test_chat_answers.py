@@ -164,3 +164,27 @@ def test_what_a_model_says_when_it_refuses_is_its_answer() -> None:
 
     assert answer.text == heard[0].text == "I cannot."
     assert heard[1] == ["I ", "cannot."]
+
+
+def test_what_a_model_thinks_aloud_reaches_no_user() -> None:
+    assert whole(choice(content="<think>Hm.</think>\nYes.")).text == "Yes."
+    pieces = [part(content=piece) for piece in ("<th", "ink>Hm", ".</think", ">Yes", ".")]
+    lines = "".join(f"data: {json.dumps(one)}\n\n" for one in [*pieces, part("stop")])
+    said, thought = list[str](), list[str]()
+    with endpoint((lines + "data: [DONE]\n\n").encode(), "text/event-stream") as client:
+        listener = Listener(on_text=said.append, on_restart=said.clear, on_reasoning=thought.append)
+        answer = chat_answers.streamed(client, REQUEST, listener)
+
+    assert (answer.text, "".join(said), "".join(thought)) == ("Yes.", "Yes.", "Hm.")
+
+
+def test_a_thought_that_only_its_end_gives_away_is_taken_back() -> None:
+    answer, heard = streamed(part(content="Hm."), part("stop", content="</think>Yes."))
+    assert (answer.text, heard) == ("Yes.", ["Yes."])
+
+
+def test_content_in_parts_is_one_text() -> None:
+    parts = [{"type": "text", "text": "Ye"}, {"type": "image"}, {"type": "text", "text": "s."}]
+    assert whole(choice(content=parts)).text == "Yes."
+    answer, heard = streamed(part("stop", content=parts))
+    assert (answer.text, heard) == ("Yes.", ["Yes."])

@@ -73,6 +73,30 @@ def test_a_series_is_found_by_the_one_of_it_that_takes_place_today(diary: Accoun
     assert found(diary, time_filter="yesterday") == []
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("events", "meetings on Wednesday", "Besprechungen am Mittwoch"),
+        *("réunions de mercredi", "¿Qué reuniones hay el miércoles?", ""),
+    ],
+)
+@pytest.mark.parametrize("narrow", [{"content_types": ("event",)}, {"sources": ("calendar",)}])
+def test_what_the_filters_say_already_leaves_out_no_event(
+    diary: AccountRef, query: str, narrow: dict[str, Any]
+) -> None:
+    """FINDINGS A2: the missed one was the conflict."""
+    for name in ("Budget", "Lunch with Ann", "Portal"):
+        take(diary, id=name, title=name, start="2026-03-11T11:00:00Z", end="2026-03-11T12:00:00Z")
+    wednesday = {
+        "since": datetime(2026, 3, 11, tzinfo=UTC),
+        "until": datetime(2026, 3, 12, tzinfo=UTC),
+    }
+
+    told = [name for name, _ in found(diary, query, time_filter="custom", **wednesday, **narrow)]
+
+    assert sorted(told) == ["Budget", "Lunch with Ann", "Portal"]
+
+
 def test_without_a_span_a_series_has_the_time_of_its_first(diary: AccountRef) -> None:
     take(diary, **WEEKLY)
 

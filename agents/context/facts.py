@@ -1,0 +1,80 @@
+"""What the sources say of an item, as a model is shown it: facts by name, empty ones left out.
+
+Times are the user's. Pure.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from knowledge.contracts import FoundItem
+
+# As providers and the parser name them; the others have a line of their own below.
+PLAIN: Mapping[str, tuple[str, ...]] = {
+    "email": ("to", "cc", "labels"),
+    "document": ("mime_type", "folder_path", "shared_with"),
+    "event": ("status", "location", "recurrence", "meet_link"),
+    "issue": (
+        *("key", "status", "priority", "assignee", "labels", "components"),
+        *("due_date", "comments"),
+    ),
+    "message": ("channel",),
+}
+
+
+def describe(item: FoundItem, *, zone: str) -> dict[str, Any]:
+    """An item without its text: what it is, whose it is, when, and what its source says of it."""
+    facts = item.metadata
+    found: dict[str, Any] = {
+        "id": str(item.id),
+        "type": item.content_type,
+        "source": item.source,
+        "title": item.title,
+        "from": _named(name=item.sender_name, address=item.sender_address),
+        "date": local(item.occurred_at, zone),
+    }
+    found |= {name: facts.get(name) for name in PLAIN.get(item.content_type, ())}
+    if item.content_type == "email":
+        found["unread"] = True if facts.get("is_read") is False else None
+        found["starred"] = True if facts.get("is_starred") else None
+        found["files"] = [str(one.get("name", "")) for one in facts.get("attachments") or ()]
+    elif item.content_type == "issue":
+        found["issue_type"] = facts.get("type")
+    elif item.content_type == "event":
+        found |= _event(item, zone)
+    return {name: value for name, value in found.items() if value not in (None, "", [], {}, 0)}
+
+
+def local(time: datetime, zone: str) -> str:
+    """A time with its weekday, on the clock of this zone."""
+    there = time.astimezone(ZoneInfo(zone))
+    return f"{there:%a} {there.isoformat(timespec='minutes')}"
+
+
+def _event(item: FoundItem, zone: str) -> dict[str, Any]:
+    """An event ends as long after its beginning as its source says of the first of its series."""
+    facts = item.metadata
+    try:
+        length = datetime.fromisoformat(facts["end"]) - datetime.fromisoformat(facts["start"])
+    except (KeyError, TypeError, ValueError):
+        ends = ""
+    else:
+        ends = local(item.occurred_at + length, zone)
+    return {
+        "ends": ends,
+        "all_day": facts.get("all_day") or None,
+        "attendees": [
+            _who(str(one.get("name") or ""), str(one.get("email") or ""))
+            + (f": {one['status']}" if one.get("status") else "")
+            for one in facts.get("attendees") or ()
+        ],
+    }
+
+
+def _named(**said: str) -> dict[str, str]:
+    return {name: value for name, value in said.items() if value}
+
+
+def _who(name: str, address: str) -> str:
+    return f"{name} <{address}>" if name and address else name or address

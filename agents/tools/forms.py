@@ -1,0 +1,171 @@
+"""The form of what a model proposes: what is meant is understood, what is not is explained.
+
+Nothing is decided here. What this makes of arguments is what the guardrails are given, and what
+they record. The model hears of a mistake of form, which reaches neither them nor the ledger.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ValidationError
+
+from agents.context import people
+from agents.contracts import Person, ToolResult, failure
+from guardrails.actions.base import AnyAction, InvalidArguments
+from guardrails.actions.registry import BY_NAME
+from guardrails.facts.text import visible
+from knowledge.search import retrieval
+
+SHOWN_PROBLEMS = 5
+SHOWN_SCHEMA = 600  # characters
+# Targets that have an id beside their name. Of people only the address counts.
+NAMED_KINDS = frozenset({"label", "folder", "project", "status", "tool"})
+# pydantic's type of what one of Remit's own checks refused, a disguised address for one: that is
+# no slip, and it is for the guardrails to refuse and to record.
+CHECKED = "value_error"
+
+
+def load_json(value: object) -> object:
+    """The object or list that a text holds as JSON; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def loosen(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Arguments with a single value put into a list, and JSON in a text read, where the model
+    takes a list or an object."""
+    loose = dict(given)
+    for name, schema in _properties(model).items():
+        takes = _types(schema)
+        value = loose.get(name)
+        if name not in loose or value is None or "string" in takes:
+            continue
+        if takes & {"array", "object"}:
+            value = load_json(value)
+        if "array" in takes and isinstance(value, str | int | float):
+            value = [value] if value != "" else []
+        loose[name] = value
+    return loose
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> ToolResult:
+    """What is wrong with arguments, what was maybe meant, and what each would take."""
+    known = _properties(model)
+    problems, wanted = [], {}
+    for one in error.errors(include_url=False, include_input=False)[:SHOWN_PROBLEMS]:
+        place = ".".join(map(str, one["loc"])) or "arguments"
+        said = one["msg"].removeprefix("Value error, ")
+        name = str(one["loc"][0]) if one["loc"] else ""
+        if one["type"] == "extra_forbidden":
+            said = f"There is no such argument.{suggest(name, known)}"
+        if name in known:
+            wanted[name] = known[name]
+        problems.append(f"{visible(place, limit=80)}: {said}")
+    schema = json.dumps(wanted, ensure_ascii=False, separators=(",", ":"))
+    takes = f" They take {schema}." if wanted and len(schema) <= SHOWN_SCHEMA else ""
+    names = "" if wanted else f" The arguments are {', '.join(known)}."
+    return failure(
+        "INVALID_INPUT",
+        "; ".join(problems),
+        recoverable=True,
+        suggested_action=f"Correct the arguments and call it again.{takes}{names}",
+    )
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """“Did you mean …?” with the names that are nearest; empty where none is near."""
+    near = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def complete(
+    person: Person, action_type: str, params: Mapping[str, Any]
+) -> Mapping[str, Any] | ToolResult:
+    """The arguments of an action as they are meant, or the result that says what is wrong with
+    their form. Those of an action that nobody knows stay as they are.
+
+    A listed target may be called by its name, an item by the id that Remit gave it, and a time
+    without a zone is the user's.
+    """
+    action = BY_NAME.get(action_type)
+    if action is None:
+        return params
+    given = loosen(params, action.arguments)
+    names = _ids_by_name(person, action) if NAMED_KINDS.intersection(action.takes) else {}
+    for name, kind in action.classes.items():
+        value = given.get(name)
+        if kind == "target":
+            given[name] = _named(value, names)
+        elif kind == "time" and isinstance(value, str):
+            given[name] = _in_zone(value, person.time_zone)
+        elif kind == "object" and isinstance(value, str):
+            given[name] = _provider_id(value, person)
+        if name not in params and given.get(name) is None:
+            given.pop(name, None)
+    try:
+        action.parse(given)
+    except InvalidArguments as error:
+        cause = error.__cause__
+        if isinstance(cause, ValidationError) and not any(
+            one["type"] == CHECKED for one in cause.errors()
+        ):
+            return explain(cause, action.arguments)
+    return given
+
+
+def _ids_by_name(person: Person, action: AnyAction) -> Mapping[str, str]:
+    """The listed targets of an action by their names, as far as a name is one's alone and nobody's
+    id. One query."""
+    listed = [
+        target
+        for capability in people.list_capabilities(person)
+        if capability.action_type == action.name
+        for target in capability.targets
+        if target.kind in NAMED_KINDS
+    ]
+    ids = {target.id for target in listed}
+    found: dict[str, str] = {}
+    for name in {target.name.casefold().strip() for target in listed}:
+        owners = {target.id for target in listed if target.name.casefold().strip() == name}
+        if len(owners) == 1 and name not in ids:
+            found[name] = owners.pop()
+    return found
+
+
+def _named(value: Any, ids: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return ids.get(value.casefold().strip(), value)
+    return [_named(one, ids) for one in value] if isinstance(value, list) else value
+
+
+def _in_zone(text: str, zone: str) -> str:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if time.tzinfo else time.replace(tzinfo=ZoneInfo(zone)).isoformat()
+
+
+def _provider_id(text: str, person: Person) -> str:
+    """What actions call the item that is called so in results; unknown names stay as they are."""
+    accounts = [one.id for one in person.accounts]
+    found = retrieval.find_items([text], account_ids=accounts, chars=0).get(text)
+    return found.object_id if found else text
+
+
+def _properties(model: type[BaseModel]) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = model.model_json_schema().get("properties", {})
+    return properties
+
+
+def _types(schema: Mapping[str, Any]) -> set[str]:
+    """The JSON types that a schema takes, one level deep."""
+    return {str(one.get("type", "")) for one in [schema, *schema.get("anyOf", ())]}

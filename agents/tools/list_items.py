@@ -1,0 +1,144 @@
+"""list_items: every item that fits, by what the sources say of it, listed or counted."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from agents.context import facts
+from agents.contracts import Person, ToolResult
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.retrieve_context import number_items
+from integrations.contracts import AccountRef, ContentType, Named
+from integrations.exceptions import ProviderError
+from integrations.reads import mail_reader
+from knowledge.search import listing
+
+SNIPPET_CHARS = 160
+MOST = 50
+ME = "me"
+
+
+class ListItems(Arguments):
+    """Filters. All that are given must fit. Dates and times are the user's; `until` is not
+    included."""
+
+    types: list[ContentType] = Field(default_factory=list)
+    from_: str = Field(
+        default="",
+        alias="from",
+        max_length=320,
+        description="Sender, owner, organiser or reporter: address, @domain or name; or me.",
+    )
+    to: str = Field(default="", max_length=320, description="Address or name; or me.")
+    since: datetime | date | None = None
+    until: datetime | date | None = None
+    status: str = Field(default="", max_length=60, description="As the source names it.")
+    open_only: bool = Field(default=False, description="Not what is done or cancelled.")
+    assignee: str = Field(default="", max_length=320, description="Address or name; or me.")
+    due_from: date | None = None
+    due_until: date | None = None
+    labels: list[str] = Field(default_factory=list, max_length=5, description="Ids or names.")
+    place: str = Field(default="", max_length=200, description="Folder, project key or channel.")
+    unread: bool | None = None
+    with_files: bool = False
+    unanswered: bool = Field(
+        default=False, description="Mails to the user that wait for the user's answer."
+    )
+    count_by: listing.Group | None = Field(default=None, description="Count instead of listing.")
+    order: Literal["newest", "oldest", "due"] = "newest"
+    limit: int = Field(default=20, ge=1, le=MOST)
+    page: int = Field(default=1, ge=1, le=1000)
+
+
+def run(context: ToolContext, arguments: ListItems) -> ToolResult:
+    person = context.person
+    wanted = _wanted(arguments, person)
+    if arguments.count_by:
+        counted = listing.count_items(wanted, by=arguments.count_by)
+        groups = [{"value": value or "(none)", "count": number} for value, number in counted]
+        total = sum(number for _, number in counted)
+        return ToolResult(success=True, data={"total": total, "groups": groups}, untrusted=True)
+    found = listing.list_items(wanted, chars=SNIPPET_CHARS)
+    numbers = number_items(context, found.items)
+    items: list[dict[str, Any]] = [
+        {
+            "n": n,
+            **facts.describe(item, zone=person.time_zone),
+            "begins": " ".join(item.text.split()),
+        }
+        for n, item in zip(numbers, found.items, strict=True)
+    ]
+    data: dict[str, Any] = {"total": found.total, "items": items}
+    if found.total > wanted.offset + len(items):
+        data["next_page"] = arguments.page + 1
+    return ToolResult(success=True, data=data, untrusted=True)
+
+
+def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
+    own = tuple({one.address.lower() for one in person.accounts if one.address})
+    me = own[0] if own else ""
+
+    def who(name: str) -> str:
+        return me if name.strip().lower() == ME else name
+
+    return listing.Listing(
+        account_ids=tuple(one.id for one in person.accounts),
+        own=own,
+        content_types=tuple(arguments.types),
+        sender=who(arguments.from_),
+        receiver=who(arguments.to),
+        status=arguments.status,
+        open=arguments.open_only,
+        assignee=who(arguments.assignee),
+        due_from=arguments.due_from,
+        due_until=arguments.due_until,
+        labels=tuple(_label(label, person) for label in arguments.labels),
+        place=arguments.place,
+        unread=arguments.unread,
+        with_files=arguments.with_files,
+        unanswered=arguments.unanswered,
+        since=aware(arguments.since, person),
+        until=aware(arguments.until, person),
+        order=arguments.order,
+        limit=arguments.limit,
+        offset=(arguments.page - 1) * arguments.limit,
+    )
+
+
+def aware(given: datetime | date | None, person: Person) -> datetime | None:
+    """A time of the user's with its zone; a day is its first moment there."""
+    if given is None:
+        return None
+    if not isinstance(given, datetime):
+        given = datetime.combine(given, time())
+    return given if given.tzinfo else given.replace(tzinfo=ZoneInfo(person.time_zone))
+
+
+def _label(label: str, person: Person) -> str:
+    """The id of a mailbox's label that is called by its name."""
+    for account in person.mailboxes:
+        for known in _labels(account):
+            if known.name.casefold() == label.strip().casefold():
+                return known.id
+    return label
+
+
+def _labels(account: AccountRef) -> Sequence[Named]:
+    try:
+        return mail_reader(account).labels()
+    except ProviderError:
+        return ()
+
+
+TOOL = Tool(
+    name="list_items",
+    description="List or count all items that fit exact filters: unread or unanswered mail, "
+    "issues by status, assignee or due date, documents of a folder. For topics use "
+    "retrieve_context, for events read_calendar.",
+    arguments=ListItems,
+    run=run,
+    repeats=True,
+)

@@ -1,0 +1,135 @@
+"""read_calendar: what takes place when, what collides, and when there is time."""
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from agents.context import facts
+from agents.contracts import Person, ToolResult, failure
+from agents.tools.base import Arguments, Tool, ToolContext
+from agents.tools.list_items import aware
+from agents.tools.retrieve_context import number_items
+from knowledge.search import agenda, retrieval
+from knowledge.search.agenda import Meeting
+
+LONGEST = timedelta(days=62)
+MOST_FREE = 40
+OTHERS = "Of other people only what stands in the user's own calendar is known."
+
+
+class ReadCalendar(Arguments):
+    """A span of the user's time; `until` is not included."""
+
+    since: datetime | date
+    until: datetime | date | None = Field(default=None, description="One day, where it is absent.")
+    free_minutes: int | None = Field(
+        default=None, ge=5, le=720, description="Also find free slots at least this long."
+    )
+    people: list[str] = Field(
+        default_factory=list, max_length=20, description="Addresses who must be free too."
+    )
+    day_begins: time = time(8)
+    day_ends: time = time(18)
+    weekends: bool = False
+
+
+def run(context: ToolContext, arguments: ReadCalendar) -> ToolResult:
+    person = context.person
+    since = aware(arguments.since, person)
+    until = aware(arguments.until, person) or (since and since + timedelta(days=1))
+    if since is None or until is None or not since < until <= since + LONGEST:
+        return failure(
+            "INVALID_INPUT",
+            f"until must come after since, at most {LONGEST.days} days later.",
+            recoverable=True,
+        )
+    meetings = agenda.list_meetings(
+        account_ids=[one.id for one in person.accounts],
+        own=[one.address for one in person.accounts],
+        since=since,
+        until=until,
+    )
+    numbers = _numbers(context, meetings)
+    data: dict[str, Any] = {
+        "events": [_described(one, numbers[one.item_id], person) for one in meetings],
+        "conflicts": [
+            [numbers[first.item_id], numbers[second.item_id]]
+            for first, second in agenda.find_conflicts(meetings)
+        ],
+    }
+    if arguments.free_minutes:
+        data["free"] = _free(arguments, meetings, since, until, person)
+        if arguments.people:
+            data["note"] = OTHERS
+    return ToolResult(success=True, data=data, untrusted=True)
+
+
+def _numbers(context: ToolContext, meetings: tuple[Meeting, ...]) -> dict[UUID, int]:
+    """The number to cite each event by; the times of a series share one."""
+    accounts = [one.id for one in context.person.accounts]
+    ids = list(dict.fromkeys(one.item_id for one in meetings))
+    items = retrieval.get_items(account_ids=accounts, ids=ids, chars=0)
+    found = {item.id: n for item, n in zip(items, number_items(context, items), strict=True)}
+    return {id: found.get(id, 0) for id in ids}
+
+
+def _described(one: Meeting, n: int, person: Person) -> dict[str, Any]:
+    found = {
+        "n": n,
+        "id": str(one.item_id),
+        "title": one.title,
+        "begins": facts.local(one.starts_at, person.time_zone),
+        "ends": facts.local(one.ends_at, person.time_zone),
+        "all_day": one.all_day or None,
+        "place": one.place,
+        "organiser": one.organiser,
+        "attendees": [
+            f"{name or address} <{address}>{f': {answer}' if answer else ''}"
+            for address, name, answer in one.attendees
+        ],
+        "takes_no_time": one.free or None,
+    }
+    return {name: value for name, value in found.items() if value not in (None, "", [])}
+
+
+def _free(
+    arguments: ReadCalendar,
+    meetings: tuple[Meeting, ...],
+    since: datetime,
+    until: datetime,
+    person: Person,
+) -> list[dict[str, str]]:
+    busy = [
+        (one.starts_at, one.ends_at)
+        for one in meetings
+        if not one.free or any(agenda.takes_time_of(one, who) for who in arguments.people)
+    ]
+    slots = agenda.find_free(
+        busy,
+        since=since,
+        until=until,
+        minutes=arguments.free_minutes or 0,
+        zone=ZoneInfo(person.time_zone),
+        day=(arguments.day_begins, arguments.day_ends),
+        weekends=arguments.weekends,
+    )
+    return [
+        {
+            "begins": facts.local(begins, person.time_zone),
+            "ends": facts.local(ends, person.time_zone),
+        }
+        for begins, ends in slots[:MOST_FREE]
+    ]
+
+
+TOOL = Tool(
+    name="read_calendar",
+    description="Read the user's calendar in a span of time: every event with its end, "
+    "attendees and their answers, what collides, and free slots.",
+    arguments=ReadCalendar,
+    run=run,
+    repeats=True,
+)

@@ -1,0 +1,130 @@
+"""What stands in calendars: events of a span of time, what collides, and what is free. The
+reading is one query; the rest is pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from knowledge.models import Occurrence
+
+MOST_EVENTS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meeting:
+    """One event at one time. `attendees` are (address, name, answer), the user among them;
+    `free` says that the user's time is not taken by it: it lasts all day, or the user declined."""
+
+    item_id: UUID
+    source: str
+    title: str
+    starts_at: datetime
+    ends_at: datetime
+    all_day: bool
+    place: str
+    organiser: str
+    attendees: tuple[tuple[str, str, str], ...]
+    free: bool
+
+
+Span = tuple[datetime, datetime]
+
+
+def list_meetings(
+    *, account_ids: Sequence[UUID], own: Iterable[str], since: datetime, until: datetime
+) -> tuple[Meeting, ...]:
+    """Events of these accounts that touch the span, in order of time, at most MOST_EVENTS; `own`
+    are the user's addresses. Cancelled ones take place at no time. One query."""
+    addresses = {address.lower() for address in own}
+    rows = (
+        Occurrence.objects.filter(
+            account_id__in=account_ids, starts_at__lt=until, ends_at__gt=since
+        )
+        .filter(item__deleted_at=None)
+        .select_related("item")
+        .defer("item__text", "item__search", "item__identifiers")
+        .order_by("starts_at", "ends_at", "id")[:MOST_EVENTS]
+    )
+    return tuple(_meeting(row, addresses) for row in rows)
+
+
+def _meeting(row: Occurrence, own: set[str]) -> Meeting:
+    facts = row.item.metadata
+    attendees = tuple(
+        (str(one.get("email", "")).lower(), str(one.get("name", "")), str(one.get("status", "")))
+        for one in facts.get("attendees") or ()
+    )
+    answers = {answer for address, _, answer in attendees if address in own}
+    all_day = bool(facts.get("all_day"))
+    return Meeting(
+        item_id=row.item_id,
+        source=row.item.source,
+        title=row.item.title,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        all_day=all_day,
+        place=str(facts.get("location") or ""),
+        organiser=row.item.sender_address,
+        attendees=attendees,
+        free=all_day or answers == {"declined"},
+    )
+
+
+def find_conflicts(meetings: Sequence[Meeting]) -> tuple[tuple[Meeting, Meeting], ...]:
+    """Pairs that take the user's time at once, in order."""
+    taken = [one for one in meetings if not one.free]
+    return tuple(
+        (first, second)
+        for index, first in enumerate(taken)
+        for second in taken[index + 1 :]
+        if second.starts_at < first.ends_at
+    )
+
+
+def takes_time_of(meeting: Meeting, address: str) -> bool:
+    """Whether this other person is there, as far as the user's own calendar says."""
+    return not meeting.all_day and any(
+        one == address.lower() and answer != "declined" for one, _, answer in meeting.attendees
+    )
+
+
+def find_free(
+    busy: Iterable[Span],
+    *,
+    since: datetime,
+    until: datetime,
+    minutes: int,
+    zone: ZoneInfo,
+    day: tuple[time, time],
+    weekends: bool = False,
+) -> tuple[Span, ...]:
+    """Stretches of at least so many minutes inside the working `day` that nothing of `busy`
+    touches, in order, in `zone`."""
+    spans = sorted(busy)
+    found: list[Span] = []
+    for opens, closes in _days(since.astimezone(zone), until.astimezone(zone), day, weekends):
+        start = opens
+        for begins, ends in spans:
+            if ends <= start or begins >= closes:
+                continue
+            if begins - start >= timedelta(minutes=minutes):
+                found.append((start, begins.astimezone(zone)))
+            start = max(start, ends.astimezone(zone))
+        if closes - start >= timedelta(minutes=minutes):
+            found.append((start, closes))
+    return tuple(found)
+
+
+def _days(
+    since: datetime, until: datetime, day: tuple[time, time], weekends: bool
+) -> Iterable[Span]:
+    one: date = since.date()
+    while one <= until.date():
+        if weekends or one.weekday() < 5:
+            opens = max(since, datetime.combine(one, day[0], tzinfo=since.tzinfo))
+            closes = min(until, datetime.combine(one, day[1], tzinfo=since.tzinfo))
+            if opens < closes:
+                yield opens, closes
+        one += timedelta(days=1)

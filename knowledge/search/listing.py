@@ -1,0 +1,193 @@
+"""Items by what their sources say of them: every one that fits, in order, counted if asked."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.lookups import GreaterThan
+
+from knowledge.contracts import FoundItem
+from knowledge.models import Item, ItemFile, Mention
+from knowledge.search.retrieval import as_found
+
+Order = Literal["newest", "oldest", "due"]
+Group = Literal["from", "status", "assignee", "priority", "project", "place", "type"]
+MOST_GROUPS = 30
+DONE = ("done", "closed", "resolved")
+# Where the sources keep what items are counted by.
+FIELDS: dict[Group, str] = {
+    "from": "sender_address",
+    "type": "content_type",
+    "status": "metadata__status",
+    "assignee": "metadata__assignee",
+    "priority": "metadata__priority",
+    "project": "metadata__project_key",
+    "place": "metadata__folder_path",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """Which items, of which accounts. What is empty does not count; `since` and `until` (aware,
+    half open) are about when an item was sent, changed or begins; `own` are the user's addresses.
+
+    `person` is an address, a domain with its @, or words of a name. `open` leaves out what is done
+    or cancelled. `unanswered` are mails to the user alone on whose thread nobody has written
+    since, least of all the user.
+    """
+
+    account_ids: tuple[UUID, ...]
+    own: tuple[str, ...] = ()
+    content_types: tuple[str, ...] = ()
+    sender: str = ""
+    receiver: str = ""
+    status: str = ""
+    open: bool = False
+    assignee: str = ""
+    due_from: date | None = None
+    due_until: date | None = None
+    labels: tuple[str, ...] = ()
+    place: str = ""
+    unread: bool | None = None
+    with_files: bool = False
+    unanswered: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
+    order: Order = "newest"
+    limit: int = 20
+    offset: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """`total` is how many fit, shown or not."""
+
+    items: tuple[FoundItem, ...]
+    total: int
+
+
+def list_items(wanted: Listing, *, chars: int) -> Listed:
+    """The items that fit, with up to `chars` characters of their text. Two queries."""
+    rows = _rows(wanted)
+    order = {
+        "newest": (F("occurred_at").desc(), "id"),
+        "oldest": (F("occurred_at").asc(), "id"),
+        "due": (F("due").asc(nulls_last=True), "id"),
+    }[wanted.order]
+    page = rows.order_by(*order)[wanted.offset : wanted.offset + wanted.limit]
+    return Listed(items=tuple(as_found(row, chars) for row in page), total=rows.count())
+
+
+def count_items(wanted: Listing, *, by: Group) -> tuple[tuple[str, int], ...]:
+    """How many fit by this fact, most first, at most MOST_GROUPS. One query."""
+    name, _, key = FIELDS[by].partition("__")
+    value = KeyTextTransform(key, name) if key else F(name)
+    found = _rows(wanted).order_by().annotate(group=value).values("group")
+    counted = found.annotate(number=Count("id")).order_by("-number", "group")[:MOST_GROUPS]
+    return tuple((row["group"] or "", row["number"]) for row in counted)
+
+
+def _rows(wanted: Listing) -> QuerySet[Item]:
+    rows = (
+        Item.objects.defer("search", "identifiers")
+        .filter(account_id__in=wanted.account_ids, deleted_at=None)
+        .annotate(due=KeyTextTransform("due_date", "metadata"))
+    )
+    if wanted.content_types:
+        rows = rows.filter(content_type__in=wanted.content_types)
+    if wanted.since:
+        rows = rows.filter(occurred_at__gte=wanted.since)
+    if wanted.until:
+        rows = rows.filter(occurred_at__lt=wanted.until)
+    rows = rows.filter(_people(wanted), _state(wanted), _where(wanted))
+    return _unanswered(rows, wanted) if wanted.unanswered else rows
+
+
+def _people(wanted: Listing) -> Q:
+    found = Q()
+    if wanted.sender:
+        found &= _is(wanted.sender, "sender_address", "sender_name")
+    if wanted.receiver:
+        name = wanted.receiver.strip().lower()
+        known = Q(identifiers__contains=[name]) if "@" in name else _mentions(name)
+        found &= known & ~Q(sender_address=name)
+    if wanted.assignee:
+        found &= Q(metadata__assignee__icontains=wanted.assignee.strip())
+    return found
+
+
+def _is(person: str, address: str, name: str) -> Q:
+    text = person.strip().lower()
+    if text.startswith("@"):
+        return Q(**{f"{address}__endswith": text})
+    if "@" in text:
+        return Q(**{address: text})
+    found = Q()
+    for word in text.split():
+        found &= Q(**{f"{name}__icontains": word}) | Q(**{f"{address}__icontains": word})
+    return found
+
+
+def _mentions(name: str) -> Q:
+    about = Mention.objects.filter(entity__words__contains=name.split(), role="participant")
+    return Q(id__in=about.values("item_id"))
+
+
+def _state(wanted: Listing) -> Q:
+    found = Q()
+    if wanted.status:
+        found &= Q(metadata__status__iexact=wanted.status.strip())
+    if wanted.open:
+        ended = Q()
+        for word in (*DONE, "cancelled", "canceled"):
+            ended |= Q(metadata__status__iexact=word)
+        found &= ~ended
+    if wanted.due_from:
+        found &= Q(due__gte=wanted.due_from.isoformat())
+    if wanted.due_until:
+        found &= Q(due__lt=wanted.due_until.isoformat())
+    if wanted.unread is not None:
+        found &= Q(metadata__is_read=not wanted.unread)
+    return found
+
+
+def _where(wanted: Listing) -> Q:
+    found = Q()
+    for label in wanted.labels:
+        found &= Q(metadata__labels__contains=[label])
+    if wanted.place:
+        place = wanted.place.strip()
+        found &= (
+            Q(metadata__folder_path__icontains=place)
+            | Q(metadata__project_key__iexact=place)
+            | Q(metadata__channel__icontains=place)
+        )
+    if wanted.with_files:
+        found &= Q(id__in=ItemFile.objects.values("item_id"))
+    return found
+
+
+def _unanswered(rows: QuerySet[Item], wanted: Listing) -> QuerySet[Item]:
+    """The newest mail of its thread, to one of the user's addresses, from a person."""
+    thread = KeyTextTransform("thread_id", "metadata")
+    later = Item.objects.annotate(thread=thread).filter(
+        GreaterThan(F("occurred_at"), OuterRef("occurred_at")),
+        account_id=OuterRef("account_id"),
+        content_type="email",
+        deleted_at=None,
+        thread=OuterRef("thread"),
+    )
+    to_user = Q()
+    for address in wanted.own:
+        to_user |= Q(metadata__to__icontains=address)
+    lists = Q(metadata__list_id=None) | Q(metadata__list_id="")
+    return (
+        rows.annotate(thread=thread)
+        .filter(to_user, lists, content_type="email")
+        .exclude(sender_address__in=[address.lower() for address in wanted.own])
+        .exclude(thread="")
+        .exclude(Exists(later))
+    )

@@ -1,0 +1,149 @@
+"""Items by what their sources say of them."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from integrations.contracts import AccountRef
+from knowledge.search.listing import Listing, count_items, list_items
+from tests.knowledge.office import account, document, email, issue, take
+from tests.model_server import ScriptedModel
+
+pytestmark = pytest.mark.django_db
+MAYA, JOHN, ANN = "maya@company.com", "john@company.com", "ann@client.com"
+
+
+def listed(*owners: AccountRef, **wanted: Any) -> list[str]:
+    found = list_items(
+        Listing(account_ids=tuple(one.id for one in owners), own=(MAYA,), **wanted), chars=40
+    )
+    assert found.total == len(found.items)
+    return [item.source_id for item in found.items]
+
+
+def counted(owner: AccountRef, by: Any, **wanted: Any) -> list[tuple[str, int]]:
+    return list(count_items(Listing(account_ids=(owner.id,), **wanted), by=by))
+
+
+@pytest.fixture
+def tracker(model: ScriptedModel) -> AccountRef:
+    owner = account(source="jira")
+    rows: tuple[dict[str, Any], ...]
+    rows = (
+        {"status": "Done", "assignee": MAYA, "due_date": "2026-03-01"},
+        {"status": "In Progress", "assignee": MAYA, "due_date": "2026-03-12"},
+        {"status": "To Do", "assignee": JOHN, "priority": "high", "due_date": "2026-03-15"},
+        {"status": "to do", "labels": ["portal"], "project_key": "WEB"},
+    )
+    for number, fields in enumerate(rows):
+        take(owner, issue(id=f"i{number}", key=f"PROJ-{number}", **fields))
+    return owner
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        ({}, ["i0", "i1", "i2", "i3"]),
+        ({"status": "to do"}, ["i2", "i3"]),
+        ({"open": True}, ["i1", "i2", "i3"]),
+        ({"assignee": MAYA}, ["i0", "i1"]),
+        ({"assignee": "john"}, ["i2"]),
+        ({"open": True, "assignee": MAYA}, ["i1"]),
+        ({"due_from": date(2026, 3, 12), "due_until": date(2026, 3, 15)}, ["i1"]),
+        ({"due_until": date(2026, 3, 12)}, ["i0"]),
+        ({"labels": ("portal",)}, ["i3"]),
+        ({"place": "web"}, ["i3"]),
+        ({"content_types": ("email",)}, []),
+        ({"sender": "@client.com"}, ["i0", "i1", "i2", "i3"]),
+    ],
+)
+def test_issues_by_status_assignee_due_date_label_and_project(
+    tracker: AccountRef, wanted: dict[str, Any], ids: list[str]
+) -> None:
+    assert sorted(listed(tracker, **wanted)) == ids
+
+
+def test_what_is_due_first_comes_first_and_what_has_no_date_last(tracker: AccountRef) -> None:
+    assert listed(tracker, order="due") == ["i0", "i1", "i2", "i3"]
+
+
+def test_items_are_counted_by_a_fact(tracker: AccountRef) -> None:
+    assert counted(tracker, "assignee") == [(MAYA, 2), (JOHN, 1), ("", 1)]
+    assert counted(tracker, "project", open=True) == [("PROJ", 2), ("WEB", 1)]
+    assert counted(tracker, "from") == [(ANN, 4)]
+
+
+@pytest.fixture
+def mailbox(model: ScriptedModel) -> AccountRef:
+    owner = account()
+    from_ann = {"from": ANN, "from_name": "Ann Berg"}
+
+    def mail(id: str, hour: int, thread: str, **fields: Any) -> None:
+        date = f"2026-03-09T{hour:02}:00:00Z"
+        take(owner, email(id=id, thread_id=thread, date=date, is_read=True, **fields))
+
+    mail("asked", 8, "t1")
+    mail("answered", 9, "t1", to=[JOHN], **{"from": MAYA, "from_name": "Maya"})
+    mail("waits", 10, "t2", **from_ann)
+    mail("list", 11, "t3", list_id="<news.example>")
+    mail("others", 12, "t4", to=[JOHN], **from_ann)
+    take(
+        owner,
+        email(id="new", thread_id="t5", date="2026-03-10T09:00:00Z", cc=[ANN], labels=["INBOX"]),
+    )
+    return owner
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        ({"unread": True}, ["new"]),
+        ({"unread": False, "sender": "ann berg"}, ["others", "waits"]),
+        ({"sender": ANN.upper()}, ["others", "waits"]),
+        ({"sender": "ann"}, ["others", "waits"]),
+        ({"sender": MAYA}, ["answered"]),
+        ({"receiver": JOHN}, ["others", "answered"]),
+        ({"receiver": ANN}, ["new"]),
+        ({"labels": ("INBOX",)}, ["new"]),
+        ({"unanswered": True}, ["new", "waits"]),
+        ({"since": datetime(2026, 3, 10, tzinfo=UTC)}, ["new"]),
+        ({"until": datetime(2026, 3, 9, 9, tzinfo=UTC)}, ["asked"]),
+        ({"order": "oldest", "sender": "john"}, ["asked", "list", "new"]),
+        ({"with_files": True}, []),
+    ],
+)
+def test_mails_by_people_state_and_time(
+    mailbox: AccountRef, wanted: dict[str, Any], ids: list[str]
+) -> None:
+    assert listed(mailbox, **wanted) == ids
+
+
+def test_only_the_accounts_that_are_named_are_looked_at(mailbox: AccountRef) -> None:
+    other = account(user="omar")
+    take(other, email(id="foreign"))
+
+    assert listed(other) == ["foreign"]
+    assert listed() == []
+    assert "foreign" not in listed(mailbox)
+
+
+def test_a_page_says_how_many_there_are_and_two_queries_tell(
+    mailbox: AccountRef, django_assert_num_queries: Any
+) -> None:
+    wanted = Listing(account_ids=(mailbox.id,), limit=2, offset=2)
+    with django_assert_num_queries(2):
+        found = list_items(wanted, chars=5)
+
+    assert [item.source_id for item in found.items] == ["list", "waits"]
+    assert found.total == 6
+    assert found.items[0].text == "Hi Ma"
+
+
+def test_a_folder_is_a_place(model: ScriptedModel) -> None:
+    owner = account(source="gdrive")
+    take(owner, document(id="d1", folder_path="/Portal/Launch"))
+    take(owner, document(id="d2", folder_path="/Private"))
+
+    assert listed(owner, place="portal") == ["d1"]
+    assert counted(owner, "place") == [("/Portal/Launch", 1), ("/Private", 1)]

@@ -1,0 +1,261 @@
+"""What an agent can find out about the office with its tools, through the API (FINDINGS A1 to A4,
+A9), with a scripted model."""
+
+import json
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from agents.models import Turn
+from audit.ledger.selectors import actions_of_run
+from guardrails.models import Approval
+from integrations.models import ServiceToken
+from knowledge.models import Item
+from tests.model_server import Message, ScriptedModel, calls
+from tests.office import Office
+from tests.stories.steps import scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+ORCHESTRATOR = "You are Remit's orchestrator."
+STOCKHOLM = ZoneInfo("Europe/Stockholm")
+Chat = Callable[..., tuple[dict[str, Any], ScriptedModel]]
+
+
+@pytest.fixture
+def chat(office: Office) -> Chat:
+    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+
+    def ask(*steps: Message, user: str = "maya") -> tuple[dict[str, Any], ScriptedModel]:
+        with scripted({ORCHESTRATOR: [*steps, "Done."]}) as model:
+            answer = httpx.post(
+                f"{office.origin}/api/v1/chat",
+                json={"user_id": user, "message": "Look into it."},
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=60,
+            )
+        assert answer.status_code == 200, answer.text
+        return answer.json(), model
+
+    return ask
+
+
+def results(model: ScriptedModel) -> list[dict[str, Any]]:
+    messages = model.chats(ORCHESTRATOR)[-1]["messages"]
+    return [json.loads(one["content"]) for one in messages if one["role"] == "tool"]
+
+
+def refused(answer: dict[str, Any]) -> list[str]:
+    """The action types that the ledger says were refused."""
+    turn = Turn.objects.get(id=answer["turn_id"])
+    rows = actions_of_run(tenant_id=turn.organisation_id, run_id=str(turn.id))
+    return [row.action_type for row in rows if row.status == "blocked"]
+
+
+def test_an_issue_is_opened_by_its_key_with_its_facts_and_comments(
+    office: Office, chat: Chat
+) -> None:
+    office.sync("jira")
+    _, model = chat(
+        calls(
+            ("open_item", {"item_id": "PROJ-99"}),
+            ("open_item", {"item_id": str(Item.objects.get(metadata__key="PROJ-99").id)}),
+            ("open_item", {"item_id": "PROJ-4000"}),
+            ("open_item", {"item_id": "PROJ-99", "part": 2}),
+        )
+    )
+
+    by_key, by_id, unknown, beyond = results(model)
+    assert by_key == by_id
+    issue = by_key["data"]
+    assert (issue["n"], issue["type"], issue["key"]) == (1, "issue", "PROJ-99")
+    assert issue["issue_type"] == "task"
+    assert (issue["status"], issue["priority"]) == ("In Progress", "medium")
+    assert issue["assignee"] == "priya@company.com"
+    assert issue["comments"] == 1
+    assert "Priya has sketches." in issue["text"]
+    assert "I would say what to do next, not what is missing." in issue["text"]
+    assert by_key["untrusted"] is True
+    assert unknown["error"]["code"] == beyond["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_long_text_is_read_part_by_part_and_none_is_lost(office: Office, chat: Chat) -> None:
+    office.sync("gdrive")
+    item = Item.objects.filter(source="gdrive").order_by("id")[0]
+    text = " ".join(str(number) for number in range(3000))
+    Item.objects.filter(id=item.id).update(text=text)
+    parts = [("open_item", {"item_id": item.source_id, "part": part}) for part in (1, 2, 3)]
+    _, model = chat(calls(*parts))
+
+    found = [one["data"] for one in results(model)]
+    assert "".join(one["text"] for one in found) == text
+    assert [one["part"] for one in found] == ["1 of 3", "2 of 3", "3 of 3"]
+
+
+def test_lists_and_counts_are_of_all_that_fits(office: Office, chat: Chat) -> None:
+    office.sync("jira", "gmail")
+    issues = Item.objects.filter(source="jira", account__external_user_id="maya")
+    in_progress = issues.filter(metadata__status="In Progress")
+    _, model = chat(
+        calls(
+            ("list_items", {"types": "issue", "status": "in progress", "limit": 50}),
+            ("list_items", {"types": ["issue"], "count_by": "status"}),
+            ("list_items", {"types": ["issue"], "assignee": "me", "open_only": True}),
+        )
+    )
+
+    listed, counted, mine = (one["data"] for one in results(model))
+    assert listed["total"] == in_progress.count() > 0
+    assert {item["id"] for item in listed["items"]} == {str(one.id) for one in in_progress}
+    assert counted["total"] == issues.count()
+    assert {one["value"]: one["count"] for one in counted["groups"]}["In Progress"] == (
+        in_progress.count()
+    )
+    assert {item["assignee"] for item in mine["items"]} == {"maya@company.com"}
+    assert not {item["status"] for item in mine["items"]} & {"Done"}
+
+
+def test_the_calendar_tells_ends_attendees_collisions_and_free_time_in_the_users_zone(
+    office: Office, chat: Chat
+) -> None:
+    office.sync("calendar")
+    start = timezone.now().astimezone(STOCKHOLM)
+    _, model = chat(
+        calls(
+            (
+                "read_calendar",
+                {
+                    "since": start.date().isoformat(),
+                    "until": (start.date() + timedelta(days=14)).isoformat(),
+                    "free_minutes": 60,
+                    "people": ["hannah@company.com"],
+                },
+            ),
+            ("read_calendar", {"since": "2026-03-02", "until": "2026-03-01"}),
+        )
+    )
+
+    fortnight, backwards = results(model)
+    events = fortnight["data"]["events"]
+    times = [(one["begins"], one["ends"]) for one in events]
+    assert times
+    for moment in (moment for pair in times for moment in pair):
+        assert moment.split()[1].endswith(("+01:00", "+02:00"))
+    assert any("<hannah@company.com>" in str(one.get("attendees")) for one in events)
+    free = fortnight["data"]["free"]
+    assert free
+    busy = [
+        tuple(datetime.fromisoformat(one[name].split()[1]) for name in ("begins", "ends"))
+        for one in events
+        if not one.get("takes_no_time")
+    ]
+    for slot in free:
+        begins, ends = (
+            datetime.fromisoformat(slot[name].split()[1]) for name in ("begins", "ends")
+        )
+        assert all(b <= begins or a >= ends for a, b in busy)
+    assert backwards["error"]["code"] == "INVALID_INPUT"
+
+
+def test_the_agent_knows_whom_it_works_for_and_what_time_it_is(office: Office, chat: Chat) -> None:
+    before = timezone.now().astimezone(STOCKHOLM)
+    _, model = chat(calls(("retrieve_context", {"query": ""})), calls(("list_items", {})))
+
+    first, *others = model.chats(ORCHESTRATOR)
+    system = first["messages"][0]["content"]
+    about = next(line for line in system.splitlines() if line.startswith("[user] "))
+    assert json.JSONDecoder().raw_decode(about.removeprefix("[user] "))[0] == {
+        "name": "Maya Lindqvist",
+        "addresses": ["maya@company.com"],
+        "time_zone": "Europe/Stockholm",
+    }
+    state = first["messages"][-1]["content"]
+    said = next(line for line in state.splitlines() if line.startswith("[now] "))
+    _, weekday, moment, zone = said.split()
+    assert (weekday, zone) == (f"{before:%A}", "(Europe/Stockholm)")
+    assert (
+        timedelta()
+        <= datetime.fromisoformat(moment) - before.replace(second=0, microsecond=0)
+        <= timedelta(minutes=2)
+    )
+    # What comes first stays the same, byte by byte, so that an endpoint can keep it.
+    assert {json.dumps([one["messages"][0], one["tools"]]) for one in others} == {
+        json.dumps([first["messages"][0], first["tools"]])
+    }
+
+
+def act(action_type: str, params: object) -> tuple[str, dict[str, Any]]:
+    return "execute_action", {"action_type": action_type, "params": params}
+
+
+def test_a_mistake_of_form_is_explained_and_is_no_refusal(office: Office, chat: Chat) -> None:
+    task = {"project_key": "PROJ", "summary": "Write", "type": "task"}
+    answer, model = chat(
+        calls(
+            act("create_jira_task", task | {"type": "Task"}),
+            act("create_jira_task", {"project_key": "PROJ", "type": "task", "sumary": "Write"}),
+            act("create_jira_task", []),
+            ("list_items", {"colour": "red"}),
+        )
+    )
+
+    kind, name, shape, tool = (one["error"] for one in results(model))
+    assert {one["code"] for one in (kind, name, shape, tool)} == {"INVALID_INPUT"}
+    assert kind["message"] == "type: Input should be 'task', 'bug', 'story' or 'epic'"
+    assert '"enum":["task","bug","story","epic"]' in kind["suggested_action"]
+    assert "sumary: There is no such argument. Did you mean summary?" in name["message"]
+    assert "colour: There is no such argument." in tool["message"]
+    assert all(one["recoverable"] for one in (kind, name, shape, tool))
+    assert answer["refused_actions"] == []
+    assert refused(answer) == []
+    assert office.calls() == []
+
+
+def test_what_is_meant_is_understood(office: Office, chat: Chat) -> None:
+    office.sync("gmail", "calendar")
+    mail = Item.objects.filter(source="gmail", account__external_user_id="maya")[0]
+    answer, model = chat(
+        calls(
+            act("archive", json.dumps({"email_id": str(mail.id)})),
+            act(
+                "create_calendar_event",
+                {"title": "Lunch", "start": "2027-05-19T12:00", "end": "2027-05-19T13:00"},
+            ),
+            ("functions.list_items", {"types": "email"}),
+        )
+    )
+
+    archived, lunch, listed = results(model)
+    assert archived["data"]["action"]["params"] == {"email_id": mail.source_id}
+    proposed = [*answer["pending_actions"], *answer["refused_actions"]]
+    times = {one["params"]["start"] for one in proposed if one["type"] == "create_calendar_event"}
+    assert times == {"2027-05-19T12:00:00+02:00"}
+    assert lunch
+    assert listed["success"]
+
+
+def test_what_waits_already_is_not_asked_for_twice(office: Office, chat: Chat) -> None:
+    task = {"project_key": "PROJ", "summary": "Write the rota", "type": "task"}
+    first, _ = chat(calls(act("create_jira_task", task)))
+    [waits] = first["pending_actions"]
+
+    again, model = chat(calls(act("create_jira_task", task | {"labels": []})))
+
+    [result] = results(model)
+    assert result["data"]["status"] == "pending_confirmation"
+    assert result["data"]["sentence"] == (
+        "The same action waits for the user already, and nothing was added to it."
+    )
+    assert [one["id"] for one in again["pending_actions"]] == [waits["id"]]
+    assert [row.id for row in Approval.objects.all()] == [uuid.UUID(waits["id"])]
+    state = model.chats(ORCHESTRATOR)[0]["messages"][-1]["content"]
+    known = {"id": waits["id"], "type": "create_jira_task", "description": waits["description"]}
+    assert f"[waits for the user] {json.dumps([known], sort_keys=True, separators=(',', ':'))}" in (
+        state
+    )
+    assert office.calls() == []
