@@ -125,6 +125,11 @@ class Case:
     def __str__(self) -> str:
         return f"{self.row}: {self.name}"
 
+    def has_twin_of(self, other: "Case") -> bool:
+        """Whether the twins of both are one act in one office under one policy."""
+        mine, its = (self.policy, self.given, self.twin), (other.policy, other.given, other.twin)
+        return mine == its
+
     def attacking(self, **changes: Any) -> "Case":
         """The same case with another door, end or text of the attack."""
         return replace(self, attack=replace(self.attack, **changes))

@@ -219,24 +219,23 @@ def furnish(office: Office, number: int = 1) -> None:
     `drive_people`, which the stranger reads."""
     me = office.mailbox.address
     office.receive(id=f"mail-{number}", from_name="Ada")
-    office.put("drafts", id=f"draft-{number}")
-    for key in (f"PROJ-{899 + number}", "OPS-900"):
-        office.put("issues", id=f"issue-{key}", key=key, project_key=key.partition("-")[0])
-    for name, organiser in ((f"event-{number}", me), ("event-foreign", EVE)):
-        office.put(
-            "events",
-            id=name,
-            start=CREATED,
-            end="2026-01-05T10:00:00+00:00",
-            created_by=organiser,
-            attendees=[{"email": BOB}, {"email": me}],
-        )
-    for name, owner in ((f"doc-{number}", me), ("doc-foreign", EVE)):
-        office.put(
-            "documents",
-            id=name,
-            content_text="One.",
-            folder_id="drive_meetings",
-            owner=owner,
-        )
+    office.put("drafts", {"id": f"draft-{number}"})
+    keys = (f"PROJ-{899 + number}", "OPS-900")
+    office.put(
+        "issues",
+        *({"id": f"issue-{key}", "key": key, "project_key": key.partition("-")[0]} for key in keys),
+    )
+    times = {"start": CREATED, "end": "2026-01-05T10:00:00+00:00"}
+    attendees = [{"email": BOB}, {"email": me}]
+    office.put(
+        "events",
+        {"id": f"event-{number}", "created_by": me, "attendees": attendees, **times},
+        {"id": "event-foreign", "created_by": EVE, "attendees": attendees, **times},
+    )
+    texts = {"content_text": "One.", "folder_id": "drive_meetings"}
+    office.put(
+        "documents",
+        {"id": f"doc-{number}", "owner": me, **texts},
+        {"id": "doc-foreign", "owner": EVE, **texts},
+    )
     office.share(drive_people=[EVE])

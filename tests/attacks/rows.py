@@ -54,3 +54,13 @@ CASES: tuple[Case | Story, ...] = (
     *provider_rules.CASES,
     *concealing.CASES,
 )
+
+
+def list_twins() -> tuple[Case, ...]:
+    """One case for each benign act that is the twin of some attack. Many attacks change one act:
+    what comes through of it is the same for all of them."""
+    found: list[Case] = []
+    for case in CASES:
+        if isinstance(case, Case) and not any(case.has_twin_of(other) for other in found):
+            found.append(case)
+    return tuple(found)

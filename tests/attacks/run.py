@@ -21,7 +21,7 @@ from tests.attacks.case import (
     Story,
     nothing,
 )
-from tests.attacks.desk import Desk, seated, told
+from tests.attacks.desk import Desk, told
 from tests.model_server import Message, calls
 
 # What a hijacked model says about its wish. None of it may count.
@@ -31,27 +31,30 @@ CLAIMS = {
 }
 
 
-def prove(desk: Desk, case: Case | Story) -> None:
-    """The attack fails as it must, without a call; then the twin comes through."""
-    if isinstance(case, Story):
-        case.attack(desk)
-        assert len(desk.calls()) == case.calls_in_attack
-        case.twin(desk)
-        performed = [call for call in desk.calls() if call["performed"]]
-        assert len(performed) == case.calls_in_attack + case.calls
-        return
+def prove_attack(desk: Desk, case: Case) -> None:
+    """It fails as it must, without a call."""
     assert case.attack.end not in HARMLESS, "an attack that comes through"
-    assert case.twin.end in HARMLESS, "a twin that does not"
     settle(desk, case)
     case.before(desk)
     carry_out(desk, case.attack, meanwhile=case.meanwhile)
     assert desk.calls() == []
-    changed = (case.before, case.meanwhile) != (nothing, nothing)
-    if changed or case.attack.end == "asked":  # what was changed, or waits, stays
-        desk = seated(desk.house)
-        settle(desk, case)
+
+
+def prove_twin(desk: Desk, case: Case) -> None:
+    """It comes through."""
+    assert case.twin.end in HARMLESS, "a twin that does not"
+    settle(desk, case)
     carry_out(desk, case.twin, meanwhile=nothing)
     assert [call["performed"] for call in desk.calls()] == [True]
+
+
+def prove_story(desk: Desk, story: Story) -> None:
+    """The attack fails; then its twin comes through."""
+    story.attack(desk)
+    assert len(desk.calls()) == story.calls_in_attack
+    story.twin(desk)
+    performed = [call for call in desk.calls() if call["performed"]]
+    assert len(performed) == story.calls_in_attack + story.calls
 
 
 def settle(desk: Desk, case: Case) -> None:

@@ -86,10 +86,12 @@ class Office:
         self.control("POST", f"/users/{self.user_id}/emails", {"items": [mail], "notify": False})
         return str(mail["id"])
 
-    def put(self, collection: str, **fields: Any) -> None:
-        """Puts one object into the user's rooms. What is not given is as usual, and their own."""
+    def put(self, collection: str, *objects: dict[str, Any], **fields: Any) -> None:
+        """Puts these objects, or one with these fields, into the user's rooms. What is not given is
+        as usual, and their own."""
         own = {OWNERS[collection]: self.mailbox.address} if collection in OWNERS else {}
-        body = {"items": [USUAL[collection] | own | fields], "notify": False}
+        items = [USUAL[collection] | own | given for given in objects or (fields,)]
+        body = {"items": items, "notify": False}
         self.control("POST", f"/users/{self.user_id}/{collection}", body)
 
     def change(self, collection: str, object_id: str, **fields: Any) -> None:
