@@ -4,6 +4,8 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 NEED_PYTHON = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Install it, or name it: make $@ PYTHON=/path/to/python3"; exit 1; }
 BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.local.bootstrap
 ARGS ?=
+# Tests wait for servers, browsers and the database as often as they compute.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
 .PHONY: help run reset test check format rooms references screenshots bench bench-frameworks lock dev
@@ -28,7 +30,7 @@ reset:
 	$(NEED_PYTHON); exec "$(PYTHON)" -m config.local.reset
 
 test:
-	$(BOOTSTRAP) dev -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations=15 $(ARGS)
+	$(BOOTSTRAP) dev -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=15 $(ARGS)
 
 dev:
 	$(BOOTSTRAP) dev

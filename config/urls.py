@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *(pattern for kind in KINDS for pattern in webhooks(kind)),
     path("api/v1/status", agents.StatusView.as_view(), name="status"),
     path("api/v1/chat", agents.ChatView.as_view(), name="chat"),
+    path("api/v1/tasks", agents.TasksView.as_view(), name="tasks"),
     path("api/v1/chat/stream", agents.ChatStreamView.as_view(), name="chat-stream"),
     path("api/v1/turns/<uuid:turn_id>/stop", agents.StopView.as_view(), name="turn-stop"),
     path("api/v1/turns/<uuid:turn_id>", agents.TurnView.as_view(), name="turn"),

@@ -260,3 +260,16 @@ class StatusResponse(serializers.Serializer[Any]):
         help_text="True: written rules answer, not a language model."
     )
     agents = AgentRow(many=True)
+
+
+class TaskRequest(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    task = StrictCharField(max_length=MESSAGE_MAX, help_text="What is to be done, in words.")
+
+
+class TaskResponse(serializers.Serializer[Any]):
+    task_id = serializers.UUIDField(help_text="The turn: ask `/api/v1/turns/{task_id}` for it.")
+    status = serializers.ChoiceField(["success", "needs_input", "escalated", "failed"])
+    answer = ChatResponse(
+        help_text="As of chat. Go on with its `session_id`: answer, confirm or reject."
+    )

@@ -1,5 +1,7 @@
 """The chat API: `POST /api/v1/chat` and its streaming variant, turns and conversations."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -19,11 +21,13 @@ from agents.api.shapes import (
     ChatResponse,
     StatusResponse,
     StreamStarted,
+    TaskRequest,
+    TaskResponse,
     decisions_in,
 )
 from agents.models import Conversation, Turn
 from agents.turns import opening, turns
-from agents.turns.responses import build_response, load_work
+from agents.turns.responses import build_response, build_task, load_work
 from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
 from guardrails.approve.cards import list_cards
@@ -38,9 +42,8 @@ class Conflict(exceptions.APIException):
     default_detail = "The last message of this session is still being worked on. Try again soon."
 
 
-def start(request: Request, *, queued: bool) -> UUID:
-    """Validate a chat request and store its turn."""
-    data = ChatRequest.read(request.data)
+def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
+    """Store the turn of a chat request that was read."""
     auth = caller_for(request, data["user_id"])
     decisions = decisions_in(data)
     if decisions:
@@ -83,7 +86,7 @@ class ChatView(APIView):
     @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
     def post(self, request: Request) -> Response:
         """Say something, answer a question, confirm or reject actions; wait for the answer."""
-        turn_id = start(request, queued=False)
+        turn_id = start(request, ChatRequest.read(request.data), queued=False)
         turns.run_turn(turn_id)
         return Response(build_response(turn_id))
 
@@ -94,7 +97,7 @@ class ChatStreamView(APIView):
     @extend_schema(request=ChatRequest, responses={202: StreamStarted}, operation_id="chat_stream")
     def post(self, request: Request) -> Response:
         """The same as chat, worked through by a process of its own and followed as events."""
-        turn_id = start(request, queued=True)
+        turn_id = start(request, ChatRequest.read(request.data), queued=True)
         turn = Turn.objects.only("conversation_id").get(id=turn_id)
         token = TimestampSigner(salt=SALT).sign(str(turn_id))
         return Response(
@@ -105,6 +108,19 @@ class ChatStreamView(APIView):
             },
             status=status.HTTP_202_ACCEPTED,
         )
+
+
+class TasksView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(request=TaskRequest, responses=TaskResponse, operation_id="task")
+    def post(self, request: Request) -> Response:
+        """Have one task worked through in a session of its own; wait for what came of it."""
+        task = TaskRequest.read(request.data)
+        message = {"user_id": task["user_id"], "message": task["task"]}
+        turn_id = start(request, message, queued=False)
+        turns.run_turn(turn_id)
+        return Response(build_task(turn_id))
 
 
 class TurnView(APIView):

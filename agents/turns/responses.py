@@ -80,6 +80,20 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
     }
 
 
+def build_task(turn_id: UUID) -> dict[str, Any]:
+    """What came of a task that is a turn of its own. It needs input while a question is open, or
+    an action waits for a person's word."""
+    answer = build_response(turn_id)
+    waits = answer["needs_clarification"] or answer["pending_actions"]
+    if answer["ending"] == Turn.Ending.ESCALATED:
+        status = "escalated"
+    elif waits:
+        status = "needs_input"
+    else:
+        status = "success" if answer["ending"] == Turn.Ending.REPLY else "failed"
+    return {"task_id": str(turn_id), "status": status, "answer": answer}
+
+
 def load_work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
     """What went into the answers of these turns. Three queries, whatever the amount."""
     calls: dict[UUID, list[dict[str, Any]]] = {}

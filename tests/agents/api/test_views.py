@@ -342,3 +342,45 @@ def test_a_process_that_lost_its_lease_writes_nothing_more(organisation: Organis
     journal.emit(second, "text.delta", {"text": "on time"})
     assert [e.data for e in turn.events.all()] == [{"text": "on time"}]
     assert not ToolCall.objects.exists()
+
+
+ASKING = calls(("ask_user", QUESTION))
+HANDING_OVER = calls(("escalate", {"reason": "A refund is asked for."}))
+
+
+@pytest.mark.parametrize(
+    ("model", "status"),
+    [
+        (["Two mails are new."], "success"),
+        ([ASKING], "needs_input"),
+        ([HANDING_OVER], "escalated"),
+        ([Failure(500)], "failed"),
+    ],
+    indirect=["model"],
+)
+def test_a_task_says_what_came_of_it(token: str, model: ScriptedModel, status: str) -> None:
+    response = post(token, {"user_id": "maya", "task": "What is new?"}, "/api/v1/tasks")
+
+    assert response.status_code == 200, response.content
+    found = response.json()
+    turn = Turn.objects.get()
+    assert (found["task_id"], found["status"]) == (str(turn.id), status)
+    assert found["answer"]["session_id"] == str(turn.conversation_id)
+    assert found["answer"]["ending"] == turn.ending
+
+
+@pytest.mark.parametrize("model", [[]], indirect=True)
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"user_id": "maya"}, 400),
+        ({"user_id": "maya", "task": " "}, 400),
+        ({"user_id": "maya", "task": "x", "session_id": str(uuid.uuid4())}, 400),
+        ({"user_id": "nobody", "task": "x"}, 404),
+    ],
+)
+def test_a_task_that_makes_no_sense_starts_nothing(
+    token: str, model: ScriptedModel, body: dict[str, Any], code: int
+) -> None:
+    assert post(token, body, "/api/v1/tasks").status_code == code
+    assert not Turn.objects.exists()
