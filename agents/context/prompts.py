@@ -11,7 +11,7 @@ from datetime import datetime
 from html import escape
 from zoneinfo import ZoneInfo
 
-from agents.context import results
+from agents.context import results, schemas
 from agents.context.messages import Wire
 from agents.contracts import InboundMail, Person
 from guardrails.contracts import Capability, SkillRef
@@ -167,7 +167,7 @@ def render_capabilities(capabilities: Sequence[Capability]) -> str:
                 ),
                 "mode": capability.mode,
                 "description": capability.description,
-                "params": capability.schema,
+                "params": schemas.lean(capability.schema),
                 "targets": [
                     {"id": target.id, "name": target.name, "kind": target.kind}
                     for target in capability.targets

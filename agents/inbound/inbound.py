@@ -111,6 +111,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
     found = None
     if not begun_by_model:
         found = matching.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
+    offered = () if found else skills.list_offered(mail.account)
     system = (
         ""
         if found
@@ -118,7 +119,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
             prompts.MAIL_READER,
             person=person,
             capabilities=people.list_capabilities(person),
-            skills=skills.list_offered(mail.account),
+            skills=offered,
         )
     )
     request = f"{prompts.render_now(person, timezone.now())}\n{prompts.render_item(mail)}"
@@ -126,7 +127,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
         parent_call=None,
-        tools=roster.MAIL_READER.toolbox,
+        tools=roster.MAIL_READER.offer(skills=bool(offered), agents=False),
         limits=roster.MAIL_READER.limits(),
         messages=lambda steps, room: build_run_messages(
             system=system, request=request, steps=steps, max_tokens=room

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agents.context import schemas
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
 from agents.journal.leases import Lease
 from agents.journal.steps import Ending
@@ -89,7 +90,7 @@ class Tool(Generic[A]):
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": self.arguments.model_json_schema(),
+                "parameters": schemas.describe_arguments(self.arguments),
             },
         }
 

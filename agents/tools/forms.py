@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ValidationError
 
-from agents.context import people
+from agents.context import people, schemas
 from agents.contracts import Person, ToolResult, failure
 from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.actions.registry import BY_NAME
@@ -162,7 +162,7 @@ def _provider_id(text: str, person: Person) -> str:
 
 
 def _properties(model: type[BaseModel]) -> Mapping[str, Any]:
-    properties: Mapping[str, Any] = model.model_json_schema().get("properties", {})
+    properties: Mapping[str, Any] = schemas.describe_arguments(model).get("properties", {})
     return properties
 
 

@@ -30,6 +30,9 @@ from agents.tools import (
 )
 from agents.tools.base import Tool
 
+SKILL_TOOLS = (load_skill.TOOL.name,)
+CUSTOM_AGENT_TOOLS = (custom_agents.LIST.name, custom_agents.RUN.name)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
@@ -45,6 +48,12 @@ class Agent:
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
         return {tool.name: tool for tool in self.tools}
+
+    def offer(self, *, skills: bool, agents: bool) -> dict[str, Tool[Any]]:
+        """Its toolbox without what there is nothing for: skills to read, custom agents to run.
+        Each schema is paid for with every call of a model."""
+        idle = (() if skills else SKILL_TOOLS) + (() if agents else CUSTOM_AGENT_TOOLS)
+        return {name: tool for name, tool in self.toolbox.items() if name not in idle}
 
     @cached_property
     def version(self) -> str:

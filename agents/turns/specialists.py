@@ -31,11 +31,9 @@ def delegate_for(
         agent, theirs = _agent(name, person)
         capabilities = people.list_capabilities(theirs)
         servers = plan_mcp_tools.toolbox(capabilities) if ACT in agent.toolbox else {}
+        skills = people.list_skills(theirs) if LOAD_SKILL in agent.toolbox else ()
         system = prompts.render_system(
-            agent.prompt,
-            person=theirs,
-            capabilities=capabilities,
-            skills=people.list_skills(theirs) if LOAD_SKILL in agent.toolbox else (),
+            agent.prompt, person=theirs, capabilities=capabilities, skills=skills
         )
         now = prompts.render_now(theirs, timezone.now())
         request = f"{now}\n{prompts.render_task(task=task, blocks=blocks)}"
@@ -43,7 +41,7 @@ def delegate_for(
             lease=lease,
             agent=agent.name,
             parent_call=parent.id,
-            tools=agent.toolbox | servers,
+            tools=agent.offer(skills=bool(skills), agents=False) | servers,
             limits=agent.limits(),
             messages=lambda steps, room: build_run_messages(
                 system=system, request=request, steps=steps, max_tokens=room

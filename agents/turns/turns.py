@@ -95,11 +95,9 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     loaded, own_steps = history.load_history(turn)
     words = history.load_user_words(turn)
     capabilities = people.list_capabilities(person)
+    skills = people.list_skills(person)
     system = prompts.render_system(
-        prompts.ORCHESTRATOR,
-        person=person,
-        capabilities=capabilities,
-        skills=people.list_skills(person),
+        prompts.ORCHESTRATOR, person=person, capabilities=capabilities, skills=skills
     )
     waiting = people.list_waiting(person)
     offered = custom_agents.list_offered(person).order_by("name")
@@ -138,7 +136,8 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         lease=lease,
         agent=roster.ORCHESTRATOR.name,
         parent_call=None,
-        tools=roster.ORCHESTRATOR.toolbox | plan_mcp_tools.toolbox(capabilities),
+        tools=roster.ORCHESTRATOR.offer(skills=bool(skills), agents=bool(agents))
+        | plan_mcp_tools.toolbox(capabilities),
         limits=roster.ORCHESTRATOR.limits(),
         messages=messages,
         context_for=lambda call: ToolContext(

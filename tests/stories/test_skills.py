@@ -118,7 +118,7 @@ def test_every_agent_of_a_chat_learns_of_skills_and_reads_them_on_demand(office:
         turns.run_turn(turn_id)
 
     for agent in script:
-        assert '"name":"audit","description":"When auditors ask."' in str(
+        assert '"description":"When auditors ask.","name":"audit"' in str(
             model.chats(agent)[0]["messages"][0]["content"]
         )
     made = ToolCall.objects.filter(turn_id=turn_id, name="load_skill").order_by("created_at")

@@ -165,7 +165,7 @@ def test_a_specialist_and_a_custom_agent_with_the_source_plan_and_call_too(
     fields |= {"organisation": Organisation.objects.get(), "description": "Tracks."}
     able = CustomAgent.objects.create(name="Able", sources=["mcp"], **fields)
     blind = CustomAgent.objects.create(name="Blind", sources=["mcp"], **fields)
-    CustomAgent.objects.filter(id=blind.id).update(tools=["load_skill"])
+    CustomAgent.objects.filter(id=blind.id).update(tools=["retrieve_context"])
     params = {"tool": "tracker:create_issue", "arguments": {"title": "Roof"}}
     wanted = {"recommended_tools": ["create_issue"]}
     script: Script = {

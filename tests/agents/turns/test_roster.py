@@ -62,3 +62,12 @@ def test_another_prompt_or_another_tool_is_another_version() -> None:
         replace(ORCHESTRATOR, tools=ORCHESTRATOR.tools[1:]),
     ):
         assert other.version != ORCHESTRATOR.version
+
+
+def test_what_there_is_nothing_for_costs_no_tokens() -> None:
+    everything = ORCHESTRATOR.offer(skills=True, agents=True)
+    assert everything == ORCHESTRATOR.toolbox
+    without = ORCHESTRATOR.offer(skills=False, agents=False)
+    assert set(everything) - set(without) == {
+        *("load_skill", "list_custom_agents", "run_public_agent")
+    }

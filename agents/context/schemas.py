@@ -1,0 +1,40 @@
+"""Schemas of arguments as a model is shown them: what it needs to fill them in, and no more."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+# Words about words, and what a model leaves out anyway.
+SUPERFLUOUS = frozenset({"title", "default"})
+
+
+def describe_arguments(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a model's arguments."""
+    found: dict[str, Any] = lean(model.model_json_schema())
+    return found
+
+
+def lean(schema: Any) -> Any:
+    """A JSON schema that takes the same in fewer words."""
+    if isinstance(schema, list):
+        return [lean(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    left: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in SUPERFLUOUS:
+            continue
+        # The keys below these are names of arguments, maybe one called title.
+        named = key in ("properties", "$defs") and isinstance(value, Mapping)
+        left[key] = {name: lean(one) for name, one in value.items()} if named else lean(value)
+    return _without_null(left)
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """An argument that may be null need not be given: that says the same."""
+    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if "anyOf" not in schema or len(choices) == len(schema["anyOf"]):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}

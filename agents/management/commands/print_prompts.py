@@ -1,0 +1,91 @@
+"""Every prompt and tool schema as a model is shown it, with its size."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from agents.answer import review
+from agents.context import conversation_summary, prompts
+from agents.tools import plan_mcp_tools
+from agents.tools.base import Tool
+from agents.turns import roster
+from integrations.llm.completions import estimated_tokens
+from knowledge.ingest import enrichment
+
+PAGE = Path("docs/prompts.md")
+HEAD = """# Prompts and tools
+
+Written by `manage.py print_prompts --write`; `make check` fails where it is out of date, so that
+a change of what models are shown is seen in review. Tokens are estimated, rather too high: one for
+three bytes. A turn adds capabilities, skills and the user to an agent's prompt
+([agents.md](agents.md#what-a-model-is-shown)), and offers custom agents and skills only where there
+are some.
+"""
+# What tools and the work around a turn ask a model, each in a call of its own.
+OTHERS: dict[str, str] = {
+    "A review": review.PROMPT,
+    "A summary of older turns": conversation_summary.PROMPT,
+    "extract_tasks": prompts.TASK_EXTRACTION,
+    "summarise_document": prompts.DOCUMENT_SUMMARY,
+    "summarise_thread": prompts.THREAD_SUMMARY,
+    "draft_reply": prompts.REPLY_DRAFT,
+    "plan_…_tools": plan_mcp_tools.PLANNING,
+    "An item that is read in": enrichment.SYSTEM,
+}
+
+
+class Command(BaseCommand):
+    help = "Print every prompt and tool schema with its size."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--write", action="store_true", help=f"Write {PAGE}.")
+        parser.add_argument("--check", action="store_true", help=f"Fail where {PAGE} differs.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        text, page = "\n".join(render()) + "\n", settings.BASE_DIR / PAGE
+        if options["write"]:
+            page.write_text(text, encoding="utf-8")
+        elif options["check"]:
+            if not page.exists() or page.read_text(encoding="utf-8") != text:
+                raise CommandError(f"{PAGE} is out of date. Run `manage.py print_prompts --write`.")
+        else:
+            self.stdout.write(text)
+
+
+def render() -> Iterator[str]:
+    """The page, line by line."""
+    yield HEAD
+    yield "| agent | prompt | tools | together |"
+    yield "|---|---|---|---|"
+    for agent in roster.AGENTS:
+        own = estimated_tokens(agent.prompt)
+        tools = sum(tool.schema_tokens for tool in agent.tools)
+        yield f"| {agent.name} | {own:,} | {tools:,} | {own + tools:,} |"
+    for agent in roster.AGENTS:
+        yield f"\n## {agent.name}\n"
+        yield f"Tools: {', '.join(f'`{tool.name}`' for tool in agent.tools)}.\n"
+        yield from _block(agent.prompt, "text")
+    yield "\n## Asked by tools and around a turn"
+    for name, prompt in OTHERS.items():
+        yield f"\n### {name} ({estimated_tokens(prompt):,} tokens)\n"
+        yield from _block(prompt, "text")
+    yield "\n## Tools"
+    for tool in _tools():
+        yield f"\n### {tool.name} ({tool.schema_tokens:,} tokens)\n"
+        yield from _block(json.dumps(tool.schema["function"], indent=1, ensure_ascii=False), "json")
+
+
+def _tools() -> list[Tool[Any]]:
+    found = {tool.name: tool for agent in roster.AGENTS for tool in agent.tools}
+    return [found[name] for name in sorted(found)]
+
+
+def _block(text: str, language: str) -> Iterator[str]:
+    yield f"```{language}"
+    yield text
+    yield "```"

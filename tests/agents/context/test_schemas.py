@@ -1,0 +1,43 @@
+"""Schemas as a model is shown them take the same as those of the arguments themselves."""
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from pydantic import BaseModel
+
+from agents.context.schemas import describe_arguments
+from agents.turns.roster import AGENTS
+from guardrails.actions.registry import ACTIONS
+
+MODELS = {tool.name: tool.arguments for agent in AGENTS for tool in agent.tools} | {
+    action.name: action.arguments for action in ACTIONS
+}
+
+
+class Odd(BaseModel):
+    title: str = "none"
+    default: int | None = None
+    either: int | str | None = None
+
+
+def test_words_about_words_are_left_out_and_arguments_of_their_names_stay() -> None:
+    assert describe_arguments(Odd) == {
+        "properties": {
+            "title": {"type": "string"},
+            "default": {"type": "integer"},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        },
+        "type": "object",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_every_schema_is_one_and_names_the_same_arguments(name: str) -> None:
+    whole: dict[str, Any] = MODELS[name].model_json_schema()
+    lean = describe_arguments(MODELS[name])
+
+    Draft202012Validator.check_schema(lean)
+    assert set(lean.get("properties", {})) == set(whole.get("properties", {}))
+    assert lean.get("required") == whole.get("required")
+    assert len(str(lean)) <= len(str(whole))
