@@ -60,7 +60,7 @@ KINDS = (
         *("draft", "create_document", "append_document", "update_jira_task"),
     ),
     _kind(
-        "created|added|opened|filed|booked|scheduled|invited|erstellt|angelegt|eingeladen"
+        "created|added|filed|booked|scheduled|invited|erstellt|angelegt|eingeladen"
         "|hinzugefügt|créée?s?|ajoutée?s?|planifiée?s?|creado|añadido|programado|creato|aggiunto"
         "|aangemaakt|toegevoegd|gepland",
         *("create_jira_task", "create_calendar_event", "create_document", "append_document"),
@@ -90,7 +90,7 @@ _QUOTED = re.compile(r"[“\"„«][^”\"“»\n]*[”\"“»]")
 _NOT = re.compile(
     r"\b(?:not|no|never|nothing|none|neither|cannot|unable|fail(?:ed|s)?|refus\w*|wait\w*|pending"
     r"|will|would|could|can|should|may|might|once|if|when|until|before|after|want|shall|ready"
-    r"|propos\w*|prepar\w*|confirm\w*|nicht|kein\w*|nie|wird|werde|wenn|sobald|pas|aucun\w*"
+    r"|propos\w*|prepar\w*|confirm\w*|nichts?|rien|nada|nulla|niente|niets|kein\w*|nie|wird|werde|wenn|sobald|pas|aucun\w*"
     r"|jamais|si|sera|cuando|nunca|será|non|mai|quando|sarà|niet|geen|zal|zodra)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
@@ -99,14 +99,26 @@ _SELF = (
     r"\b(?:I|we)(?:['\u2019]ve| have)?(?:\s+(?:just|now|already|also|successfully))*\s+(?:{0})\b"
     r"|\b(?:ich habe|habe ich|wir haben|ik heb|heb ik)\b.{{0,120}}?\b(?:{0})\b"
     r"|\b(?:j['\u2019]ai|nous avons|he|hemos|ho|abbiamo)\s+(?:\w+\s+)?(?:{0})\b"
-    r"|\A\W*(?:(?:done|ok|okay|successfully|all)\W+)*(?:{0})\b(?!\s*:)"
+    r"|\A\W*(?:(?:done|ok|okay|successfully|all)\W+)+(?:{0})\b(?!\s*:)"
+    # “Sent the mail” tells of a deed, “Assigned to Ben” of how things are.
+    r"|\A\W*(?:{0})\s+(?:it|them|the|your|an?|all|both|this|that|these|those|\d+)\b(?!\s*:)"
 )
 _PASSIVE = (
     r"\b(?:has|have) (?:been|now been|just been|already been|successfully been)\s+"
     r"(?:successfully\s+)?(?:{0})\b"
     r"|\b(?:{0}) (?:worden|wurde)\b|\bwurden?\b.{{0,120}}?\b(?:{0})\b"
     r"|\ba été (?:{0})\b|\bont été (?:{0})\b|\bha sido (?:{0})\b|\bè stat[oa] (?:{0})\b"
-    r"|\bis (?:{0})\b"
+    r"|\bis (?:now|successfully) (?:{0})\b"
+)
+_NOTHING_DONE = re.compile(
+    r"\bnothing (?:was|has been|is|got) (?:\w+ )?(?:done|sent|created|changed|carried out)\b"
+    r"|\b(?:es )?wurde nichts\b"
+    r"|\bnichts (?:wurde|ist) (?:\w+ )?(?:getan|gesendet|erstellt|geändert)\b"
+    r"|\brien n['\u2019](?:a|est) (?:été )?(?:fait|envoyé|créé|modifié)"
+    r"|\bno se (?:ha )?(?:hecho|hizo|enviado|creado|cambiado) nada\b"
+    r"|\bnon è stato (?:fatto|inviato|creato|modificato) nulla\b"
+    r"|\ber is niets (?:gedaan|verstuurd|gemaakt|gewijzigd)\b",
+    re.IGNORECASE,
 )
 _CLAIMS = tuple(
     (
@@ -137,6 +149,13 @@ def has_unsupported(text: str, done_types: Collection[str]) -> bool:
     return any(not kind.types & set(done_types) for kind in find_claims(text))
 
 
+def denies(text: str, actions: Sequence[Action]) -> bool:
+    """Whether the text says that nothing was done where something was."""
+    done = any(action["status"] == "succeeded" for action in actions)
+    said = _NOTHING_DONE.search(_QUOTED.sub(" ", text)) is not None
+    return done and said and not find_claims(text)
+
+
 def list_done_types(actions: Sequence[Action]) -> frozenset[str]:
     return frozenset(action["type"] for action in actions if action["status"] in DONE)
 
@@ -146,10 +165,31 @@ def omits_refusals(text: str, actions: Sequence[Action]) -> bool:
     the record."""
     said = _plain(text)
     return any(
-        action["status"] in NOT_DONE
-        and not (action.get("sentence") and _plain(action["sentence"]) in said)
-        for action in actions
+        not (action.get("sentence") and _plain(action["sentence"]) in said)
+        for action in list_not_done(actions)
     )
+
+
+def list_not_done(actions: Sequence[Action]) -> tuple[Action, ...]:
+    """What was refused or failed and was not made up for: a corrected attempt is no gap."""
+    return tuple(
+        action
+        for place, action in enumerate(actions)
+        if action["status"] in NOT_DONE
+        and not any(_corrects(later, action) for later in actions[place + 1 :])
+    )
+
+
+def _corrects(later: Action, action: Action) -> bool:
+    """Whether it is the same wish in other words: of the arguments that either has, most are the
+    same."""
+    if later["type"] != action["type"] or later["status"] in NOT_DONE:
+        return False
+    before, after = action.get("params") or {}, later.get("params") or {}
+    if not before or not after:
+        return bool(later.get("description") == action.get("description"))
+    same = sum(name in after and after[name] == value for name, value in before.items())
+    return bool(2 * same >= len(before.keys() | after.keys()))
 
 
 def _plain(text: str) -> str:

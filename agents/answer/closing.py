@@ -36,7 +36,7 @@ def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> An
     bound = citations.bind_citations(
         text, citations.list_citable(context, citations.list_results(steps))
     )
-    contradicts = _contradicts(turn, bound.text)
+    contradicts = _contradicts(turn, bound.text) or claims.denies(bound.text, turn.actions)
     said = bound.text.strip() or EMPTY_SENTENCE
     if steps and steps[-1].finish_reason == "length" and steps[-1].text == text:
         said = f"{said}\n\n{CUT_SENTENCE}"

@@ -31,10 +31,12 @@ class Work:
 @dataclass(frozen=True, kw_only=True)
 class Gaps:
     """`binding` ones must be corrected or reported: with them no answer is complete. `noted` ones
-    are for the reviewer to weigh: a source may simply be away."""
+    are for the reviewer to weigh: a source may simply be away. `work_left` says that a binding one
+    is of the work itself, not of the words about it."""
 
     binding: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
+    work_left: bool = False
 
 
 def find_gaps(work: Work) -> Gaps:
@@ -48,8 +50,11 @@ def find_gaps(work: Work) -> Gaps:
     bound = citations.bind_citations(work.answer, work.items)
     if _found_items(work.steps) and work.answer.strip() and not bound.citations:
         noted.append("Items were found, and the answer cites none of them.")
-    binding = [*_of_answer(work, work.answer, bound), *_of_plan(work)]
-    return Gaps(binding=tuple(binding[:LISTED]), noted=tuple(noted[:LISTED]))
+    of_plan = _of_plan(work)
+    binding = [*_of_answer(work, work.answer, bound), *of_plan]
+    return Gaps(
+        binding=tuple(binding[:LISTED]), noted=tuple(noted[:LISTED]), work_left=bool(of_plan)
+    )
 
 
 def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]:
@@ -60,6 +65,8 @@ def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]
         gaps.append("The answer was cut off at the token limit.")
     if claims.has_unsupported(answer, work.done_types):
         gaps.append("The answer claims an action that the ledger lacks.")
+    if claims.denies(answer, work.actions):
+        gaps.append("The answer says that nothing was done, and something was.")
     if claims.omits_refusals(answer, work.actions):
         gaps.append("The answer leaves out what was refused or failed.")
     if bound.removed:

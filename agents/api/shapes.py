@@ -185,14 +185,14 @@ class Plan(serializers.Serializer[Any]):
 
 
 class Review(serializers.Serializer[Any]):
-    quality_score = serializers.FloatField()
-    completeness = serializers.FloatField()
-    relevance = serializers.FloatField()
+    quality_score = serializers.FloatField(allow_null=True, help_text="Null: no model said.")
+    completeness = serializers.FloatField(allow_null=True)
+    relevance = serializers.FloatField(allow_null=True)
     needs_more_data = serializers.BooleanField()
     gaps = serializers.ListField(child=serializers.CharField())
     suggested_actions = serializers.ListField(child=serializers.CharField())
     recommendation = serializers.CharField(
-        help_text="proceed, gather_more, clarify_query or replan"
+        help_text="proceed, revise, gather_more, clarify_query or replan"
     )
     by = serializers.CharField(help_text="model, or records where the model gave none")
 

@@ -133,13 +133,14 @@ def decision(event: TurnEvent) -> dict[str, Any]:
     scores = ", ".join(
         f"{name.removesuffix('_score')} {data[name]:.2f}"
         for name in ("quality_score", "completeness", "relevance")
+        if data[name] is not None
     )
     by = "by the reviewer's model" if data.get("by") == "model" else "by the records alone"
     lines = [*(f"Gap: {gap}" for gap in data["gaps"]), *data["suggested_actions"]]
     return {
         "at": at,
         "what": f"Review of the {data['of']} {by}: {data['recommendation'].replace('_', ' ')}"
-        f" ({scores})",
+        + (f" ({scores})" if scores else ""),
         "lines": [timeline.reveal(line) for line in lines],
     }
 

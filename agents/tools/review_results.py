@@ -35,7 +35,8 @@ def run(context: ToolContext, arguments: ReviewResults) -> ToolResult:
 TOOL = Tool(
     name=REVIEW_RESULTS,
     description="Have the results so far reviewed before you answer something large: scores "
-    "from 0 to 1, gaps, and whether to proceed, gather more, ask the user or replan.",
+    "from 0 to 1, gaps, and whether to proceed, put the answer right, gather more, ask the user "
+    "or replan.",
     arguments=ReviewResults,
     run=run,
 )

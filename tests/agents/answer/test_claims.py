@@ -52,6 +52,15 @@ def test_a_claim_without_its_action_is_found(text: str) -> None:
         "She wrote “I sent the mail”.",
         "Ich habe die Mail nicht gesendet.",
         "Nothing was sent.",
+        "I've opened the document and read it.",
+        "AC-101 is assigned to Ben and scheduled for Friday.",
+        "The meeting is moved to Thursday.",
+        "Assigned to Ben, due on Friday.",
+        "Scheduled for 10:00 on Wednesday.",
+        "Updated yesterday.",
+        "The document is shared with Omar.",
+        "Created on 3 May by Ann.",
+        "Termin am Mittwoch um 10 Uhr, verschoben auf Donnerstag.",
         "Changed:\n- Single sign-on: it waits for your confirmation as you changed it.",
         "",
     ],
@@ -97,6 +106,43 @@ def test_refusals_and_failures_must_be_said_in_the_words_of_the_record() -> None
     assert not claims.omits_refusals("Refused: draft. No such *receiver*.", [done, refused])
     assert claims.omits_refusals("All is well.", [action("draft", "failed")])
     assert not claims.omits_refusals("All is well.", [done, action("draft", "pending", "Waits.")])
+
+
+def test_a_corrected_attempt_is_no_gap() -> None:
+    task = {"project_key": "PROJ", "summary": "Write the rota", "labels": ["x"]}
+    refused = action("create_jira_task", "refused", "Not listed.") | {"params": task}
+    again = action("create_jira_task", "pending") | {"params": task | {"labels": []}}
+    other = action("create_jira_task", "pending") | {
+        "params": {"project_key": "OPS", "summary": "Order paper"}
+    }
+
+    assert not claims.omits_refusals("It waits for you.", [refused, again])
+    assert claims.omits_refusals("It waits for you.", [again, refused])
+    assert claims.omits_refusals("It waits for you.", [refused, other])
+    assert claims.omits_refusals("It waits for you.", [refused, again | {"type": "archive"}])
+    assert claims.omits_refusals("It waits for you.", [refused, again | {"status": "failed"}])
+    assert claims.list_not_done([refused, again, refused]) == (refused,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing was done: you rejected it.",
+        "Nothing has been created.",
+        "Es wurde nichts gesendet.",
+        "Rien n\u2019a été envoyé.",
+        "No se ha enviado nada.",
+        "Non è stato inviato nulla.",
+        "Er is niets verstuurd.",
+    ],
+)
+def test_a_false_denial_is_found_as_a_false_claim_is(text: str) -> None:
+    assert claims.denies(text, [action("create_jira_task", "succeeded")])
+    assert not claims.denies(text, [action("create_jira_task", "refused")])
+    assert not claims.denies(f"She wrote “{text}”", [action("create_jira_task", "succeeded")])
+    copied = "Nothing was changed in the original. I created a copy."
+    assert not claims.denies(copied, [action("create_document", "succeeded")])
+    assert not claims.denies("The task is there.", [action("create_jira_task", "succeeded")])
 
 
 def test_the_records_are_listed_item_by_item() -> None:

@@ -107,6 +107,7 @@ def test_a_review_that_fails_loses_no_answer(
 
     assert (answer["status"], answer["response"]) == ("finished", "Nothing was found.")
     assert [one["by"] for one in log()] == ["records"]
+    assert [one["quality_score"] for one in log()] == [None]
 
 
 @pytest.mark.parametrize("then", [Failure(500), ""], ids=["away", "empty"])
@@ -134,7 +135,8 @@ def test_what_the_records_prove_binds_a_reviewer_that_is_content(token: str, set
     material = json.loads(reviewed[0]["messages"][1]["content"])
     assert material["proved_gaps"] == ["The answer claims an action that the ledger lacks."]
     told = json.loads(exchanged(asked[2])[-1]["content"])["data"]
-    assert told["recommendation"] == "replan"
+    assert told["recommendation"] == "revise"
+    assert told["next"] == "Write the answer again with this put right. Do nothing again."
     assert answer["response"] == "Nothing was found."
 
 
