@@ -186,3 +186,4 @@ class InboundMail:
     authenticated: bool
     date: str
     thread_messages: int
+    earlier: tuple[Mapping[str, str], ...] = ()  # the thread's newest before it: from, date, text

@@ -20,6 +20,14 @@ _MARK = re.compile(
     r"(?P<space>[ \t]?)[\[【]\s*(?P<numbers>\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)\s*"
     r"(?:†[^\]】\n]{0,80})?[\]】](?:\([^()\s]*\))?"
 )
+_GONE = "\ue000"  # in place of a citation that stands for nothing
+# With the words that only led to it: “It says so in [7] and [8].” becomes “It says so.”
+_AND = r"(?:\s*[,&]|\s+(?:and|und|et|y|e|en)(?=\s))"
+_BEFORE_ANOTHER = re.compile(rf"(?<!\]){_GONE}{_AND}\s*(?=\[\d)")
+_LEFT = re.compile(
+    r"(?:\s+(?:as in|in|see|per|from|siehe|laut|aus|dans|voir|selon|según|vedi|zie)(?=\s)"
+    rf"|{_AND})?\s*{_GONE}(?:{_AND}?\s*{_GONE})*"
+)
 _RANGE = re.compile(r"(\d{1,3})\s*[\u2013-]\s*(\d{1,3})")
 
 
@@ -77,13 +85,21 @@ def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
         removed.extend(n for n in numbers if n not in items)
         known = [n for n in numbers if n in items]
         cited.update((n, items[n]) for n in known)
-        return f"{match['space']}[{', '.join(map(str, known))}]" if known else ""
+        return (
+            f"{match['space']}[{', '.join(map(str, known))}]"
+            if known
+            else f"{match['space']}{_GONE}"
+        )
+
+    def bound(part: str) -> str:
+        left = _MARK.sub(marked, part.replace(_GONE, ""))
+        return _LEFT.sub("", _BEFORE_ANOTHER.sub("", left))
 
     parts, end = [], 0
     for code in _CODE.finditer(text):
-        parts += [_MARK.sub(marked, text[end : code.start()]), code[0]]
+        parts += [bound(text[end : code.start()]), code[0]]
         end = code.end()
-    parts.append(_MARK.sub(marked, text[end:]))
+    parts.append(bound(text[end:]))
     return Bound(
         text="".join(parts),
         citations=tuple({key: cited[n].get(key) for key in CITED} for n in sorted(cited)),

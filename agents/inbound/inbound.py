@@ -27,7 +27,8 @@ from integrations.mail.html import html_to_text
 from integrations.reads import mail_reader
 
 log = logging.getLogger(__name__)
-TEXT_LIMIT = 1500
+TEXT_LIMIT = 6000  # characters of the mail
+EARLIER_MAILS, EARLIER_CHARS = 3, 1000  # of the thread before it
 OWN_LABELS = frozenset({"SENT", "DRAFT"})
 
 
@@ -70,11 +71,12 @@ def build_context(account: AccountRef, email: Email) -> InboundMail:
     try:
         known = provider.correspondence(email.sender) if email.sender else None
         first_contact = known is not None and known.sent == 0 and known.received <= 1
-        thread_messages = len(provider.thread(email.thread_id)) if email.thread_id else 1
+        thread = provider.thread(email.thread_id) if email.thread_id else (email,)
     except ProviderError as error:
         if error.retryable:
             raise
-        first_contact, thread_messages = False, 1
+        first_contact, thread = False, (email,)
+    earlier = sorted((one for one in thread if one.date < email.date), key=lambda one: one.date)
     return InboundMail(
         account=account,
         email_id=email.id,
@@ -89,7 +91,15 @@ def build_context(account: AccountRef, email: Email) -> InboundMail:
         first_contact=first_contact,
         authenticated=email.authentication.dmarc == "pass",
         date=email.date.isoformat(),
-        thread_messages=thread_messages,
+        thread_messages=len(thread),
+        earlier=tuple(
+            {
+                "from": one.sender,
+                "date": one.date.isoformat(),
+                "text": render_text(one)[:EARLIER_CHARS],
+            }
+            for one in earlier[-EARLIER_MAILS:]
+        ),
     )
 
 

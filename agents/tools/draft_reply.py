@@ -1,21 +1,25 @@
 """draft_reply: write an answer to a mail and propose it as a draft. Nothing is sent."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
+from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from agents.context.prompts import REPLY_DRAFT, render_block
+from agents.context.prompts import REPLY_DRAFT, render_block, render_now, render_person
 from agents.contracts import ToolResult, failure
 from agents.tools.acting import act, to_observation
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.open_item import no_such_item
-from agents.tools.summaries import render_mail
+from agents.tools.summaries import render_with_head
+from integrations.contracts import AccountRef, Email
 from integrations.exceptions import NotFound
 from integrations.llm import llm
 from integrations.reads import mail_reader
 from knowledge.search import retrieval
 
 BODY_TOKENS = 1_500
+EARLIER_MAILS = 6  # of the thread, the mail itself among them
 
 
 class DraftReply(Arguments):
@@ -45,13 +49,20 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""
-    lines = [f"From: {mail.sender_name} <{mail.sender}>", f"Subject: {mail.subject}"]
-    block = render_block(id="mail", lines=[*lines, render_mail(mail)])
+    person = context.person
+    about = f"{render_person(person)}\n{render_now(person, timezone.now())}\n\n"
+    earlier = [one for one in _thread(account, mail) if one.id != mail.id]
+    blocks = [
+        render_block(id="earlier in the thread", lines=[render_with_head(one)]) for one in earlier
+    ]
+    blocks.append(
+        render_block(id="mail", lines=[f"Subject: {mail.subject}", render_with_head(mail)])
+    )
     try:
         written = Written.model_validate(
             llm.complete_json(
                 system=REPLY_DRAFT,
-                user=asked + block,
+                user=about + asked + "\n".join(blocks),
                 payer=context.payer,
                 purpose="draft_reply",
                 max_tokens=BODY_TOKENS,
@@ -73,6 +84,14 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
             account_id=account.id,
         )
     )
+
+
+def _thread(account: AccountRef, mail: Email) -> Sequence[Email]:
+    """The newest mails of its thread up to it, oldest first; itself alone where it has none."""
+    if not mail.thread_id:
+        return (mail,)
+    before = [one for one in mail_reader(account).thread(mail.thread_id) if one.date <= mail.date]
+    return sorted(before, key=lambda one: one.date)[-EARLIER_MAILS:]
 
 
 TOOL = Tool(

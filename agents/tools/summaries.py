@@ -80,7 +80,7 @@ def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     newest = sorted(mails, key=lambda one: one.date)[-NEWEST_MAILS:]
-    text = "\n\n".join(_mail(one) for one in newest)
+    text = "\n\n".join(render_with_head(one) for one in newest)
     [n] = number_items(context, [item])
     return ToolResult(
         success=True,
@@ -102,7 +102,8 @@ def render_mail(mail: Email) -> str:
     return (text or mail.snippet)[:MAIL_CHARS]
 
 
-def _mail(mail: Email) -> str:
+def render_with_head(mail: Email) -> str:
+    """A mail with who wrote it, to whom and when."""
     lines: Sequence[str] = (
         f"From: {mail.sender_name} <{mail.sender}>",
         f"To: {', '.join(mail.to)}",

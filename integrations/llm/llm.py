@@ -18,7 +18,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from integrations.database.pools import release_connections
-from integrations.llm import chat_answers, json_protocol, metering, profiles, telemetry
+from integrations.llm import chat_answers, dialect, json_protocol, metering, profiles, telemetry
 from integrations.llm.completions import (
     Completion,
     Listener,
@@ -136,6 +136,7 @@ def _metered(
         request = json_protocol.request(request)
     elif "tools" in body and not profile.parallel_tools:
         request["parallel_tool_calls"] = False
+    request |= dialect.settings_for(profile, request)
     with (
         telemetry.span(
             "chat",

@@ -21,7 +21,8 @@ PROMPT_PERCENT = {"tools": 80, "json": 70}
 
 
 class Profile(BaseModel):
-    """What is known of one model. Prices are US dollars for a million tokens."""
+    """What is known of one model. Prices are US dollars for a million tokens. What is thought in
+    `thinking_tokens` is beside what an answer may have."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,6 +34,10 @@ class Profile(BaseModel):
     fallback: str = ""
     parallel_tools: bool = True
     protocol: Literal["tools", "json"] = "tools"
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    reasoning_effort: str = Field(default="", max_length=20)
+    thinking_tokens: int = Field(default=0, ge=0, le=100_000)
+    system_messages: Literal["anywhere", "first"] = "anywhere"
 
     def cost(self, *, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> Decimal:
         """US dollars. `cached_tokens` are part of `prompt_tokens`."""

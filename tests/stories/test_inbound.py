@@ -85,6 +85,24 @@ def test_a_question_gets_one_thread_status_and_a_draft(office: Office) -> None:
     assert [c["path"].rpartition("/")[2] for c in office.calls()] == ["labels", "drafts"]
 
 
+def test_the_reader_of_a_mail_sees_its_thread_and_the_users_clock(office: Office) -> None:
+    """FINDINGS A7: it saw 1,500 characters, no thread and no date."""
+    mail = office.deliver("question")
+    with scripted({INGEST: [SUMMARY], READER: ["Nothing to do."]}) as model:
+        office.drain()
+
+    [asked] = model.chats(READER)
+    now, _, rest = asked["messages"][1]["content"].partition("\n")
+    assert now.startswith("[now] ")
+    assert now.endswith("(Europe/Stockholm)")
+    item = json.loads(rest.partition("[item] ")[2])
+    earlier = item["earlier_in_thread"]
+    assert len(earlier) == item["thread_messages"] - 1 > 0
+    assert all(one["date"] < mail["date"] and one["text"] for one in earlier)
+    assert [one["date"] for one in earlier] == sorted(one["date"] for one in earlier)
+    assert '"name":"Maya Lindqvist"' in asked["messages"][0]["content"]
+
+
 def test_the_second_status_of_a_thread_replaces_the_first(office: Office) -> None:
     mail = office.deliver("fyi")
     office.drain()

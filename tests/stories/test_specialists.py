@@ -110,7 +110,7 @@ def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
 ) -> None:
     mail = proposal()
     written = {"body": "Yes, gladly.", "to": ["eve@evil.example"], "cc": ["eve@evil.example"]}
-    answer, _ = chat(
+    answer, model = chat(
         "Draft a reply to John's proposal",
         {
             ORCHESTRATOR: [delegate("email", mail), "I prepared it."],
@@ -129,6 +129,13 @@ def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
     assert action["params"].get("cc", []) == []
     assert action["params"]["subject"] == "Re: Proposal: customer portal"
     assert "eve@evil.example" not in json.dumps(office.calls())
+    # FINDINGS A7: whose name it is signed with, when it is, and what was said before.
+    [asked] = model.chats("You draft a reply.")
+    assert "leave no placeholder" in asked["messages"][0]["content"]
+    material = asked["messages"][1]["content"]
+    assert '"name":"Maya Lindqvist"' in material
+    assert "(Europe/Stockholm)" in material
+    assert material.count('<untrusted id="mail">') == 1
 
 
 @pytest.mark.parametrize("body", [{}, {"body": " "}, {"body": 7}])

@@ -80,3 +80,23 @@ def test_only_what_the_server_numbered_and_the_agent_saw_is_known() -> None:
     )
 
     assert sorted(citations.list_citable(context, shown)) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("It says so in [7] and [8].", "It says so."),
+        ("It says so in [1] and [8].", "It says so in [1]."),
+        ("It says so in [8] and [1].", "It says so in [1]."),
+        ("Bread [7] and wine", "Bread and wine"),
+        ("See it [7], [8] there.", "See it there."),
+        ("Das steht in [7] und [9].", "Das steht."),
+        ("He logged in. [7]", "He logged in."),
+        ("Three [7] tasks.", "Three tasks."),
+        ("`in [7]` stays", "`in [7]` stays"),
+    ],
+)
+def test_words_that_only_led_to_a_citation_go_with_it(text: str, left: str) -> None:
+    """FINDINGS A17: “It says so in and.” was left."""
+    known = {1: {"n": 1, "id": "a", "source": "gmail", "title": "A"}}
+    assert citations.bind_citations(text, known).text == left

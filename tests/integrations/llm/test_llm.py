@@ -132,6 +132,20 @@ def test_a_model_without_parallel_tools_is_asked_to_call_one_at_a_time(
     assert [body.get("parallel_tool_calls") for body in model.chats()] == [False, None]
 
 
+def test_a_profile_says_how_its_model_is_spoken_to(payer: Payer, settings: Any) -> None:
+    Path(settings.MODEL_PROFILES).write_text(
+        "own: {price: 0, cached_price: 0, answer_price: 0, temperature: 0.2,"
+        " reasoning_effort: low, thinking_tokens: 500}\n"
+    )
+    profiles._known.cache_clear()
+    with scripted_model(settings, {SYSTEM: ["Yes."]}) as model:
+        ask(payer, model="own", max_tokens=100)
+
+    [body] = model.chats()
+    assert (body["temperature"], body["reasoning_effort"]) == (0.2, "low")
+    assert body["max_completion_tokens"] == 600
+
+
 def test_a_profile_may_name_an_endpoint_of_its_own(payer: Payer, settings: Any) -> None:
     own = Path(settings.MODEL_PROFILES)
     near = "near: {price: 0, cached_price: 0, answer_price: 0, provider: p}\n"

@@ -1,0 +1,48 @@
+"""A request in the form that one model's endpoint takes, by its profile. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from integrations.llm.profiles import Profile
+
+Wire = dict[str, Any]
+
+
+def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:
+    """What of the request is another for this model."""
+    changed: Wire = {}
+    if profile.temperature is not None:
+        changed["temperature"] = profile.temperature
+    if profile.reasoning_effort:
+        changed["reasoning_effort"] = profile.reasoning_effort
+    if "max_completion_tokens" in request and profile.thinking_tokens:
+        changed["max_completion_tokens"] = (
+            request["max_completion_tokens"] + profile.thinking_tokens
+        )
+    if profile.system_messages == "first" and profile.protocol == "tools":
+        changed["messages"] = merge_turns(map_later_system(request["messages"]))
+    return changed
+
+
+def map_later_system(messages: Sequence[Wire]) -> Iterable[Wire]:
+    """System messages behind the first as the user's, marked as nobody's words but Remit's. A mark
+    that a user typed is moved off the beginning of its line."""
+    for place, message in enumerate(messages):
+        if message["role"] == "system" and place:
+            yield {"role": "user", "content": f"[remit] {message['content']}"}
+        elif message["role"] == "user":
+            yield message | {"content": message["content"].replace("[remit]", "(remit)")}
+        else:
+            yield message
+
+
+def merge_turns(messages: Iterable[Wire]) -> list[Wire]:
+    """Messages of a user that follow each other as one: strict templates want turns."""
+    merged: list[Wire] = []
+    for message in messages:
+        if merged and message["role"] == merged[-1]["role"] == "user":
+            both = f"{merged[-1]['content']}\n\n{message['content']}"
+            merged[-1] = {"role": "user", "content": both}
+        else:
+            merged.append(message)
+    return merged
