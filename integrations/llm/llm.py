@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
@@ -153,13 +153,7 @@ def _metered(
         if seconds:
             client = client.with_options(timeout=seconds, max_retries=0)
         heard = json_protocol.speech(listener) if listener and decides_in_json else listener
-        completion = _call(
-            lambda: (
-                chat_answers.streamed(client, request, heard)
-                if heard
-                else chat_answers.whole(client, request)
-            )
-        )
+        completion = _send(client, request, heard)
         used = completion.usage
         count(used, completion.model)
         note(
@@ -173,12 +167,22 @@ def _metered(
     return _decision(completion, listener) if decides_in_json else completion
 
 
+def ask_once(model: str, body: dict[str, Any], listener: Listener | None = None) -> Completion:
+    """One request as it is, counted for nobody (`integrations.llm.probe`). Raises ModelError."""
+    client = _shared_client(profiles.profile(model).provider).with_options(max_retries=0)
+    return _send(client, {"model": model, **body}, listener)
+
+
+def _send(client: "OpenAI", request: dict[str, Any], listener: Listener | None) -> Completion:
+    answer = partial(chat_answers.streamed, listener=listener) if listener else chat_answers.whole
+    return _call(lambda: answer(client, request))
+
+
 @contextmanager
 def _counted(
     payer: Payer | None, *, model: str, purpose: str
 ) -> Iterator[Callable[[Usage, str], None]]:
-    """A call of a model, written down for its payer whatever becomes of it; what is yielded
-    takes what it used and which model answered."""
+    """A call, written down for its payer whatever becomes of it; what is yielded takes its usage."""
     started, used, answered, code = time.monotonic(), Usage(), model, "failed"
 
     def count(usage: Usage, by: str) -> None:
