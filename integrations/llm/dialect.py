@@ -20,7 +20,7 @@ def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:
             request["max_completion_tokens"] + profile.thinking_tokens
         )
     if profile.system_messages == "first" and profile.protocol == "tools":
-        changed["messages"] = merge_turns(map_later_system(request["messages"]))
+        changed["messages"] = join_user(map_later_system(request["messages"]))
     return changed
 
 
@@ -36,7 +36,7 @@ def map_later_system(messages: Sequence[Wire]) -> Iterable[Wire]:
             yield message
 
 
-def merge_turns(messages: Iterable[Wire]) -> list[Wire]:
+def join_user(messages: Iterable[Wire]) -> list[Wire]:
     """Messages of a user that follow each other as one: strict templates want turns."""
     merged: list[Wire] = []
     for message in messages:

@@ -182,7 +182,7 @@ def _send(client: "OpenAI", request: dict[str, Any], listener: Listener | None) 
 def _counted(
     payer: Payer | None, *, model: str, purpose: str
 ) -> Iterator[Callable[[Usage, str], None]]:
-    """A call, written down for its payer whatever becomes of it; what is yielded takes its usage."""
+    """A call, written down for its payer whatever becomes of it; what is yielded takes its use."""
     started, used, answered, code = time.monotonic(), Usage(), model, "failed"
 
     def count(usage: Usage, by: str) -> None:

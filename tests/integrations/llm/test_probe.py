@@ -1,4 +1,4 @@
-"""Endpoints that can do more or less are told apart, over real HTTP."""
+"""What an endpoint can and cannot do is found out, over real HTTP."""
 
 from collections.abc import Callable
 from pathlib import Path
