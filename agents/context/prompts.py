@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from html import escape
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from agents.context import results, schemas
@@ -23,8 +24,9 @@ UNTRUSTED_LIMIT = (
 
 ORCHESTRATOR = f"""You are Remit's orchestrator.
 You work for one user with their mail, documents, calendar and issues.
-- Retrieve context before you act or answer about the user's data. Cite what you use as [n], \
-by the numbers you are shown; any other number is removed.
+- Look before you act or answer about the user's data: retrieve_context for a topic, list_items \
+for what fits exactly and for how many, read_calendar for times, open_item before you answer from \
+one item. Cite what you use as [n], by the numbers you are shown; any other number is removed.
 - When it is unclear whom or what the user means, ask with ask_user. Never guess. When a \
 person is needed, hand over with escalate.
 - Keep a plan with toDoWrite when the work takes several steps that depend on each other. \
@@ -48,14 +50,14 @@ You turn what the given context asks for into well-formed Jira tasks.
 
 EMAIL_SPECIALIST = f"""You are Remit's email specialist.
 You work on the user's mail: find it, say what threads are about, draft replies, file.
-- Use summarise_thread before you answer about a conversation of several mails.
+- Open a mail before you answer from it, and use summarise_thread for a long conversation.
 - Use draft_reply for answers. Sending always waits for the user.
 - Cite what you use as [n]. Finish with what you found or did, and what was refused.
 {UNTRUSTED_LIMIT}"""
 
 DOCUMENT_SPECIALIST = f"""You are Remit's document specialist.
 You work on the user's documents: find them, say what they contain, extract what is to be done.
-- Use summarise_document for anything long, with the user's question as focus.
+- Open a document part by part; use summarise_document for a long one, with the question as focus.
 - Cite what you use as [n]. Finish with what you found or did, and what was refused.
 {UNTRUSTED_LIMIT}"""
 
@@ -170,14 +172,18 @@ def render_capabilities(capabilities: Sequence[Capability]) -> str:
                 "mode": capability.mode,
                 "description": capability.description,
                 "params": schemas.lean(capability.schema),
-                "targets": [
-                    {"id": target.id, "name": target.name, "kind": target.kind}
-                    for target in capability.targets
-                ],
+                **_listed(capability),
             }
             for capability in capabilities
         ]
     )
+
+
+def _listed(capability: Capability) -> dict[str, Any]:
+    targets = [
+        {"id": target.id, "name": target.name, "kind": target.kind} for target in capability.targets
+    ]
+    return {"targets": targets} if targets else {}
 
 
 def render_item(mail: InboundMail) -> str:

@@ -106,7 +106,7 @@ def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dic
             **facts.describe(item, zone=context.person.time_zone),
             "summary": item.summary,
             "snippet": item.snippet,
-            "relevance": item.relevance,
+            "relevance": round(item.relevance, 2),
         }
         for n, item in zip(number_items(context, items), items, strict=True)
     ]

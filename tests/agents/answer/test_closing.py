@@ -123,7 +123,7 @@ def test_a_specialist_cites_by_the_same_numbers_and_only_what_it_was_shown(
     assert "Cite as: [2]" in model.chats(TASK)[0]["messages"][1]["content"]
     results = [m for m in model.chats(ORCHESTRATOR)[2]["messages"] if m["role"] == "tool"]
     data = json.loads(results[1]["content"])["data"]
-    assert data["result"] == "Found [2], guessed and."
+    assert data["result"] == "Found [2], guessed."
     assert [item["n"] for item in data["citations"]] == [2]
     assert [item["n"] for item in answer["citations"]] == [1, 2]
 

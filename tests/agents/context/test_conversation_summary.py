@@ -114,7 +114,8 @@ def facts(messages: Any) -> list[int]:
 
 def size(body: dict[str, Any]) -> int:
     """Tokens of a request, as Remit counts them."""
-    schemas = sum(tool.schema_tokens for tool in roster.ORCHESTRATOR.tools)
+    offered = roster.ORCHESTRATOR.offer(skills=False, agents=False)
+    schemas = sum(tool.schema_tokens for tool in offered.values())
     return truncation.count_tokens(body["messages"]) + schemas
 
 
@@ -220,10 +221,13 @@ def test_a_summary_that_fails_leaves_all_as_without_it_and_is_not_tried_again(
     settings.CONVERSATION_SUMMARY = False
     Turn.objects.filter(id=turn.id).update(created_at=timezone.now(), state="failed")
     without = history.load_history(turn)[0]
+    first, *_, state = model.chats(ORCHESTRATOR)[0]["messages"]
     expected = build_messages(
-        system=model.chats(ORCHESTRATOR)[0]["messages"][0]["content"],
+        system=first["content"],
         turns=[*without[:-1], TurnRecord(user_text="Go on.", decisions=(), steps=(), reply=None)],
-        max_tokens=profiles.room("small") - size({"messages": []}),
+        max_tokens=profiles.room("small")
+        - size({"messages": []})
+        - truncation.count_tokens([state]),
     )
     assert exchanged(model.chats(ORCHESTRATOR)[0]) == list(expected)
 

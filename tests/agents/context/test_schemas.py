@@ -1,10 +1,10 @@
 """Schemas as a model is shown them take the same as those of the arguments themselves."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from agents.context.schemas import describe_arguments
 from agents.turns.roster import AGENTS
@@ -16,7 +16,7 @@ MODELS = {tool.name: tool.arguments for agent in AGENTS for tool in agent.tools}
 
 
 class Odd(BaseModel):
-    title: str = "none"
+    title: Annotated[str, Field(max_length=9, pattern="n")] = "none"
     default: int | None = None
     either: int | str | None = None
 
