@@ -128,7 +128,7 @@ def render_system(
 
 
 def render_person(person: Person) -> str:
-    """Whom the work is for. Two names of one address are two people's, so each stands once."""
+    """Whom the work is for: every address, and the name and zone of the account connected first."""
     about = {
         "name": person.name,
         "addresses": sorted({account.address for account in person.accounts if account.address}),

@@ -19,7 +19,7 @@ from guardrails.facts.text import visible
 from guardrails.policies.why import REMEDIES
 
 REPORTED = ("type", "description", "params", "proposed", "status", "result", "sentence")
-# A refusal that another call may do without, and what kind of call. All others are final.
+# Refusals that another call may mend, or a later one; all others are final.
 CODES: Mapping[str, ErrorCode] = {
     "invalid_arguments": "INVALID_INPUT",
     "object_unknown": "NOT_FOUND",

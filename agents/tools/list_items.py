@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from agents.context import facts
-from agents.contracts import Person, ToolResult
+from agents.contracts import Person, ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
 from integrations.contracts import AccountRef, ContentType, Named
@@ -55,6 +55,9 @@ class ListItems(Arguments):
 
 def run(context: ToolContext, arguments: ListItems) -> ToolResult:
     person = context.person
+    asked = (arguments.from_, arguments.to, arguments.assignee)
+    if ME in map(_plain, asked) and not any(one.address for one in person.accounts):
+        return failure("INVALID_INPUT", "No address of the user is known: name one.")
     wanted = _wanted(arguments, person)
     if arguments.count_by:
         counted = listing.count_items(wanted, by=arguments.count_by)
@@ -78,21 +81,22 @@ def run(context: ToolContext, arguments: ListItems) -> ToolResult:
 
 
 def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
-    own = tuple({one.address.lower() for one in person.accounts if one.address})
-    me = own[0] if own else ""
+    own = tuple(dict.fromkeys(one.address.lower() for one in person.accounts if one.address))
 
-    def who(name: str) -> str:
-        return me if name.strip().lower() == ME else name
+    def who(name: str) -> tuple[str, ...]:
+        if _plain(name) == ME:
+            return own
+        return (name,) if name.strip() else ()
 
     return listing.Listing(
         account_ids=tuple(one.id for one in person.accounts),
         own=own,
         content_types=tuple(arguments.types),
-        sender=who(arguments.from_),
-        receiver=who(arguments.to),
+        senders=who(arguments.from_),
+        receivers=who(arguments.to),
         status=arguments.status,
         open=arguments.open_only,
-        assignee=who(arguments.assignee),
+        assignees=who(arguments.assignee),
         due_from=arguments.due_from,
         due_until=arguments.due_until,
         labels=tuple(_label(label, person) for label in arguments.labels),
@@ -106,6 +110,10 @@ def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
         limit=arguments.limit,
         offset=(arguments.page - 1) * arguments.limit,
     )
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
 
 
 def aware(given: datetime | date | None, person: Person) -> datetime | None:

@@ -1,5 +1,6 @@
 """Items by what their sources say of them: every one that fits, in order, counted if asked."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
@@ -16,7 +17,7 @@ from knowledge.search.retrieval import as_found
 Order = Literal["newest", "oldest", "due"]
 Group = Literal["from", "status", "assignee", "priority", "project", "place", "type"]
 MOST_GROUPS = 30
-DONE = ("done", "closed", "resolved")
+ENDED = ("done", "closed", "resolved", "cancelled", "canceled")
 # Where the sources keep what items are counted by.
 FIELDS: dict[Group, str] = {
     "from": "sender_address",
@@ -34,19 +35,19 @@ class Listing:
     """Which items, of which accounts. What is empty does not count; `since` and `until` (aware,
     half open) are about when an item was sent, changed or begins; `own` are the user's addresses.
 
-    `person` is an address, a domain with its @, or words of a name. `open` leaves out what is done
-    or cancelled. `unanswered` are mails to the user alone on whose thread nobody has written
-    since, least of all the user.
+    People are addresses, domains with their @, or words of a name: any of them will do. `open`
+    leaves out what is done or cancelled. `unanswered` are mails to the user on whose thread nobody
+    has written since, least of all the user.
     """
 
     account_ids: tuple[UUID, ...]
     own: tuple[str, ...] = ()
     content_types: tuple[str, ...] = ()
-    sender: str = ""
-    receiver: str = ""
+    senders: tuple[str, ...] = ()
+    receivers: tuple[str, ...] = ()
     status: str = ""
     open: bool = False
-    assignee: str = ""
+    assignees: tuple[str, ...] = ()
     due_from: date | None = None
     due_until: date | None = None
     labels: tuple[str, ...] = ()
@@ -107,32 +108,37 @@ def _rows(wanted: Listing) -> QuerySet[Item]:
 
 
 def _people(wanted: Listing) -> Q:
+    return (
+        _any(_sent_by(one) for one in wanted.senders)
+        & _any(_is_to(one) for one in wanted.receivers)
+        & _any(Q(metadata__assignee__icontains=one.strip()) for one in wanted.assignees)
+    )
+
+
+def _any(choices: Iterable[Q]) -> Q:
     found = Q()
-    if wanted.sender:
-        found &= _is(wanted.sender, "sender_address", "sender_name")
-    if wanted.receiver:
-        name = wanted.receiver.strip().lower()
-        known = Q(identifiers__contains=[name]) if "@" in name else _mentions(name)
-        found &= known & ~Q(sender_address=name)
-    if wanted.assignee:
-        found &= Q(metadata__assignee__icontains=wanted.assignee.strip())
+    for choice in choices:
+        found |= choice
     return found
 
 
-def _is(person: str, address: str, name: str) -> Q:
+def _sent_by(person: str) -> Q:
     text = person.strip().lower()
     if text.startswith("@"):
-        return Q(**{f"{address}__endswith": text})
+        return Q(sender_address__endswith=text)
     if "@" in text:
-        return Q(**{address: text})
+        return Q(sender_address=text)
     found = Q()
     for word in text.split():
-        found &= Q(**{f"{name}__icontains": word}) | Q(**{f"{address}__icontains": word})
+        found &= Q(sender_name__icontains=word) | Q(sender_address__icontains=word)
     return found
 
 
-def _mentions(name: str) -> Q:
-    about = Mention.objects.filter(entity__words__contains=name.split(), role="participant")
+def _is_to(person: str) -> Q:
+    text = person.strip().lower()
+    if "@" in text:
+        return Q(identifiers__contains=[text]) & ~Q(sender_address=text)
+    about = Mention.objects.filter(entity__words__contains=text.split(), role="participant")
     return Q(id__in=about.values("item_id"))
 
 
@@ -141,10 +147,7 @@ def _state(wanted: Listing) -> Q:
     if wanted.status:
         found &= Q(metadata__status__iexact=wanted.status.strip())
     if wanted.open:
-        ended = Q()
-        for word in (*DONE, "cancelled", "canceled"):
-            ended |= Q(metadata__status__iexact=word)
-        found &= ~ended
+        found &= ~_any(Q(metadata__status__iexact=word) for word in ENDED)
     if wanted.due_from:
         found &= Q(due__gte=wanted.due_from.isoformat())
     if wanted.due_until:
@@ -172,6 +175,8 @@ def _where(wanted: Listing) -> Q:
 
 def _unanswered(rows: QuerySet[Item], wanted: Listing) -> QuerySet[Item]:
     """The newest mail of its thread, to one of the user's addresses, from a person."""
+    if not wanted.own:
+        return rows.none()
     thread = KeyTextTransform("thread_id", "metadata")
     later = Item.objects.annotate(thread=thread).filter(
         GreaterThan(F("occurred_at"), OuterRef("occurred_at")),
@@ -180,9 +185,7 @@ def _unanswered(rows: QuerySet[Item], wanted: Listing) -> QuerySet[Item]:
         deleted_at=None,
         thread=OuterRef("thread"),
     )
-    to_user = Q()
-    for address in wanted.own:
-        to_user |= Q(metadata__to__icontains=address)
+    to_user = _any(Q(metadata__to__icontains=address) for address in wanted.own)
     lists = Q(metadata__list_id=None) | Q(metadata__list_id="")
     return (
         rows.annotate(thread=thread)

@@ -101,7 +101,7 @@ def get_items(
 
     Ids that are unknown, deleted or of other accounts are absent. One query.
     """
-    rows = _present(account_ids).filter(id__in=ids)
+    rows = _present(account_ids, chars).filter(id__in=ids)
     found = {row.id: row for row in rows}
     return tuple(
         as_found(row, chars) for row in (found[id] for id in dict.fromkeys(ids) if id in found)
@@ -116,7 +116,8 @@ def find_items(
     ids = {name: _id(name) for name in names}
     # What is known of an item stands there in lower case, its provider's id and its key as well.
     called = Q(identifiers__overlap=[name.lower() for name in names])
-    rows = list(_present(account_ids).filter(called | Q(id__in=[id for id in ids.values() if id])))
+    wanted = called | Q(id__in=[id for id in ids.values() if id])
+    rows = list(_present(account_ids, chars).filter(wanted))
     found = {}
     for name, id in ids.items():
         owners = [
@@ -138,10 +139,9 @@ def _id(name: str) -> UUID | None:
         return None
 
 
-def _present(account_ids: Sequence[UUID]) -> QuerySet[Item]:
-    return Item.objects.filter(account_id__in=account_ids, deleted_at=None).defer(
-        "search", "identifiers"
-    )
+def _present(account_ids: Sequence[UUID], chars: int) -> QuerySet[Item]:
+    unread = ("search", "identifiers") if chars else ("search", "identifiers", "text")
+    return Item.objects.filter(account_id__in=account_ids, deleted_at=None).defer(*unread)
 
 
 def as_found(row: Item, chars: int) -> FoundItem:
@@ -154,7 +154,7 @@ def as_found(row: Item, chars: int) -> FoundItem:
         content_type=row.content_type,
         title=row.title,
         summary=row.summary,
-        text=row.text[:chars],
+        text=row.text[:chars] if chars else "",
         relevance=1.0,
         occurred_at=row.occurred_at,
         metadata=row.metadata,
