@@ -5,7 +5,7 @@ NEED_PYTHON = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. In
 BOOTSTRAP = $(NEED_PYTHON); exec "$(PYTHON)" -m config.local.bootstrap
 ARGS ?=
 # Tests wait for servers, browsers and the database as often as they compute.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))')
+WORKERS = $(if $(PYTHON),$(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))'))
 
 .DEFAULT_GOAL := help
 .PHONY: help run reset test check format rooms references screenshots bench bench-frameworks lock dev
