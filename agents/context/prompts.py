@@ -12,9 +12,12 @@ from html import escape
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import BaseModel
+
 from agents.context import results, schemas
 from agents.context.messages import Wire
 from agents.contracts import InboundMail, Person
+from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import Capability, SkillRef
 
 UNTRUSTED_LIMIT = (
@@ -171,12 +174,17 @@ def render_capabilities(capabilities: Sequence[Capability]) -> str:
                 ),
                 "mode": capability.mode,
                 "description": capability.description,
-                "params": schemas.lean(capability.schema),
+                "params": _params(capability),
                 **_listed(capability),
             }
             for capability in capabilities
         ]
     )
+
+
+def _params(capability: Capability) -> dict[str, Any]:
+    arguments: type[BaseModel] = BY_NAME[capability.action_type].arguments
+    return schemas.describe_arguments(arguments)
 
 
 def _listed(capability: Capability) -> dict[str, Any]:

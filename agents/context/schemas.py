@@ -1,6 +1,7 @@
 """Schemas of arguments as a model is shown them: what it needs to fill them in, and no more."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,16 +16,17 @@ SUPERFLUOUS = frozenset(
 )
 
 
+@cache
 def describe_arguments(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a model's arguments."""
-    found: dict[str, Any] = lean(model.model_json_schema())
+    """The JSON schema of a model's arguments. It is one value for all: change none of it."""
+    found: dict[str, Any] = _lean(model.model_json_schema())
     return found
 
 
-def lean(schema: Any) -> Any:
+def _lean(schema: Any) -> Any:
     """A JSON schema in fewer words: it names the same arguments and takes no less."""
     if isinstance(schema, list):
-        return [lean(one) for one in schema]
+        return [_lean(one) for one in schema]
     if not isinstance(schema, Mapping):
         return schema
     left: dict[str, Any] = {}
@@ -33,7 +35,7 @@ def lean(schema: Any) -> Any:
             continue
         # The keys below these are names of arguments, maybe one called title.
         named = key in ("properties", "$defs") and isinstance(value, Mapping)
-        left[key] = {name: lean(one) for name, one in value.items()} if named else lean(value)
+        left[key] = {name: _lean(one) for name, one in value.items()} if named else _lean(value)
     return _without_null(left)
 
 

@@ -62,7 +62,8 @@ def explain(error: ValidationError, model: type[BaseModel]) -> ToolResult:
     problems, wanted = [], {}
     for one in error.errors(include_url=False, include_input=False)[:SHOWN_PROBLEMS]:
         place = ".".join(map(str, one["loc"])) or "arguments"
-        said = one["msg"].removeprefix("Value error, ")
+        said = one["msg"].removeprefix("Value error, ").replace("tuple", "list")
+        said = said.replace("Tuple", "List")
         name = str(one["loc"][0]) if one["loc"] else ""
         if one["type"] == "extra_forbidden":
             said = f"There is no such argument.{suggest(name, known)}"

@@ -123,6 +123,11 @@ class Action(ABC, Generic[A, W]):
         return found is not None and found.is_writable and found.kind == self.kind
 
     @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON schema of the arguments."""
+        return self.arguments.model_json_schema()
+
+    @cached_property
     def classes(self) -> Mapping[str, ArgumentClass | None]:
         """What each argument is; None for one that nobody has classified."""
         return classes(self.arguments)

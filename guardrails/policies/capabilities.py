@@ -44,7 +44,7 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
                 [action.description, *(f"Need not be listed if {one}." for one in openings)]
             ),
             mode="ask" if "ask" in at_most else allowed_action.mode,
-            schema=action.arguments.model_json_schema(),
+            schema=action.schema,
             targets=tuple(
                 PermittedTarget(
                     id=listed_target.external_id, name=listed_target.name, kind=listed_target.kind
