@@ -10,9 +10,9 @@ from agents.context.schemas import describe_arguments
 from agents.turns.roster import AGENTS
 from guardrails.actions.registry import ACTIONS
 
-MODELS = {tool.name: tool.arguments for agent in AGENTS for tool in agent.tools} | {
-    action.name: action.arguments for action in ACTIONS
-}
+MODELS: dict[str, type[BaseModel]] = {
+    tool.name: tool.arguments for agent in AGENTS for tool in agent.tools
+} | {action.name: action.arguments for action in ACTIONS}
 
 
 class Odd(BaseModel):
