@@ -3,6 +3,8 @@
 import secrets
 import socket
 
+_picked: set[int] = set()
+
 
 def is_free(port: int) -> bool:
     """Whether a server could listen on this port now."""
@@ -17,9 +19,11 @@ def is_free(port: int) -> bool:
 
 
 def pick() -> int:
-    """A free port, below the range that systems lend to outgoing connections."""
-    while not is_free(port := 20_000 + secrets.randbelow(10_000)):
+    """A free port, below the range that systems lend to outgoing connections; another one each
+    time, because one that was picked stays free until a server listens on it."""
+    while (port := 20_000 + secrets.randbelow(10_000)) in _picked or not is_free(port):
         pass
+    _picked.add(port)
     return port
 
 
