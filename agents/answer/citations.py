@@ -85,11 +85,8 @@ def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
         removed.extend(n for n in numbers if n not in items)
         known = [n for n in numbers if n in items]
         cited.update((n, items[n]) for n in known)
-        return (
-            f"{match['space']}[{', '.join(map(str, known))}]"
-            if known
-            else f"{match['space']}{_GONE}"
-        )
+        mark = f"[{', '.join(map(str, known))}]" if known else _GONE
+        return str(match["space"]) + mark
 
     def bound(part: str) -> str:
         left = _MARK.sub(marked, part.replace(_GONE, ""))

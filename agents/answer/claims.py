@@ -90,7 +90,8 @@ _QUOTED = re.compile(r"[“\"„«][^”\"“»\n]*[”\"“»]")
 _NOT = re.compile(
     r"\b(?:not|no|never|nothing|none|neither|cannot|unable|fail(?:ed|s)?|refus\w*|wait\w*|pending"
     r"|will|would|could|can|should|may|might|once|if|when|until|before|after|want|shall|ready"
-    r"|propos\w*|prepar\w*|confirm\w*|nichts?|rien|nada|nulla|niente|niets|kein\w*|nie|wird|werde|wenn|sobald|pas|aucun\w*"
+    r"|propos\w*|prepar\w*|confirm\w*|nichts?|rien|nada|nulla|niente|niets"
+    r"|kein\w*|nie|wird|werde|wenn|sobald|pas|aucun\w*"
     r"|jamais|si|sera|cuando|nunca|será|non|mai|quando|sarà|niet|geen|zal|zodra)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )

@@ -6,8 +6,8 @@ Times are the user's. Pure.
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
+from agents.context import clock
 from knowledge.contracts import FoundItem
 
 # As providers and the parser name them; the others have a line of their own below.
@@ -32,7 +32,7 @@ def describe(item: FoundItem, *, zone: str) -> dict[str, Any]:
         "source": item.source,
         "title": item.title,
         "from": _named(name=item.sender_name, address=item.sender_address),
-        "date": local(item.occurred_at, zone),
+        "date": clock.show(item.occurred_at, zone),
     }
     found |= {name: facts.get(name) for name in PLAIN.get(item.content_type, ())}
     if item.content_type == "email":
@@ -43,13 +43,18 @@ def describe(item: FoundItem, *, zone: str) -> dict[str, Any]:
         found["issue_type"] = facts.get("type")
     elif item.content_type == "event":
         found |= _event(item, zone)
+    return drop_empty(found)
+
+
+def drop_empty(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What there is nothing of costs no tokens."""
     return {name: value for name, value in found.items() if value not in (None, "", [], {}, 0)}
 
 
-def local(time: datetime, zone: str) -> str:
-    """A time with its weekday, on the clock of this zone."""
-    there = time.astimezone(ZoneInfo(zone))
-    return f"{there:%a} {there.isoformat(timespec='minutes')}"
+def attendee(name: str, address: str, answer: str) -> str:
+    """Who is asked to an event, and what they answered."""
+    who = f"{name} <{address}>" if name and address else name or address
+    return f"{who}: {answer}" if answer else who
 
 
 def _event(item: FoundItem, zone: str) -> dict[str, Any]:
@@ -60,13 +65,12 @@ def _event(item: FoundItem, zone: str) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError):
         ends = ""
     else:
-        ends = local(item.occurred_at + length, zone)
+        ends = clock.show(item.occurred_at + length, zone)
     return {
         "ends": ends,
         "all_day": facts.get("all_day") or None,
         "attendees": [
-            _who(str(one.get("name") or ""), str(one.get("email") or ""))
-            + (f": {one['status']}" if one.get("status") else "")
+            attendee(*(str(one.get(key) or "") for key in ("name", "email", "status")))
             for one in facts.get("attendees") or ()
         ],
     }
@@ -74,7 +78,3 @@ def _event(item: FoundItem, zone: str) -> dict[str, Any]:
 
 def _named(**said: str) -> dict[str, str]:
     return {name: value for name, value in said.items() if value}
-
-
-def _who(name: str, address: str) -> str:
-    return f"{name} <{address}>" if name and address else name or address

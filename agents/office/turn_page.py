@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from agents.answer import review
 from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
 from agents.plans import plans, rendering, store
 from audit.ledger import timeline
@@ -132,7 +133,7 @@ def decision(event: TurnEvent) -> dict[str, Any]:
         }
     scores = ", ".join(
         f"{name.removesuffix('_score')} {data[name]:.2f}"
-        for name in ("quality_score", "completeness", "relevance")
+        for name in review.SCORES
         if data[name] is not None
     )
     by = "by the reviewer's model" if data.get("by") == "model" else "by the records alone"

@@ -129,7 +129,7 @@ def run_agent(context: ToolContext, arguments: RunPublicAgent) -> ToolResult:
             task=arguments.query,
             item_ids=arguments.context_ids,
         )
-        succeeded = True
+        succeeded = result.success
     finally:
         custom_agents.note_run(
             agent,

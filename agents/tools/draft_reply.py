@@ -46,12 +46,13 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     account = mailboxes[found.account_id]
     try:
         mail = mail_reader(account).email(found.source_id)
+        thread = _thread(account, mail)
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""
     person = context.person
     about = f"{render_person(person)}\n{render_now(person, timezone.now())}\n\n"
-    earlier = [one for one in _thread(account, mail) if one.id != mail.id]
+    earlier = [one for one in thread if one.id != mail.id]
     blocks = [
         render_block(id="earlier in the thread", lines=[render_with_head(one)]) for one in earlier
     ]

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ValidationError
 
-from agents.context import people, schemas
+from agents.context import clock, people, schemas
 from agents.contracts import Person, ToolResult, failure
 from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.actions.registry import BY_NAME
 from guardrails.facts.text import visible
+from integrations.network import strict_json
 from knowledge.search import retrieval
 
 SHOWN_PROBLEMS = 5
@@ -33,7 +33,7 @@ def load_json(value: object) -> object:
     """The object or list that a text holds as JSON; anything else as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            return strict_json.load(value)
         except ValueError:
             return value
     return value
@@ -149,10 +149,9 @@ def _named(value: Any, ids: Mapping[str, str]) -> Any:
 
 def _in_zone(text: str, zone: str) -> str:
     try:
-        time = datetime.fromisoformat(text)
+        return clock.aware(datetime.fromisoformat(text), zone).isoformat()
     except ValueError:
         return text
-    return text if time.tzinfo else time.replace(tzinfo=ZoneInfo(zone)).isoformat()
 
 
 def _provider_id(text: str, person: Person) -> str:

@@ -1,13 +1,12 @@
 """list_items: every item that fits, by what the sources say of it, listed or counted."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from agents.context import facts
+from agents.context import clock, facts
 from agents.contracts import Person, ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
@@ -104,8 +103,8 @@ def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
         unread=arguments.unread,
         with_files=arguments.with_files,
         unanswered=arguments.unanswered,
-        since=aware(arguments.since, person),
-        until=aware(arguments.until, person),
+        since=clock.aware(arguments.since, person.time_zone) if arguments.since else None,
+        until=clock.aware(arguments.until, person.time_zone) if arguments.until else None,
         order=arguments.order,
         limit=arguments.limit,
         offset=(arguments.page - 1) * arguments.limit,
@@ -114,15 +113,6 @@ def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
 
 def _plain(name: str) -> str:
     return name.strip().lower()
-
-
-def aware(given: datetime | date | None, person: Person) -> datetime | None:
-    """A time of the user's with its zone; a day is its first moment there."""
-    if given is None:
-        return None
-    if not isinstance(given, datetime):
-        given = datetime.combine(given, time())
-    return given if given.tzinfo else given.replace(tzinfo=ZoneInfo(person.time_zone))
 
 
 def _label(label: str, person: Person) -> str:

@@ -7,10 +7,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from agents.context import facts
+from agents.context import clock, facts
 from agents.contracts import Person, ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.list_items import aware
 from agents.tools.retrieve_context import number_items
 from knowledge.search import agenda, retrieval
 from knowledge.search.agenda import Meeting
@@ -38,9 +37,9 @@ class ReadCalendar(Arguments):
 
 def run(context: ToolContext, arguments: ReadCalendar) -> ToolResult:
     person = context.person
-    since = aware(arguments.since, person)
-    until = aware(arguments.until, person) or (since and since + timedelta(days=1))
-    if since is None or until is None or not since < until <= since + LONGEST:
+    since = clock.aware(arguments.since, person.time_zone)
+    until = clock.aware(arguments.until or since + timedelta(days=1), person.time_zone)
+    if not since < until <= since + LONGEST:
         return failure(
             "INVALID_INPUT",
             f"until must come after since, at most {LONGEST.days} days later.",
@@ -52,6 +51,14 @@ def run(context: ToolContext, arguments: ReadCalendar) -> ToolResult:
         since=since,
         until=until,
     )
+    if len(meetings) == agenda.MOST_EVENTS:
+        # With events left out, time that is taken would be called free.
+        return failure(
+            "INVALID_INPUT",
+            f"There are {agenda.MOST_EVENTS} events or more in this span.",
+            recoverable=True,
+            suggested_action="Ask for a shorter span.",
+        )
     numbers = _numbers(context, meetings)
     data: dict[str, Any] = {
         "events": [_described(one, numbers[one.item_id], person) for one in meetings],
@@ -77,22 +84,21 @@ def _numbers(context: ToolContext, meetings: tuple[Meeting, ...]) -> dict[UUID, 
 
 
 def _described(one: Meeting, n: int, person: Person) -> dict[str, Any]:
-    found = {
+    found: dict[str, Any] = {
         "n": n,
         "id": str(one.item_id),
         "title": one.title,
-        "begins": facts.local(one.starts_at, person.time_zone),
-        "ends": facts.local(one.ends_at, person.time_zone),
+        "begins": clock.show(one.starts_at, person.time_zone),
+        "ends": clock.show(one.ends_at, person.time_zone),
         "all_day": one.all_day or None,
         "place": one.place,
         "organiser": one.organiser,
         "attendees": [
-            f"{name or address} <{address}>{f': {answer}' if answer else ''}"
-            for address, name, answer in one.attendees
+            facts.attendee(name, address, answer) for address, name, answer in one.attendees
         ],
         "takes_no_time": one.free or None,
     }
-    return {name: value for name, value in found.items() if value not in (None, "", [])}
+    return facts.drop_empty(found)
 
 
 def _free(
@@ -118,8 +124,8 @@ def _free(
     )
     return [
         {
-            "begins": facts.local(begins, person.time_zone),
-            "ends": facts.local(ends, person.time_zone),
+            "begins": clock.show(begins, person.time_zone),
+            "ends": clock.show(ends, person.time_zone),
         }
         for begins, ends in slots[:MOST_FREE]
     ]

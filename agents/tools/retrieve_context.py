@@ -4,12 +4,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 from pydantic import Field, model_validator
 
-from agents.context import facts
+from agents.context import clock, facts
 from agents.contracts import Person, ToolResult
 from agents.journal import journal
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -52,19 +51,13 @@ class RetrieveContext(Arguments):
             sources=tuple(self.sources or ()),
             content_types=tuple(self.types or ()),
             time_filter=self.time_filter,
-            since=_aware(self.since, person),
-            until=_aware(self.until, person),
+            since=clock.aware(self.since, person.time_zone) if self.since else None,
+            until=clock.aware(self.until, person.time_zone) if self.until else None,
             time_zone=person.time_zone,
             entity=self.entity_filter or "",
             excluded_ids=tuple(excluded),
             limit=self.limit,
         )
-
-
-def _aware(time: datetime | None, person: Person) -> datetime | None:
-    if time is None or time.tzinfo:
-        return time
-    return time.replace(tzinfo=ZoneInfo(person.time_zone))
 
 
 def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:

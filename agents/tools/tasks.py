@@ -86,14 +86,14 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     prepared: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
     suspends = False
-    for number, task in enumerate(arguments.tasks):
-        params = forms.complete(
-            context.person,
-            "create_jira_task",
-            {"project_key": arguments.project_key, **task.model_dump(exclude_none=True)},
-        )
+    wanted = []
+    for task in arguments.tasks:  # all of them are looked at before the first is asked for
+        given = {"project_key": arguments.project_key, **task.model_dump(exclude_none=True)}
+        params = forms.complete(context.person, "create_jira_task", given)
         if isinstance(params, ToolResult):
             return params
+        wanted.append(params)
+    for number, params in enumerate(wanted):
         result = act(context, action_type="create_jira_task", params=params, number=number)
         action = describe_result(result)
         entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}

@@ -1,6 +1,6 @@
 """Asking a person: approvals are made here, by the executor, when the verdict is ask."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
@@ -132,29 +132,22 @@ def waiting_as(approval_id: UUID, request: ActionRequest) -> ActionResult | None
     approval = Approval.objects.get(id=approval_id)
     if approval.action_id == request.action_id:
         return None
-    return ActionResult(
-        status="pending",
-        action_id=approval.action_id,
-        action_type=approval.action_type,
-        description=approval.description,
-        arguments=approval.arguments,
-        reason="needs_approval",
-        sentence=WAITS_ALREADY,
-        approval_id=approval.id,
-        proposed=approval.origin.get("proposed", {}),
-    )
+    return replace(_result(approval), sentence=WAITS_ALREADY)
 
 
 def result(request: ActionRequest) -> ActionResult:
     """The result of an action that a person is, or was, asked about."""
-    approval = Approval.objects.get(action_id=request.action_id)
+    return _result(Approval.objects.get(action_id=request.action_id))
+
+
+def _result(approval: Approval) -> ActionResult:
     reason = REASON_OF.get(Approval.State(approval.state), "needs_approval")
     return ActionResult(
         status="pending" if reason == "needs_approval" else "refused",
-        action_id=request.action_id,
-        action_type=request.action_type,
+        action_id=approval.action_id,
+        action_type=approval.action_type,
         description=approval.description,
-        arguments=request.arguments,
+        arguments=approval.arguments,
         reason=reason,
         sentence=approval.reason if reason == "needs_approval" else sentence(reason),
         approval_id=approval.id,

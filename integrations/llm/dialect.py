@@ -26,7 +26,7 @@ def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:
 
 def map_later_system(messages: Sequence[Wire]) -> Iterable[Wire]:
     """System messages behind the first as the user's, marked as nobody's words but Remit's. A mark
-    that a user typed is moved off the beginning of its line."""
+    that a user typed is written with other brackets."""
     for place, message in enumerate(messages):
         if message["role"] == "system" and place:
             yield {"role": "user", "content": f"[remit] {message['content']}"}

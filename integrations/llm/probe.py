@@ -48,14 +48,14 @@ CALLED: tuple[Wire, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """`works`, or else how it failed (`code`) and what to do about it; `set` are the fields of the
-    model's profile that make up for it."""
+    """`works`, or else how it failed (`code`) and what to do about it; `profile` are the fields
+    of the model's profile that make up for it."""
 
     name: str
     works: bool
     code: str = ""
     advice: str = ""
-    set: Mapping[str, Any] | None = None
+    profile: Mapping[str, Any] | None = None
 
 
 def try_model(model: str) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def try_embeddings() -> Finding:
 
 
 def _try(
-    name: str, look: Callable[[], bool], advice: str, set: Mapping[str, Any] | None = None
+    name: str, look: Callable[[], bool], advice: str, profile: Mapping[str, Any] | None = None
 ) -> Finding:
     try:
         works, code = look(), "no_answer"
@@ -125,7 +125,7 @@ def _try(
         works, code = False, error.code
     if works:
         return Finding(name=name, works=True)
-    return Finding(name=name, works=False, code=code, advice=advice, set=set)
+    return Finding(name=name, works=False, code=code, advice=advice, profile=profile)
 
 
 def _send(model: str, listener: Listener | None = None, **body: Any) -> Completion:

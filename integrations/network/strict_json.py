@@ -9,13 +9,18 @@ def load_object(raw: bytes | str) -> dict[str, Any]:
 
     Raises ValueError with a short reason.
     """
-    try:
-        value = json.loads(raw, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+    value = load(raw)
     if not isinstance(value, dict):
         raise ValueError("it must be an object")
     return value
+
+
+def load(raw: bytes | str) -> Any:
+    """Any JSON value, as strictly. Raises ValueError with a short reason."""
+    try:
+        return json.loads(raw, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Lower
 from django.db.models.lookups import GreaterThan
 
 from knowledge.contracts import FoundItem
@@ -95,7 +96,10 @@ def _rows(wanted: Listing) -> QuerySet[Item]:
     rows = (
         Item.objects.defer("search", "identifiers")
         .filter(account_id__in=wanted.account_ids, deleted_at=None)
-        .annotate(due=KeyTextTransform("due_date", "metadata"))
+        .annotate(
+            due=KeyTextTransform("due_date", "metadata"),
+            state=Lower(KeyTextTransform("status", "metadata")),
+        )
     )
     if wanted.content_types:
         rows = rows.filter(content_type__in=wanted.content_types)
@@ -147,7 +151,8 @@ def _state(wanted: Listing) -> Q:
     if wanted.status:
         found &= Q(metadata__status__iexact=wanted.status.strip())
     if wanted.open:
-        found &= ~_any(Q(metadata__status__iexact=word) for word in ENDED)
+        # What has no status has not ended: of NULL the database says neither yes nor no.
+        found &= Q(state=None) | ~Q(state__in=ENDED)
     if wanted.due_from:
         found &= Q(due__gte=wanted.due_from.isoformat())
     if wanted.due_until:

@@ -88,6 +88,7 @@ CASES: tuple[Case, ...] = (
     *(SEND.case(SMUGGLING, name, FORM, **changes) for name, changes in WRONG_TYPES),
     *(SEND.case(SMUGGLING, name, INVALID, **changes) for name, changes in HIDDEN),
     SEND.case(SMUGGLING, "text for a list", UNLISTED, to=EVE),
+    unreadable("a receiver twice, in params as text", raw(json.dumps(TWICE))),
     SEND.case(SMUGGLING, "params as text", UNLISTED).attacking(arguments=raw(json.dumps(BAD))),
     *(ARCHIVE.case(SMUGGLING, f"{path!r} for an id", INVALID, email_id=path) for path in PATHS),
     ARCHIVE.case(SMUGGLING, "'' for an id", FORM, email_id=""),

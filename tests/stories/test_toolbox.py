@@ -17,6 +17,7 @@ from audit.ledger.selectors import actions_of_run
 from guardrails.models import Approval
 from integrations.models import ServiceToken
 from knowledge.models import Item
+from knowledge.search import agenda
 from tests.model_server import Message, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -230,12 +231,11 @@ def test_what_is_meant_is_understood(office: Office, chat: Chat) -> None:
         )
     )
 
-    archived, lunch, listed = results(model)
+    archived, _, listed = results(model)
     assert archived["data"]["action"]["params"] == {"email_id": mail.source_id}
     proposed = [*answer["pending_actions"], *answer["refused_actions"]]
     times = {one["params"]["start"] for one in proposed if one["type"] == "create_calendar_event"}
     assert times == {"2027-05-19T12:00:00+02:00"}
-    assert lunch
     assert listed["success"]
 
 
@@ -258,4 +258,41 @@ def test_what_waits_already_is_not_asked_for_twice(office: Office, chat: Chat) -
     assert f"[waits for the user] {json.dumps([known], sort_keys=True, separators=(',', ':'))}" in (
         state
     )
+    assert office.calls() == []
+
+
+def test_a_calendar_too_full_to_be_read_whole_calls_nothing_free(
+    office: Office, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.sync("calendar")
+    monkeypatch.setattr(agenda, "MOST_EVENTS", 1)
+    days = timezone.now().date() - timedelta(days=30), timezone.now().date() + timedelta(days=30)
+    span = {"since": days[0].isoformat(), "until": days[1].isoformat(), "free_minutes": 60}
+    _, model = chat(calls(("read_calendar", span)))
+
+    [result] = results(model)
+    assert result["error"]["code"] == "INVALID_INPUT"
+    assert result["error"]["suggested_action"] == "Ask for a shorter span."
+
+
+def test_of_several_tasks_none_is_asked_for_where_one_is_written_wrongly(
+    office: Office, chat: Chat
+) -> None:
+    tasks = [{"summary": "Write the rota"}, {"summary": "x" * 250, "labels": [""]}]
+    prepare = calls(("prepare_task_creation", {"tasks": tasks, "project_key": "PROJ"}))
+    hand_over = calls(("delegate_to_specialist", {"specialist": "task", "task": "Prepare them."}))
+    with scripted(
+        {ORCHESTRATOR: [hand_over, "No."], "You are Remit's task specialist.": [prepare, "No."]}
+    ) as model:
+        token = ServiceToken.issue(organisation=office.organisation, name="b", scopes=["chat"])[1]
+        httpx.post(
+            f"{office.origin}/api/v1/chat",
+            json={"user_id": "maya", "message": "Prepare them"},
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
+        ).raise_for_status()
+
+    shown = model.chats("You are Remit's task specialist.")[-1]["messages"][-1]["content"]
+    assert json.loads(shown)["error"]["code"] == "INVALID_INPUT"
+    assert not Approval.objects.exists()
     assert office.calls() == []

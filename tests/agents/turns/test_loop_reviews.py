@@ -134,9 +134,9 @@ def test_what_the_records_prove_binds_a_reviewer_that_is_content(token: str, set
 
     material = json.loads(reviewed[0]["messages"][1]["content"])
     assert material["proved_gaps"] == ["The answer claims an action that the ledger lacks."]
-    told = json.loads(exchanged(asked[2])[-1]["content"])["data"]
-    assert told["recommendation"] == "revise"
-    assert told["next"] == "Write the answer again with this put right. Do nothing again."
+    shown = json.loads(exchanged(asked[2])[-1]["content"])["data"]
+    assert shown["recommendation"] == "revise"
+    assert shown["next"] == "Write the answer again with this put right. Do nothing again."
     assert answer["response"] == "Nothing was found."
 
 

@@ -73,7 +73,7 @@ def test_what_is_missing_is_found_with_what_makes_up_for_it(
     lacking = [one for one in found if not one.works]
     assert {one.name for one in lacking} == missing
     assert all(one.code and one.advice for one in lacking)
-    made_up = {value for one in lacking for value in (one.set or {}).values()}
+    made_up = {value for one in lacking for value in (one.profile or {}).values()}
     assert wanted in made_up if wanted is not None else not made_up
 
 

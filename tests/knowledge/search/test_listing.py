@@ -111,6 +111,7 @@ def mailbox(model: ScriptedModel) -> AccountRef:
         ({"until": datetime(2026, 3, 9, 9, tzinfo=UTC)}, ["asked"]),
         ({"order": "oldest", "senders": ("john",)}, ["asked", "list", "new"]),
         ({"with_files": True}, []),
+        ({"open": True, "senders": (ANN,)}, ["others", "waits"]),
     ],
 )
 def test_mails_by_people_state_and_time(

@@ -20,15 +20,13 @@ class Command(BaseCommand):
         model = options["model"] or settings.CHAT_MODEL
         known = profiles.profile(model)
         self.stdout.write(f"{model} at the provider “{known.provider}”")
-        settings_to_make: dict[str, Any] = {}
+        wanted: dict[str, Any] = {}
         findings = []
         for finding in (*probe.try_model(model), probe.try_embeddings()):
             findings.append(finding)
             self._say(finding)
-            settings_to_make |= finding.set or {}
-        missing = {
-            name: value for name, value in settings_to_make.items() if getattr(known, name) != value
-        }
+            wanted |= finding.profile or {}
+        missing = {name: value for name, value in wanted.items() if getattr(known, name) != value}
         if missing:
             self.stdout.write("\nPut this into the file that MODEL_PROFILES names:")
             self.stdout.write(yaml.safe_dump({model: missing}, sort_keys=False).rstrip())
