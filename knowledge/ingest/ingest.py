@@ -225,6 +225,9 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         _set_metadata(row, target, parsed, fallback=FALLBACK in row.metadata)
         row.metadata |= derived
         if before != (row.metadata, row.occurred_at, row.identifiers):
+            described = indexing.describe(row.sender_name, row.metadata)
+            if described != indexing.describe(row.sender_name, before[0]):
+                indexing.index(row)
             row.save()
             occurrences.place_occurrences(row, now=target.now)
             write_counts.count_writes([row])

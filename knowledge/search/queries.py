@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from itertools import pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -35,9 +36,13 @@ _EDGES = ".,;:!?()[]<>{}\"'“”\u2018\u2019«»"
 _FILLERS = frozenset(
     words(
         "a about all an and any are as at be been but by can could did do does find for from get "
-        "give had has have he her him his how i in is it its know latest me my of on or our "
-        "please s say says search she should show t tell that the their them there they this to "
-        "us was we were what when where which who whom whose why will with would you your"
+        "give had has have he her him his how i in is it its know latest many me much my of on or "
+        "our please s say says search she should show t tell that the their them there they this "
+        "to us was we were what when where which who whom whose why will with would you your "
+        # Too short a question does not tell its language.
+        "wer wem wen wessen wann wo wie viel viele welche welchen welcher welches "
+        "qui quel quelle quand combien qué quién cuándo cuánto cuántos dónde "
+        "hur många vem när var vilken vilket"
     )
 )
 # What a time filter says already, with the little words around it: so short a question does not
@@ -85,7 +90,8 @@ Word = TypeVar("Word", str, Term)
 @dataclass(frozen=True, kw_only=True)
 class Query:
     """`terms` are the words that count, as names are compared by; `searched` are they as full
-    text search looks for them; `identifiers` what may be an id or an address."""
+    text search looks for them, and `neighbours` the places of those that the next one stood
+    beside; `identifiers` what may be an id or an address."""
 
     text: str
     terms: tuple[str, ...]
@@ -95,6 +101,7 @@ class Query:
     since: datetime | None
     until: datetime | None
     searched: tuple[Term, ...]
+    neighbours: tuple[int, ...] = ()
 
     @property
     def candidate_words(self) -> tuple[int, ...]:
@@ -109,7 +116,7 @@ def parse_query(request: SearchRequest, *, now: datetime) -> Query:
     """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
     text = " ".join(visible(request.query).split())[:MAX_QUERY]
     found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
-    looked_for = lexemes.terms(text)[:MAX_WORDS]
+    looked_for = lexemes.join_neighbours(lexemes.terms(text)[:MAX_WORDS])
     entity = visible(request.entity)
     address = _ADDRESS.search(entity)
     since, until = find_window(request, now=now)
@@ -135,7 +142,14 @@ def parse_query(request: SearchRequest, *, now: datetime) -> Query:
         since=since,
         until=until,
         searched=searched,
+        neighbours=_neighbours(looked_for, searched),
     )
+
+
+def _neighbours(words: Sequence[Term], left: Sequence[Term]) -> tuple[int, ...]:
+    beside = set(pairwise(term.plain for term in words))
+    pairs = pairwise(term.plain for term in left)
+    return tuple(place for place, pair in enumerate(pairs) if pair in beside)
 
 
 def _said_by_filters(request: SearchRequest) -> frozenset[str]:

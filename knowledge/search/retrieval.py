@@ -168,6 +168,7 @@ def _statement(query: Query, counts: WriteCounts, values: Mapping[str, Any]) -> 
         accounts=len(values["accounts"]),
         words=len(query.searched),
         candidates=query.candidate_words,
+        neighbours=query.neighbours,
         languages=len(counts.languages),
         by_entity=values["by_entity"],
         by_age=values["half_life"] > 0,

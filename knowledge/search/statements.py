@@ -104,8 +104,9 @@ _WITH_AGE = """JOIN knowledge_item i USING (id)
 # and an index scan that filters throws most of what it finds away: so the statement decides.
 # Items are looked at only where a filter is about them: joining them costs as much as comparing.
 # Words: what holds all of them comes first; then a word counts the more, the fewer of the
-# candidates hold it. Of a common word only the newest matches are candidates, or it would read
-# most of the account; of a rare one all are.
+# candidates hold it, and two that stand side by side as asked count as one more. Of a common word
+# only the newest matches are candidates, or it would read most of the account; of a rare one all
+# are.
 # A word is looked for as it is written and by its stems in the languages of the accounts.
 # Each account and each word is asked for by itself and by name: so the planner knows how much
 # there is, and chooses between the newest items and the index of words.
@@ -120,12 +121,14 @@ def render_search(
     accounts: int,
     words: int,
     candidates: tuple[int, ...],
+    neighbours: tuple[int, ...],
     languages: int,
     by_entity: bool,
     by_age: bool,
 ) -> str:
     """The statement that finds items of so many accounts by so many words, of which those at
-    the places `candidates` choose the items that are looked at."""
+    the places `candidates` choose the items that are looked at, and those at `neighbours` count
+    once more where the next one follows."""
     about = _ABOUT_ENTITY if by_entity else ""
     narrowed = f"{_FILTERS} AND NOT i.id = ANY(%(excluded)s::uuid[]) {about}"
 
@@ -141,6 +144,7 @@ def render_search(
     few = "(SELECT count(*) FROM all_words) < %(limit)s"
     queries = [_word(number, languages) for number in range(words)]
     every, some = (join.join(queries) or "''::tsquery" for join in (" && ", " || "))
+    pairs = [f"tsquery_phrase({queries[one]}, {queries[one + 1]})" for one in neighbours]
     with_word = [newest(f"{few} AND i.search @@ {queries[place]}") for place in candidates]
     return f"""
 WITH {_NAMED}, {_TAKES_PLACE},
@@ -163,7 +167,8 @@ WITH {_NAMED}, {_TAKES_PLACE},
     ),
     holds AS MATERIALIZED (
         SELECT m.id, m.every, m.occurred_at, term, ts_rank(m.search, term, 1) AS share
-        FROM matches m CROSS JOIN LATERAL unnest(ARRAY[{", ".join(queries)}]::tsquery[]) term
+        FROM matches m CROSS JOIN LATERAL unnest(
+            ARRAY[{", ".join([*queries, *pairs])}]::tsquery[]) term
         WHERE m.search @@ term
     ),
     rarity AS (

@@ -8,12 +8,14 @@ whatever its language. PostgreSQL adds the stems of the languages that it knows
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from knowledge.text.languages import UNKNOWN, language_of
 
 MAX_WORD = 200
+MIN_JOINED = 5  # characters of two words in one
 # A search column holds one MiB. These many bytes of words as they are, and of text to be
 # stemmed, fit together, whatever they are.
 MAX_BYTES = 400_000
@@ -44,10 +46,12 @@ _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n")
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One word that is looked for: as it is kept, and as it was written (for stemming)."""
+    """One word that is looked for: as it is kept, and as it was written (for stemming). `joined`
+    are it and a neighbour in one word, because people write “Red Hat” and “RedHat”."""
 
     plain: str
     written: str
+    joined: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.written
@@ -58,7 +62,8 @@ class Term:
         Chinese and the like, also as a beginning."""
         begins = len(self.plain) > 3 or (len(self.plain) == 1 and not self.plain.isascii())
         forms = dict.fromkeys((self.plain, self.written))
-        return " | ".join(f"'{form}'{':*' if begins else ''}" for form in forms)
+        alone = [f"'{form}'{':*' if begins else ''}" for form in forms]
+        return " | ".join([*alone, *(f"'{form}':*" for form in self.joined)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +104,20 @@ def terms(text: str) -> tuple[Term, ...]:
     return tuple(telling or found.values())
 
 
+def join_neighbours(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """These words, in the order of a text, each also as one word with the one beside it."""
+    pairs = ["", *(_joined(before, after) for before, after in pairwise(terms)), ""]
+    return tuple(
+        replace(term, joined=tuple(filter(None, pairs[place : place + 2])))
+        for place, term in enumerate(terms)
+    )
+
+
+def _joined(before: Term, after: Term) -> str:
+    word = before.plain + after.plain
+    return "" if len(word) < MIN_JOINED or _HAS_UNSPACED.search(word) else word
+
+
 def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
     """Where in `text` these stand as they are written; a long one also as a beginning."""
     whole = {term.plain for term in terms}
@@ -115,9 +134,11 @@ def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
             start = text.find(pair, start + 1)
 
 
-def indexed(*, title: str, summary: str, text: str) -> Indexed:
+def indexed(*, title: str, summary: str, text: str, people: str = "", facts: str = "") -> Indexed:
     """What search keeps of an item with these texts. The language is found for each piece of
-    the text by itself, because people quote, translate and attach."""
+    the text by itself, because people quote, translate and attach. Names of people weigh as
+    much as the summary, and what else its source says of it less than its text; neither is
+    stemmed."""
     pieces = list(_pieces(text))
     spoken = [language_of(piece) for piece in pieces]
     languages = dict.fromkeys(sorted(set(spoken), key=spoken.count, reverse=True))
@@ -129,10 +150,11 @@ def indexed(*, title: str, summary: str, text: str) -> Indexed:
         (first if of_summary == UNKNOWN else of_summary, "B", summary),
         *((language, "C", piece) for language, piece in zip(spoken, pieces, strict=True)),
     ]
+    described = (("B", people), ("D", facts))
     known = (*languages, *(language for language, _, _ in parts[:2]))
     stemmable = tuple(dict.fromkeys(one for one in known if one != UNKNOWN))[:MAX_LANGUAGES]
     return Indexed(
-        plain=_plain((weight, part) for _, weight, part in parts),
+        plain=_plain([*described, *((weight, part) for _, weight, part in parts)]),
         stemmed=tuple(_stemmed(parts, stemmable)),
         languages=stemmable,
     )

@@ -4,6 +4,7 @@ from knowledge.text.lexemes import (
     MAX_BYTES,
     MAX_STEMMED_BYTES,
     indexed,
+    join_neighbours,
     plain,
     terms,
     words,
@@ -108,3 +109,11 @@ def test_what_is_kept_has_a_limit() -> None:
 
     assert len(found.plain.encode()) < 3 * MAX_BYTES
     assert sum(len(text.encode()) for _, _, text in long.stemmed) <= MAX_STEMMED_BYTES
+
+
+def test_neighbours_are_looked_for_as_one_word_too() -> None:
+    found = join_neighbours(terms("Red Hat a b 会議"))
+
+    assert [term.joined for term in found] == [("redhat",), ("redhat",), (), (), ()]
+    assert found[1].tsquery == "'hat' | 'redhat':*"
+    assert join_neighbours(()) == ()
