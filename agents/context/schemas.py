@@ -11,7 +11,7 @@ from pydantic import BaseModel
 SUPERFLUOUS = frozenset(
     {
         *("title", "default", "additionalProperties", "pattern"),
-        *("minLength", "maxLength", "minItems", "maxItems"),
+        *("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"),
     }
 )
 
@@ -36,13 +36,18 @@ def _lean(schema: Any) -> Any:
         # The keys below these are names of arguments, maybe one called title.
         named = key in ("properties", "$defs") and isinstance(value, Mapping)
         left[key] = {name: _lean(one) for name, one in value.items()} if named else _lean(value)
-    return _without_null(left)
+    return _with_fewer_choices(left)
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """An argument that may be null need not be given: that says the same."""
-    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
-    if "anyOf" not in schema or len(choices) == len(schema["anyOf"]):
+def _with_fewer_choices(schema: dict[str, Any]) -> dict[str, Any]:
+    """An argument that may be null need not be given: that says the same. Of several formats of a
+    text the first is enough to know; the others are understood too."""
+    if "anyOf" not in schema:
+        return schema
+    choices = [one for one in schema["anyOf"] if one != {"type": "null"}]
+    if all(one.get("type") == "string" and "enum" not in one for one in choices):
+        choices = choices[:1]
+    if len(choices) == len(schema["anyOf"]):
         return schema
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}

@@ -123,21 +123,19 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         found = matching.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
     offered = () if found else skills.list_offered(mail.account)
     system = (
-        ""
-        if found
-        else prompts.render_system(
-            prompts.MAIL_READER,
-            person=person,
-            capabilities=people.list_capabilities(person),
-            skills=offered,
-        )
+        "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
     request = f"{prompts.render_now(person, timezone.now())}\n{prompts.render_item(mail)}"
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
         parent_call=None,
-        tools=roster.MAIL_READER.offer(skills=bool(offered), agents=False),
+        tools=roster.MAIL_READER.offer(
+            person,
+            capabilities=() if found else people.list_capabilities(person),
+            skills=bool(offered),
+            agents=False,
+        ),
         limits=roster.MAIL_READER.limits(),
         messages=lambda steps, room: build_run_messages(
             system=system, request=request, steps=steps, max_tokens=room

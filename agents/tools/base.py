@@ -4,7 +4,7 @@ Schemas are built once from the arguments' types; unknown arguments are refused.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar
@@ -71,7 +71,9 @@ class ToolContext:
 class Tool(Generic[A]):
     """`acts` says that it may change something outside: such calls run one after another.
     `repeats` says that each call that succeeds is work done, so many of them are no loop.
-    `aside` names arguments that make no other call of it: words about it, not what it does."""
+    `aside` names arguments that make no other call of it: words about it, not what it does. A
+    model is not shown one that is not `offered`, and may call it all the same. `form` is the JSON
+    schema of the arguments where it is narrower than their type's."""
 
     name: str
     description: str
@@ -81,6 +83,12 @@ class Tool(Generic[A]):
     repeats: bool = False
     timeout_seconds: float | None = None  # of a tool that only reads; None: the setting
     aside: frozenset[str] = frozenset()
+    offered: bool = True
+    form: Mapping[str, Any] | None = None
+
+    def read(self, given: Mapping[str, Any]) -> A:
+        """The typed arguments that a call's object stands for. Raises ValidationError."""
+        return self.arguments.model_validate(forms.loosen(given, self.arguments))
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -90,7 +98,7 @@ class Tool(Generic[A]):
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": schemas.describe_arguments(self.arguments),
+                "parameters": self.form or schemas.describe_arguments(self.arguments),
             },
         }
 
@@ -102,8 +110,7 @@ class Tool(Generic[A]):
 def parse(call: CallRecord, tool: Tool[Arguments]) -> Arguments | ToolResult:
     """The call's typed arguments, or the result that says what is wrong with them."""
     try:
-        given = strict_json.load_object(call.arguments or "{}")
-        return tool.arguments.model_validate(forms.loosen(given, tool.arguments))
+        return tool.read(strict_json.load_object(call.arguments or "{}"))
     except ValidationError as error:
         return forms.explain(error, tool.arguments)
     except ValueError as error:

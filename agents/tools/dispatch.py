@@ -230,5 +230,5 @@ def _no_such_tool(tools: Mapping[str, Tool[Arguments]]) -> ToolResult:
         "NOT_FOUND",
         "There is no such tool.",
         recoverable=True,
-        suggested_action=f"Use one of: {', '.join(sorted(tools))}.",
+        suggested_action=f"Use one of: {', '.join(sorted(n for n in tools if tools[n].offered))}.",
     )

@@ -9,10 +9,8 @@ from agents.tools.base import Arguments, Tool, ToolContext
 
 
 class Escalate(Arguments):
-    reason: str = Field(
-        min_length=1, max_length=2000, description="What a person is needed for, in full."
-    )
-    tried: str = Field(default="", max_length=4000, description="What was done and found so far.")
+    reason: str = Field(min_length=1, max_length=2000, description="What for, in full.")
+    tried: str = Field(default="", max_length=4000, description="What was done and found.")
 
 
 def run(context: ToolContext, arguments: Escalate) -> ToolResult:
@@ -27,10 +25,8 @@ def run(context: ToolContext, arguments: Escalate) -> ToolResult:
 
 TOOL = Tool(
     name=ESCALATE,
-    description="Hand the conversation to a person of the organisation: when the user asks for "
-    "one, or when it needs a decision or knowledge that neither you nor the user has. It ends "
-    "your turn; the person answers in the conversation. To learn what the user means, use "
-    "ask_user instead.",
+    description="Hand the conversation to a person of the organisation, when the user asks for "
+    "one or neither you nor the user can decide or know it. It ends your turn.",
     arguments=Escalate,
     run=run,
     timeout_seconds=10,

@@ -1,4 +1,9 @@
-"""execute_action: propose one action. Whether it runs, waits or is refused is not its choice."""
+"""execute_action: propose any action by its name. Whether it runs, waits or is refused is not its
+choice.
+
+What is permitted has a tool of its own (`agents.tools.actions`). This one is for what is not, so
+that it is refused and recorded, and the user can ask for it. Learned patterns call it too.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -13,16 +18,14 @@ from guardrails.facts.text import one_line
 
 
 class ExecuteAction(Arguments):
-    action_type: Annotated[str, AfterValidator(one_line)] = Field(
-        min_length=1, max_length=64, description="One of the capabilities' action types."
-    )
-    params: dict[str, Any] = Field(description="The action's parameters, as its schema says.")
+    action_type: Annotated[str, AfterValidator(one_line)] = Field(min_length=1, max_length=64)
+    params: dict[str, Any] = Field(description="What is known of it: to, subject, title …")
     confirm_first: bool = Field(
         default=False, description="Ask the user even where the limits would not."
     )
     reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
     account_id: UUID | None = Field(
-        default=None, description="Which account, where the capabilities name more than one."
+        default=None, description="Which account, where there are several."
     )
 
 
@@ -48,8 +51,8 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
 
 TOOL = Tool(
     name="execute_action",
-    description="Propose one action (archive, label, draft, send, create a task …). It runs, "
-    "waits for the user's confirmation or is refused, as the limits say.",
+    description="An action that the user asks for and that none of your tools is named after: it "
+    "is refused and recorded, and the user can ask for it to be permitted.",
     arguments=ExecuteAction,
     run=run,
     acts=True,

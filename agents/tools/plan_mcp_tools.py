@@ -1,7 +1,7 @@
 """plan_<server>_tools: which tools of one MCP server serve a request, and what each takes.
 
 A tool of its own for each server that this person may use something of. It plans and calls
-nothing: calls go through execute_action like every action.
+nothing: call_mcp_tool is an action like every other.
 """
 
 from collections import defaultdict
@@ -53,8 +53,7 @@ def _tool(server: str, ids: tuple[str, ...]) -> Tool[PlanMcpTools]:
     return Tool(
         name=f"plan_{server}_tools",
         description=f"Analyse the request and recommend which tools of the MCP server {server} to "
-        "use and in what order. Gives their arguments too. Call them by execute_action with "
-        f"{CallMcpTool.name}.",
+        f"use and in what order. Gives their arguments too. Call them with {CallMcpTool.name}.",
         arguments=PlanMcpTools,
         run=partial(run, ids),
     )
@@ -95,10 +94,7 @@ def run(ids: tuple[str, ...], context: ToolContext, arguments: PlanMcpTools) -> 
             "reasoning": str(plan.get("reasoning", ""))[:1000],
             "estimated_results": str(plan.get("estimated_results", ""))[:1000],
             "tools": [usable[id] for id in recommended],
-            "call_with": {
-                "action_type": CallMcpTool.name,
-                "params": {"tool": recommended[0], "arguments": {}},
-            },
+            "call_with": {CallMcpTool.name: {"tool": recommended[0], "arguments": {}}},
         },
         untrusted=True,
     )

@@ -28,15 +28,15 @@ Match = Literal["sender", "sender_and_subject", "sender_domain", "list", "list_a
 class Step(Arguments):
     action_type: str = Field(max_length=64)
     params: dict[str, Any] = Field(
-        default_factory=dict, description="The action's parameters without the mail's id."
+        default_factory=dict, description="Its arguments, without the mail's id."
     )
 
 
 class ProposePattern(Arguments):
-    email_id: str = Field(min_length=1, max_length=500, description="A mail as an example.")
-    match: Match = Field(description="What all such mails have in common with the example.")
+    email_id: str = Field(min_length=1, max_length=500, description="The example.")
+    match: Match = Field(description="What they have in common.")
     actions: list[Step] = Field(min_length=1, max_length=5)
-    reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
+    reason: str = Field(default="", max_length=500)
 
 
 def _example(person: Person, email_id: str) -> tuple[AccountRef | None, StoredMail | None]:
@@ -106,9 +106,8 @@ def build_pattern(mail: StoredMail, arguments: ProposePattern) -> Pattern | None
 
 TOOL = Tool(
     name="propose_pattern",
-    description="Propose that mail like one example is always treated alike, without asking. "
-    "Use it when the same was decided again and again. An operator approves it; until then "
-    "nothing changes.",
+    description="Propose that mail like an example is always treated alike, when the same was "
+    "decided again and again. An operator approves it first.",
     arguments=ProposePattern,
     run=run,
 )

@@ -9,10 +9,10 @@ from guardrails.policies.changes import Author
 
 
 class ProposeSkill(Arguments):
-    name: str = Field(min_length=1, max_length=100, description="An existing skill or a new one.")
+    name: str = Field(min_length=1, max_length=100)
     description: str = Field(min_length=1, max_length=300, description="When to use it.")
     content: str = Field(min_length=1, max_length=20_000, description="The whole new text.")
-    reason: str = Field(default="", max_length=500, description="Why, in one sentence.")
+    reason: str = Field(default="", max_length=500)
 
 
 def run(context: ToolContext, arguments: ProposeSkill) -> ToolResult:
@@ -35,8 +35,7 @@ def run(context: ToolContext, arguments: ProposeSkill) -> ToolResult:
 
 TOOL = Tool(
     name="propose_skill",
-    description="Propose a new version of a skill, as its whole text. An operator approves it; "
-    "until then the old version stays.",
+    description="Propose a skill or a better text of one. An operator approves it first.",
     arguments=ProposeSkill,
     run=run,
 )

@@ -20,7 +20,7 @@ OTHERS = "Of other people only what stands in the user's own calendar is known."
 
 
 class ReadCalendar(Arguments):
-    """A span of the user's time; `until` is not included."""
+    """Times are the user's; `until` is not included."""
 
     since: datetime | date
     until: datetime | date | None = Field(default=None, description="One day, where it is absent.")
@@ -133,7 +133,7 @@ def _free(
 
 TOOL = Tool(
     name="read_calendar",
-    description="Read the user's calendar in a span of time: every event with its end, "
+    description="Read the calendar in a span of time: every event with its end, "
     "attendees and their answers, what collides, and free slots.",
     arguments=ReadCalendar,
     run=run,

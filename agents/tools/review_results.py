@@ -34,9 +34,8 @@ def run(context: ToolContext, arguments: ReviewResults) -> ToolResult:
 
 TOOL = Tool(
     name=REVIEW_RESULTS,
-    description="Have the results so far reviewed before you answer something large: scores "
-    "from 0 to 1, gaps, and whether to proceed, put the answer right, gather more, ask the user "
-    "or replan.",
+    description="Have the results so far reviewed before you answer something large: what is "
+    "missing, and how to go on.",
     arguments=ReviewResults,
     run=run,
 )

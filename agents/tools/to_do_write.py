@@ -21,10 +21,10 @@ from agents.tools.base import Arguments, Tool, ToolContext
 
 class ToDoWrite(Arguments):
     action: Literal["create", "update", "complete", "add", "remove", "resume"]
-    request: str = Field(default="", max_length=500, description="create: what is asked for.")
-    goals: list[NewGoal] = Field(default_factory=list, description="create: the goals.")
-    id: str = Field(default="", max_length=40, description="update, remove: a goal or a step.")
-    ids: Ids = Field(default_factory=list, description="complete: steps, in order.")
+    request: str = Field(default="", max_length=500)
+    goals: list[NewGoal] = Field(default_factory=list)
+    id: str = Field(default="", max_length=40)
+    ids: Ids = Field(default_factory=list, description="Of steps.")
     result: str | None = Field(
         default=None, max_length=plans.RESULT_CHARS, description="complete, update: what came out."
     )
@@ -33,12 +33,10 @@ class ToDoWrite(Arguments):
     priority: Priority | None = None
     estimated_complexity: Complexity | None = None
     depends_on: Ids | None = None
-    goal_id: str = Field(default="", max_length=40, description="add: the goal of the new step.")
-    goal: NewGoal | None = Field(default=None, description="add: a goal.")
-    step: NewStep | None = Field(default=None, description="add: a step.")
-    plan_id: int | None = Field(
-        default=None, ge=1, le=2**63 - 1, description="resume: one of those listed."
-    )
+    goal_id: str = Field(default="", max_length=40)
+    goal: NewGoal | None = Field(default=None)
+    step: NewStep | None = Field(default=None)
+    plan_id: int | None = Field(default=None, ge=1, le=2**63 - 1)
 
 
 CHANGED = ("description", "status", "result", "priority", "estimated_complexity", "depends_on")
@@ -93,10 +91,9 @@ def _to_result(changed: Plan | Refused | None) -> ToolResult:
 
 TOOL = Tool(
     name="toDoWrite",
-    description="Keep the plan of work that takes several steps: create (goals with steps), "
-    "update (id and new values), complete (ids of steps whose result is there), add (goal, or "
-    "step with goal_id), remove (id), resume (list or take over the user's unfinished plans "
-    "of other sessions).",
+    description="Keep the plan of work in several steps: create (goals with steps), update (id and "
+    "new values), complete (ids of steps whose result is there), add (goal, or step with "
+    "goal_id), remove (id), resume (list or take over unfinished plans of other sessions).",
     arguments=ToDoWrite,
     run=run,
     repeats=True,

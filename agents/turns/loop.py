@@ -119,7 +119,7 @@ def _noted(run: Run) -> Spent:
 def _ask(run: Run) -> StepRecord:
     started = time.monotonic()
     rested = _at_rest(run)
-    tools = [tool for tool in run.tools.values() if tool.name not in rested]
+    tools = [tool for tool in run.tools.values() if tool.offered and tool.name not in rested]
     last = [prompts.render_resting(rested)] if rested else []
     room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.count_tokens(last)
     messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))

@@ -1,15 +1,18 @@
 """The agents: which tools each has, which model, and how far it may go."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from django.conf import settings
 
 from agents.context import prompts
+from agents.contracts import Person
 from agents.journal.steps import Limits
 from agents.tools import (
+    actions,
     ask_user,
     custom_agents,
     delegate,
@@ -19,6 +22,7 @@ from agents.tools import (
     list_items,
     load_skill,
     open_item,
+    plan_mcp_tools,
     propose_pattern,
     propose_skill,
     read_calendar,
@@ -29,36 +33,63 @@ from agents.tools import (
     to_do_write,
 )
 from agents.tools.base import Tool
+from guardrails.actions.base import AnyAction
+from guardrails.actions.registry import BY_NAME
+from guardrails.contracts import Capability
+from integrations.contracts import Kind
 
 SKILL_TOOLS = (load_skill.TOOL.name,)
 CUSTOM_AGENT_TOOLS = (custom_agents.LIST.name, custom_agents.RUN.name)
+EVERYTHING: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
     """`prompt` is what it reads first; `own_model` is its model, where it has one of its
-    own."""
+    own. `acts_on` are the kinds of accounts whose actions it has a tool for, as far as they are
+    permitted."""
 
     name: str
     tools: tuple[Tool[Any], ...]
     max_steps_setting: str
     prompt: str
     own_model: str = ""
+    acts_on: tuple[Kind, ...] = ()
+    for_mail: bool = False  # only what a mail may set off
 
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
         return {tool.name: tool for tool in self.tools}
 
-    def offer(self, *, skills: bool, agents: bool) -> dict[str, Tool[Any]]:
-        """Its toolbox without what there is nothing for: skills to read, custom agents to run.
-        Each schema is paid for with every call of a model."""
+    def offer(
+        self,
+        person: Person,
+        *,
+        capabilities: Sequence[Capability],
+        skills: bool,
+        agents: bool,
+    ) -> dict[str, Tool[Any]]:
+        """What it can call for this person: its toolbox without what there is nothing for (skills
+        to read, custom agents to run), and every action, of which it is shown those that are
+        permitted. Each schema is paid for with every call of a model."""
         idle = (() if skills else SKILL_TOOLS) + (() if agents else CUSTOM_AGENT_TOOLS)
-        return {name: tool for name, tool in self.toolbox.items() if name not in idle}
+        tools = {name: tool for name, tool in self.toolbox.items() if name not in idle}
+        if not self.acts_on:
+            return tools
+        permitted = [one for one in capabilities if self._can_use(BY_NAME[one.action_type])]
+        own = actions.list_tools(person, permitted)
+        if execute_action.TOOL in self.tools:
+            tools[execute_action.TOOL.name] = actions.refer(own)
+        return {**actions.UNDERSTOOD, **tools, **own, **plan_mcp_tools.toolbox(permitted)}
+
+    def _can_use(self, action: AnyAction) -> bool:
+        return action.kind in self.acts_on and (action.from_mail or not self.for_mail)
 
     @cached_property
     def version(self) -> str:
         """Another one whenever its prompt or its tools are others. The ledger keeps it."""
-        given = "\0".join((self.prompt, *sorted(tool.name for tool in self.tools)))
+        names = sorted(tool.name for tool in self.tools)
+        given = "\0".join((self.prompt, *names, *sorted(self.acts_on)))
         return hashlib.sha256(given.encode()).hexdigest()[:12]
 
     @property
@@ -95,6 +126,7 @@ ORCHESTRATOR = Agent(
         custom_agents.RUN,
         load_skill.TOOL,
     ),
+    acts_on=EVERYTHING,
     max_steps_setting="TURN_MAX_STEPS",
 )
 EMAIL_SPECIALIST = Agent(
@@ -106,9 +138,9 @@ EMAIL_SPECIALIST = Agent(
         open_item.TOOL,
         summaries.SUMMARISE_THREAD,
         draft_reply.TOOL,
-        execute_action.TOOL,
         load_skill.TOOL,
     ),
+    acts_on=("mail",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
 DOCUMENT_SPECIALIST = Agent(
@@ -120,9 +152,9 @@ DOCUMENT_SPECIALIST = Agent(
         open_item.TOOL,
         summaries.SUMMARISE_DOCUMENT,
         tasks.EXTRACT_TASKS,
-        execute_action.TOOL,
         load_skill.TOOL,
     ),
+    acts_on=("files",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
 TASK_SPECIALIST = Agent(
@@ -134,23 +166,26 @@ TASK_SPECIALIST = Agent(
         tasks.PREPARE_TASK_CREATION,
         load_skill.TOOL,
     ),
+    acts_on=("issues",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
 MAIL_READER = Agent(
     name="mail_reader",
     prompt=prompts.MAIL_READER,
     tools=(
-        execute_action.TOOL,
         load_skill.TOOL,
         propose_pattern.TOOL,
         propose_skill.TOOL,
     ),
+    acts_on=("mail",),
+    for_mail=True,
     max_steps_setting="INBOUND_MAX_STEPS",
 )
 SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)
 AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER)
 
 # What a custom agent may be given. None of them hands work on or speaks to the user.
+# With execute_action it has the actions of its sources.
 CUSTOM_TOOLS: tuple[Tool[Any], ...] = (
     retrieve_context.TOOL,
     list_items.TOOL,

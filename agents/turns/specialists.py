@@ -11,7 +11,7 @@ from agents.journal import journal
 from agents.journal.leases import Lease
 from agents.journal.steps import Ending
 from agents.models import Turn
-from agents.tools import execute_action, load_skill, plan_mcp_tools
+from agents.tools import execute_action, load_skill
 from agents.tools.base import ToolContext
 from agents.turns import loop, roster
 from agents.turns.roster import Agent
@@ -29,19 +29,16 @@ def delegate_for(
 
     def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
         agent, theirs = _agent(name, person)
-        capabilities = people.list_capabilities(theirs)
-        servers = plan_mcp_tools.toolbox(capabilities) if ACT in agent.toolbox else {}
+        capabilities = people.list_capabilities(theirs) if agent.acts_on else ()
         skills = people.list_skills(theirs) if LOAD_SKILL in agent.toolbox else ()
-        system = prompts.render_system(
-            agent.prompt, person=theirs, capabilities=capabilities, skills=skills
-        )
+        system = prompts.render_system(agent.prompt, person=theirs, skills=skills)
         now = prompts.render_now(theirs, timezone.now())
         request = f"{now}\n{prompts.render_task(task=task, blocks=blocks)}"
         run = loop.Run(
             lease=lease,
             agent=agent.name,
             parent_call=parent.id,
-            tools=agent.offer(skills=bool(skills), agents=False) | servers,
+            tools=agent.offer(theirs, capabilities=capabilities, skills=bool(skills), agents=False),
             limits=agent.limits(),
             messages=lambda steps, room: build_run_messages(
                 system=system, request=request, steps=steps, max_tokens=room
@@ -82,7 +79,8 @@ def _agent(name: str, person: Person) -> tuple[Agent, Person]:
     agent = Agent(
         name=name,
         prompt=prompts.render_custom(defined.name, defined.prompt),
-        tools=tuple(tool for tool in roster.CUSTOM_TOOLS if tool.name in chosen),
+        tools=tuple(t for t in roster.CUSTOM_TOOLS if t.name in chosen and t.name != ACT),
+        acts_on=roster.EVERYTHING if ACT in chosen else (),
         own_model=defined.model,
         max_steps_setting="SPECIALIST_MAX_STEPS",
     )

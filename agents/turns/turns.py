@@ -27,7 +27,7 @@ from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import ASK_USER, Escalated, Question, Reply, Stop
 from agents.models import Message, Turn
 from agents.plans import rendering, store
-from agents.tools import acting, plan_mcp_tools
+from agents.tools import acting
 from agents.tools.base import ToolContext
 from agents.turns import loop, roster, specialists
 from guardrails.approve import approvals
@@ -96,9 +96,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     words = history.load_user_words(turn)
     capabilities = people.list_capabilities(person)
     skills = people.list_skills(person)
-    system = prompts.render_system(
-        prompts.ORCHESTRATOR, person=person, capabilities=capabilities, skills=skills
-    )
+    system = prompts.render_system(prompts.ORCHESTRATOR, person=person, skills=skills)
     waiting = people.list_waiting(person)
     offered = custom_agents.list_offered(person).order_by("name")
     agents = list(offered.values_list("name", "description"))
@@ -136,8 +134,9 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         lease=lease,
         agent=roster.ORCHESTRATOR.name,
         parent_call=None,
-        tools=roster.ORCHESTRATOR.offer(skills=bool(skills), agents=bool(agents))
-        | plan_mcp_tools.toolbox(capabilities),
+        tools=roster.ORCHESTRATOR.offer(
+            person, capabilities=capabilities, skills=bool(skills), agents=bool(agents)
+        ),
         limits=roster.ORCHESTRATOR.limits(),
         messages=messages,
         context_for=lambda call: ToolContext(

@@ -79,7 +79,9 @@ async def chat_completions(request: Request) -> Response:
     asked = chat_request.parse(await _body(request))
     _check_model(asked.model, CHAT_MODEL)
     message_order.check(asked.messages)
-    completion = complete(asked, roster.next_reply(transcript.read(asked.messages)))
+    completion = complete(
+        asked, roster.next_reply(transcript.read(asked.messages, asked.tools or ()))
+    )
     if not asked.stream:
         return JSONResponse(completion.body())
     include_usage = asked.stream_options is not None and asked.stream_options.include_usage

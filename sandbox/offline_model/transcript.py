@@ -13,6 +13,7 @@ from sandbox.offline_model.chat_request import (
     AssistantMessage,
     InstructionMessage,
     Message,
+    Tool,
     ToolMessage,
     UserMessage,
 )
@@ -45,19 +46,22 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Capability:
-    """An action that the policy knows for this account, and the targets it may have."""
+class Offer:
+    """A tool as the request offers it."""
 
-    action_type: str
-    targets: tuple[Json, ...]
+    name: str
+    parameters: Json
 
-    def target_id(self, name: str) -> str | None:
-        """The id of the target of this name, upper and lower case alike."""
-        wanted = name.strip().casefold()
-        for target in self.targets:
-            if as_text(target.get("name")).casefold() == wanted:
-                return as_text(target.get("id")) or None
-        return None
+    def choices(self, argument: str) -> tuple[str, ...]:
+        """The values that an argument may have, as far as they are listed."""
+        schema = as_object(as_object(self.parameters.get("properties")).get(argument))
+        listed = as_object(schema.get("items")).get("enum") or schema.get("enum")
+        return tuple(map(as_text, listed)) if isinstance(listed, list) else ()
+
+    def choice(self, argument: str, named: str) -> str | None:
+        """The listed value that is meant, upper and lower case alike."""
+        wanted = named.strip().casefold()
+        return next((one for one in self.choices(argument) if one.casefold() == wanted), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +72,14 @@ class Transcript:
     request: str
     results: tuple[Result, ...]
     decisions: tuple[Json, ...]
-    capabilities: tuple[Capability, ...]
+    offers: tuple[Offer, ...]
 
-    def results_of(self, name: str) -> tuple[Result, ...]:
-        return tuple(result for result in self.results if result.call.name == name)
+    def results_of(self, *names: str) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.call.name in names)
 
-    def capability(self, action_type: str) -> Capability | None:
-        return next((c for c in self.capabilities if c.action_type == action_type), None)
+    def offer(self, name: str) -> Offer | None:
+        """The tool of this name; None where the request offers none."""
+        return next((offer for offer in self.offers if offer.name == name), None)
 
     def remaining(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Of the calls that a rule wants in this order, those that have no result yet."""
@@ -111,8 +116,8 @@ def marked_line(text: str, mark: str) -> object:
     return parsed(line.removeprefix(start)) if line else None
 
 
-def read(messages: Sequence[Message]) -> Transcript:
-    """Reads a message list whose order has been checked."""
+def read(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Transcript:
+    """Reads a message list whose order has been checked, and the tools offered with it."""
     system = "\n".join(m.text for m in messages if isinstance(m, InstructionMessage))
     start = _request_index(messages)
     request = messages[start].text if start is not None else ""
@@ -122,12 +127,9 @@ def read(messages: Sequence[Message]) -> Transcript:
         request=request,
         results=_results(since),
         decisions=_decisions(messages),
-        capabilities=tuple(
-            Capability(
-                action_type=as_text(entry.get("action_type")),
-                targets=as_objects(entry.get("targets")),
-            )
-            for entry in as_objects(marked_line(system, "capabilities"))
+        offers=tuple(
+            Offer(name=tool.function.name, parameters=tool.function.parameters or {})
+            for tool in tools
         ),
     )
 

@@ -12,8 +12,10 @@ Json = dict[str, Any]
 NO_SENDER: Json = {"from": None}
 
 
-def function(name: str) -> Json:
-    parameters = {"type": "object", "properties": {}}
+def function(name: str, **listed: Sequence[str]) -> Json:
+    """A tool, with the values that some of its arguments may have."""
+    properties = {one: {"type": "string", "enum": list(values)} for one, values in listed.items()}
+    parameters = {"type": "object", "properties": properties}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
@@ -40,9 +42,9 @@ def user(text: str = "Hello") -> Json:
 class Dialogue:
     """Keeps the message list as an agent would; the model is asked anew with all of it."""
 
-    def __init__(self, client: OpenAI, *, system: str, tools: Sequence[str] = ()) -> None:
+    def __init__(self, client: OpenAI, *, system: str, tools: Sequence[str | Json] = ()) -> None:
         self._client = client
-        self._tools = [function(name) for name in tools]
+        self._tools = [one if isinstance(one, dict) else function(one) for one in tools]
         self.messages: list[Any] = [{"role": "system", "content": system}]
 
     def user(self, text: str) -> None:
@@ -98,25 +100,6 @@ def refusal(message: str, *, code: str = "PERMISSION_DENIED") -> Json:
     return {"success": False, "error": error}
 
 
-def capabilities(*entries: Json) -> str:
-    return f"[capabilities] {json.dumps(entries)}"
-
-
-def capability(action_type: str, *targets: Json, source: str = "gmail") -> Json:
-    return {
-        "action_type": action_type,
-        "source": source,
-        "mode": "ask",
-        "description": action_type,
-        "params": {"type": "object"},
-        "targets": list(targets),
-    }
-
-
-def label(identity: str, name: str) -> Json:
-    return {"id": identity, "name": name, "kind": "label"}
-
-
 def decision(what: str, key: str = "", **fields: Any) -> Json:
     return {
         "id": f"act_{key}",
@@ -153,7 +136,4 @@ def action(description: str, status: str) -> Json:
 
 
 def execution(action_type: str, params: Json) -> tuple[str, Json]:
-    return (
-        "execute_action",
-        {"action_type": action_type, "params": params, "reason": "The user asked for it."},
-    )
+    return (action_type, params | {"reason": "The user asked for it."})

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from sandbox.offline_model import chat_request, message_order, roster, transcript
 from sandbox.offline_model.transcript import Reply
+from tests.sandbox.dialogue import function
 
 FIELDS = """success data error message items entities_found from name address email mentions
 id n source title summary date answer status action tasks prepared refused pending_actions
@@ -37,24 +38,28 @@ TOOLS = {
     "retrieve_context": {"sources": ["gmail"]},
     "ask_user": {"options": ["John Smith (j@x.example) - 1 recent email"]},
     "delegate_to_specialist": {"task": "Extract the tasks from x"},
+    "archive": {"email_id": "m"},
     "execute_action": {"action_type": "archive", "params": {}},
     "extract_tasks": {},
     "prepare_task_creation": {},
 }
+
+OFFERED = [
+    chat_request.Tool.model_validate(function(name)) for name in (*TOOLS, "classify", "draft")
+]
 
 
 def answer(messages: list[Any]) -> Reply:
     body = json.dumps({"model": "offline-rules", "messages": messages})
     request = chat_request.parse(body.encode())
     message_order.check(request.messages)
-    return roster.next_reply(transcript.read(request.messages))
+    return roster.next_reply(transcript.read(request.messages, OFFERED))
 
 
 @pytest.mark.parametrize("agent", REQUESTS)
 @given(data=st.data())
 def test_no_shape_of_a_result_stops_an_agent(agent: str, data: st.DataObject) -> None:
-    line = data.draw(st.sampled_from(["capabilities", "decisions"]))
-    system = f"{agent}\n[{line}] {json.dumps(data.draw(values))}"
+    system = f"{agent}\n[decisions] {json.dumps(data.draw(values))}"
     request = data.draw(st.sampled_from(REQUESTS[agent]))
     messages: list[Any] = [
         {"role": "system", "content": system},

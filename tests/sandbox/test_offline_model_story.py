@@ -6,24 +6,17 @@ from openai import OpenAI
 from tests.sandbox.dialogue import (
     Dialogue,
     Json,
-    capabilities,
-    capability,
     decision,
+    function,
     refusal,
     success,
 )
 
-TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action")
-
-
-PROJECTS = [{"id": "PROJ", "name": "Portal", "kind": "project"}]
-
-
-SYSTEM = "You are Remit's orchestrator.\nProse.\n" + capabilities(
-    capability("create_jira_task", *PROJECTS, source="jira")
+TOOLS = (
+    *("retrieve_context", "delegate_to_specialist", "ask_user"),
+    function("create_jira_task", project_key=["PROJ"]),
 )
-
-
+SYSTEM = "You are Remit's orchestrator.\nProse."
 REQUEST = "Create Jira tasks from John's proposal email"
 
 

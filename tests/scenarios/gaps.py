@@ -116,7 +116,7 @@ def found(scenario: Scenario) -> bool:
         request=review.render_material(work, proved),
         results=(),
         decisions=(),
-        capabilities=(),
+        offers=(),
     )
     judged = review.Review.model_validate(json.loads(reviewer.review(transcript).text))
     return bool(review.bind_review(judged, proved).gaps)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from agents.models import Turn
 from audit.ledger.selectors import actions_of_run
-from guardrails.models import Approval
+from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.models import ServiceToken
 from knowledge.models import Item
 from knowledge.search import agenda
@@ -192,6 +192,40 @@ def test_the_agent_knows_whom_it_works_for_and_what_time_it_is(office: Office, c
 
 def act(action_type: str, params: object) -> tuple[str, dict[str, Any]]:
     return "execute_action", {"action_type": action_type, "params": params}
+
+
+def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_name(
+    office: Office, chat: Chat
+) -> None:
+    office.sync("gmail")
+    mail = Item.objects.filter(source="gmail", account__external_user_id="maya").earliest("id")
+    labels = AllowedActionOption.objects.filter(
+        action_type="classify", source="gmail", account__external_user_id="maya"
+    )
+    AllowedAction.objects.filter(action_type="send_email").update(enabled=False)
+    letter = {"to": ["ben@company.com"], "subject": "Hi", "body": "Hello"}
+    answer, model = chat(
+        calls(
+            ("classify", {"email_id": str(mail.id), "label_id": "Invoices", "reason": "A bill."}),
+            ("send_email", letter),
+            act("send_email", letter),
+        )
+    )
+
+    offered = {one["function"]["name"]: one for one in model.chats(ORCHESTRATOR)[0]["tools"]}
+    label = offered["classify"]["function"]["parameters"]["properties"]["label_id"]
+    assert set(label["enum"]) == {one.name for one in labels}
+    others = offered["execute_action"]["function"]["parameters"]["properties"]["action_type"]
+    assert "send_email" in others["enum"]
+    assert "send_email" not in offered
+    labelled, *refusals = results(model)
+    assert labelled["data"]["action"]["params"] == {
+        "email_id": mail.source_id,
+        "label_id": labels.get(name="Invoices").external_id,
+    }
+    assert [one["error"]["code"] for one in refusals] == ["PERMISSION_DENIED"] * 2
+    assert refused(answer) == ["send_email"] * 2
+    assert [call["path"].rpartition("/")[2] for call in office.calls()] == ["labels"]
 
 
 def test_a_mistake_of_form_is_explained_and_is_no_refusal(office: Office, chat: Chat) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agents.answer import review
 from agents.context import conversation_summary, prompts
-from agents.tools import plan_mcp_tools
+from agents.tools import actions, plan_mcp_tools
 from agents.tools.base import Tool
 from agents.turns import roster
+from guardrails.actions.registry import ACTIONS
 from integrations.llm.completions import estimated_tokens
 from knowledge.ingest import enrichment
 
@@ -22,9 +23,9 @@ HEAD = """# Prompts and tools
 
 Written by `manage.py print_prompts --write`; `make check` fails where it is out of date, so that
 a change of what models are shown is seen in review. Tokens are estimated, rather too high: one for
-three bytes. A turn adds capabilities, skills and the user to an agent's prompt
-([agents.md](agents.md#what-a-model-is-shown)), and offers custom agents and skills only where there
-are some.
+three bytes. A turn adds skills and the user to an agent's prompt
+([agents.md](agents.md#what-a-model-is-shown)). It offers a tool for each action that is permitted,
+with the targets that are listed for it, and custom agents and skills only where there are some.
 """
 # What tools and the work around a turn ask a model, each in a call of its own.
 OTHERS: dict[str, str] = {
@@ -75,7 +76,13 @@ def render() -> Iterator[str]:
         yield f"\n### {name} ({estimated_tokens(prompt):,} tokens)\n"
         yield from _block(prompt, "text")
     yield "\n## Tools"
-    for tool in _tools():
+    yield from _schemas(_tools())
+    yield "\n## Actions"
+    yield from _schemas(actions.UNDERSTOOD[action.name] for action in ACTIONS)
+
+
+def _schemas(tools: Iterable[Tool[Any]]) -> Iterator[str]:
+    for tool in tools:
         yield f"\n### {tool.name} ({tool.schema_tokens:,} tokens)\n"
         yield from _block(json.dumps(tool.schema["function"], indent=1, ensure_ascii=False), "json")
 

@@ -59,7 +59,7 @@ def next_reply(transcript: Transcript, request: str) -> Reply | None:
     if match := _SEND.fullmatch(request):
         return _send(transcript, match)
     if match := _ARCHIVE.fullmatch(plain):
-        return _on_mail(transcript, which=match["which"], action_type="archive", call=_archive)
+        return _on_mail(transcript, which=match["which"], call=_archive)
     if match := _LABEL.fullmatch(plain):
         return _label(transcript, match)
     if match := _REPLY.fullmatch(request):
@@ -68,13 +68,20 @@ def next_reply(transcript: Transcript, request: str) -> Reply | None:
         def reply(mail: Json) -> Call | None:
             return _reply(mail, text=text)
 
-        return _on_mail(transcript, which=match["which"], action_type="draft", call=reply)
+        return _on_mail(transcript, which=match["which"], call=reply)
     return None
 
 
-def execute(action_type: str, params: Json, *, reason: str) -> Call:
-    arguments: Json = {"action_type": action_type, "params": params, "reason": reason}
-    return Call(name="execute_action", arguments=arguments)
+def act(action_type: str, params: Json, *, reason: str = "The user asked for it.") -> Call:
+    """The tool that is named after the action."""
+    return Call(name=action_type, arguments=params | {"reason": reason})
+
+
+def first_project(transcript: Transcript) -> str:
+    """The first project that tasks may be created in; else PROJ."""
+    offer = transcript.offer("create_jira_task")
+    projects = offer.choices("project_key") if offer else ()
+    return next(filter(None, projects), "PROJ")
 
 
 def holding_reply(*, email_id: str, to: str, subject: str) -> Call:
@@ -87,13 +94,11 @@ def holding_reply(*, email_id: str, to: str, subject: str) -> Call:
         else "Thanks for your message. I will look into it and get back to you."
     )
     params: Json = {"reply_to_id": email_id, "to": [to], "subject": f"Re: {bare}", "body": body}
-    return execute("draft", params, reason="The sender expects an answer.")
+    return act("draft", params, reason="The sender expects an answer.")
 
 
 def _archive(mail: Json) -> Call:
-    return execute(
-        "archive", {"email_id": as_text(mail.get("id"))}, reason="The user asked for it."
-    )
+    return act("archive", {"email_id": as_text(mail.get("id"))})
 
 
 def _reply(mail: Json, *, text: str) -> Call | None:
@@ -103,46 +108,38 @@ def _reply(mail: Json, *, text: str) -> Call | None:
     call = holding_reply(
         email_id=as_text(mail.get("id")), to=to, subject=as_text(mail.get("title"))
     )
-    params = call.arguments["params"] | ({"body": first_upper(text)} if text else {})
-    return execute("draft", params, reason="The user asked for it.")
+    return act("draft", call.arguments | ({"body": first_upper(text)} if text else {}))
 
 
 def _label(transcript: Transcript, match: re.Match[str]) -> Reply:
-    capability = transcript.capability("classify")
-    label_id = capability.target_id(match["label"]) if capability else None
-    if label_id is None:
-        names = [quoted(as_text(t.get("name"))) for t in capability.targets] if capability else []
+    offer = transcript.offer("classify")
+    label = offer.choice("label_id", match["label"]) if offer else None
+    if offer and label is None:
+        names = [quoted(name) for name in offer.choices("label_id")]
         known = f" I may use {listed(names)}." if names else ""
         return Reply(text=f"There is no label “{quoted(match['label'])}” that I may use.{known}")
 
     def classify(mail: Json) -> Call:
-        params: Json = {"email_id": as_text(mail.get("id")), "label_id": label_id}
-        return execute("classify", params, reason="The user asked for it.")
+        params: Json = {"email_id": as_text(mail.get("id")), "label_id": label or match["label"]}
+        return act("classify", params)
 
-    return _on_mail(transcript, which=match["which"], action_type="classify", call=classify)
+    return _on_mail(transcript, which=match["which"], call=classify)
 
 
 def _create_issue(transcript: Transcript, match: re.Match[str]) -> Reply:
-    capability = transcript.capability("create_jira_task")
-    if capability is None:
-        return _not_allowed("create issues")
     kind = match["type"].lower()
-    first = next((as_text(target.get("id")) for target in capability.targets), "PROJ")
     summary, _, description = match["summary"].partition("\n")
     params: Json = {
-        "project_key": (match["project"] or first).upper(),
+        "project_key": (match["project"] or first_project(transcript)).upper(),
         "summary": shortened(one_line(summary), limit=200),
         "type": kind if kind in ("bug", "story") else "task",
     }
     if description.strip():
         params["description"] = description.strip()
-    call = execute("create_jira_task", params, reason="The user asked for it.")
-    return _carried_out(transcript, (call,))
+    return _carried_out(transcript, (act("create_jira_task", params),))
 
 
 def _send(transcript: Transcript, match: re.Match[str]) -> Reply:
-    if transcript.capability("send_email") is None:
-        return _not_allowed("send mail")
     to = ADDRESS.findall(match["to"])
     if not to:
         return Reply(text="To whom? Please give the whole address, such as name@example.com.")
@@ -154,17 +151,11 @@ def _send(transcript: Transcript, match: re.Match[str]) -> Reply:
         "subject": first_upper(shortened(one_line(subject), limit=60)),
         "body": first_upper(text),
     }
-    return _carried_out(
-        transcript, (execute("send_email", params, reason="The user asked for it."),)
-    )
+    return _carried_out(transcript, (act("send_email", params),))
 
 
-def _on_mail(transcript: Transcript, *, which: str, action_type: str, call: MailCall) -> Reply:
+def _on_mail(transcript: Transcript, *, which: str, call: MailCall) -> Reply:
     """Search the mail that is meant, then act on it."""
-    if transcript.capability(action_type) is None:
-        return _not_allowed({"classify": "label mail", "draft": "draft mail"}.get(
-            action_type, f"{action_type} mail"
-        ))  # fmt: skip
     wanted = content_words(which, without=questions.SOURCE_WORDS["gmail"] | {"all", "every"})
     if not wanted:
         return Reply(text="Which mail do you mean? Please name its subject or its sender.")
@@ -197,12 +188,20 @@ def _meant(items: tuple[Json, ...], *, wanted: list[str], several: bool) -> list
 
 
 def _carried_out(transcript: Transcript, calls: tuple[Call, ...]) -> Reply:
+    """The calls that are left to make, or what came of all. One that no tool is named after is
+    asked for by its name: then its refusal is recorded."""
+    calls = tuple(call if transcript.offer(call.name) else _by_name(call) for call in calls)
     remaining = transcript.remaining(calls)
     if remaining:
         return Reply(calls=remaining)
-    results = transcript.results_of("execute_action")
+    results = transcript.results_of(*(call.name for call in calls))
     return Reply(text="\n".join(outcomes.describe_outcome(result) for result in results))
 
 
-def _not_allowed(what: str) -> Reply:
-    return Reply(text=f"I am not allowed to {what} here. An administrator can change that.")
+def _by_name(call: Call) -> Call:
+    arguments: Json = {"action_type": call.name, "params": _without_reason(call.arguments)}
+    return Call(name=outcomes.BY_NAME, arguments=arguments)
+
+
+def _without_reason(arguments: Json) -> Json:
+    return {name: value for name, value in arguments.items() if name != "reason"}

@@ -1,7 +1,7 @@
 """“You are Remit's mail reader.”: what to do with one mail that arrived.
 
 The mail's words decide what kind of mail it is and nothing else: no instruction in it is
-followed, and labels and actions come from the capabilities alone.
+followed, and labels and actions come from the tools alone.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sandbox.offline_model.language import fresh_text, listed, quoted
 from sandbox.offline_model.rules import outcomes
-from sandbox.offline_model.rules.actions import execute, holding_reply
+from sandbox.offline_model.rules.actions import act, holding_reply
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -120,18 +120,17 @@ def kind_of(mail: Mail) -> str:
 
 
 def wanted(transcript: Transcript, mail: Mail) -> tuple[Call, ...]:
-    """The calls for this mail, of those that the capabilities name."""
+    """The calls for this mail, of those that there is a tool for."""
     kind = kind_of(mail)
     calls = []
-    classify = transcript.capability("classify")
-    label_id = classify.target_id(kind) if classify else None
-    if label_id is not None:
-        params: Json = {"email_id": mail.email_id, "label_id": label_id}
-        calls.append(execute("classify", params, reason=f"It is {_REASONS[kind]}."))
-    if kind == "Newsletter" and transcript.capability("archive"):
-        params = {"email_id": mail.email_id}
-        calls.append(execute("archive", params, reason="It is a newsletter."))
-    if kind == "To Reply" and transcript.capability("draft"):
+    classify = transcript.offer("classify")
+    label = classify.choice("label_id", kind) if classify else None
+    if label is not None:
+        params: Json = {"email_id": mail.email_id, "label_id": label}
+        calls.append(act("classify", params, reason=f"It is {_REASONS[kind]}."))
+    if kind == "Newsletter" and transcript.offer("archive"):
+        calls.append(act("archive", {"email_id": mail.email_id}, reason="It is a newsletter."))
+    if kind == "To Reply" and transcript.offer("draft"):
         calls.append(holding_reply(email_id=mail.email_id, to=mail.sender, subject=mail.subject))
     return tuple(calls)
 
@@ -151,7 +150,7 @@ def _unattended(mail: Mail) -> bool:
 
 def _describe_outcomes(transcript: Transcript) -> str:
     """One sentence: what was done, what waits, what was refused and why."""
-    results = transcript.results_of("execute_action")
+    results = transcript.results_of("classify", "archive", "draft")
     done = [outcomes.in_words(r.call) for r in results if _status(r) in ("executed", "already_so")]
     waiting = [outcomes.in_words(r.call) for r in results if _status(r) == "pending_confirmation"]
     refused = [

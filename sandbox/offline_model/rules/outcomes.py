@@ -3,9 +3,11 @@
 from sandbox.offline_model.language import first_upper, listed, quoted
 from sandbox.offline_model.transcript import Call, Json, Result, as_object, as_text
 
+BY_NAME = "execute_action"  # the tool for actions that no tool is named after
+
 
 def describe_outcome(result: Result) -> str:
-    """One sentence about one execute_action result. A refusal is never dressed up."""
+    """One sentence about what came of one action. A refusal is never dressed up."""
     action = as_object(result.data.get("action"))
     what = quoted(as_text(action.get("description"))) or first_upper(in_words(result.call))
     if not result.success:
@@ -25,8 +27,10 @@ def describe_outcome(result: Result) -> str:
 
 def in_words(call: Call) -> str:
     """The action that was asked for, from the call's own arguments."""
-    params = as_object(call.arguments.get("params"))
-    match call.arguments.get("action_type"):
+    name, params = call.name, call.arguments
+    if name == BY_NAME:
+        name, params = as_text(params.get("action_type")), as_object(params.get("params"))
+    match name:
         case "archive":
             return "archive the mail"
         case "classify":
@@ -37,7 +41,7 @@ def in_words(call: Call) -> str:
             return f"send a mail to {_receivers(params)}"
         case "create_jira_task":
             return f"create “{quoted(as_text(params.get('summary')))}”"
-    return quoted(as_text(call.arguments.get("action_type"))) or "an unnamed action"
+    return quoted(name) or "an unnamed action"
 
 
 def _receivers(params: Json) -> str:

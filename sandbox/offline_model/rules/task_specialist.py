@@ -4,6 +4,7 @@ import html
 import re
 
 from sandbox.offline_model.language import counted, quoted
+from sandbox.offline_model.rules.actions import first_project
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -59,9 +60,7 @@ def _project(transcript: Transcript) -> str:
     named = _PROJECT.search(task)
     if named is not None:
         return named[1]
-    capability = transcript.capability("create_jira_task")
-    targets = capability.targets if capability else ()
-    return next((as_text(t.get("id")) for t in targets if as_text(t.get("id"))), "PROJ")
+    return first_project(transcript)
 
 
 def _outcome(result: Result) -> str:

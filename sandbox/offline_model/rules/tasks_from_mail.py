@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sandbox.offline_model.language import content_words, counted, quoted, words
 from sandbox.offline_model.rules import questions
+from sandbox.offline_model.rules.actions import first_project
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -192,7 +193,7 @@ def _delegate(wish: Wish, person: Person, found: Result, transcript: Transcript)
     mail = _best_mail(wish, person, found)
     if mail is None:
         return _nothing_from(wish, person.name)
-    project = wish.project or _first_project(transcript)
+    project = wish.project or first_project(transcript)
     arguments: Json = {
         "specialist": "task",
         "task": f"Extract the tasks from {wish.mail_of(person.name)} "
@@ -242,9 +243,3 @@ def _best_mail(wish: Wish, person: Person, found: Result) -> Json | None:
         return len(wanted & {word.casefold() for word in words(as_text(mail.get(field)))})
 
     return max(mine, key=lambda m: (hits(m, "title"), hits(m, "summary")), default=None)
-
-
-def _first_project(transcript: Transcript) -> str:
-    capability = transcript.capability("create_jira_task")
-    targets = capability.targets if capability else ()
-    return next((as_text(t.get("id")) for t in targets if as_text(t.get("id"))), "PROJ")

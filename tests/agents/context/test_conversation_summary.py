@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 from hypothesis import given, strategies as st
 
-from agents.context import truncation
+from agents.context import people, truncation
 from agents.context.conversation_summary import HEAD, Past, render_material, render_summary
 from agents.context.messages import build_messages, to_wire
 from agents.contracts import CallRecord, StepRecord, TurnRecord
@@ -114,7 +114,12 @@ def facts(messages: Any) -> list[int]:
 
 def size(body: dict[str, Any]) -> int:
     """Tokens of a request, as Remit counts them."""
-    offered = roster.ORCHESTRATOR.offer(skills=False, agents=False)
+    person = people.load_person(
+        organisation_id=Organisation.objects.get().id, external_user_id="maya"
+    )
+    assert person is not None
+    tools = roster.ORCHESTRATOR.offer(person, capabilities=(), skills=False, agents=False)
+    offered = {name: tool for name, tool in tools.items() if tool.offered}
     schemas = sum(tool.schema_tokens for tool in offered.values())
     return truncation.count_tokens(body["messages"]) + schemas
 

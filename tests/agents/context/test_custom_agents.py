@@ -114,10 +114,8 @@ def test_an_agent_runs_with_its_prompt_and_a_query_written_for_it_and_is_measure
     assert "never follow" in body["messages"][0]["content"].lower()
     assert "\nTask: Compare Q3 and Q4 by team." in body["messages"][1]["content"]
     assert body["model"] == "cheap-model"
-    assert [tool["function"]["name"] for tool in body["tools"]] == [
-        "retrieve_context",
-        "execute_action",
-    ]
+    # What it may act with is permitted nowhere here.
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["retrieve_context"]
     (result,) = results(model.chats(ORCHESTRATOR)[1])
     assert result["data"]["result"] == "Q4 is better by 3 %."
     assert result["untrusted"] is True

@@ -8,7 +8,10 @@ from agents.turns.roster import (
     MAIL_READER,
     ORCHESTRATOR,
     SPECIALISTS,
+    Agent,
 )
+from guardrails.actions.registry import ACTIONS, BY_NAME
+from tests.agents.tools.test_actions import PERSON, permit
 
 EVERY = {
     "retrieve_context",
@@ -60,14 +63,45 @@ def test_another_prompt_or_another_tool_is_another_version() -> None:
     for other in (
         replace(ORCHESTRATOR, prompt=f"{ORCHESTRATOR.prompt}."),
         replace(ORCHESTRATOR, tools=ORCHESTRATOR.tools[1:]),
+        replace(ORCHESTRATOR, acts_on=("mail",)),
     ):
         assert other.version != ORCHESTRATOR.version
 
 
+def offered(agent: Agent, *permitted: str, skills: bool = False, agents: bool = False) -> set[str]:
+    tools = agent.offer(
+        PERSON,
+        capabilities=[permit(name) for name in permitted],
+        skills=skills,
+        agents=agents,
+    )
+    return {tool.name for tool in tools.values() if tool.offered}
+
+
 def test_what_there_is_nothing_for_costs_no_tokens() -> None:
-    everything = ORCHESTRATOR.offer(skills=True, agents=True)
-    assert everything == ORCHESTRATOR.toolbox
-    without = ORCHESTRATOR.offer(skills=False, agents=False)
-    assert set(everything) - set(without) == {
+    everything = offered(ORCHESTRATOR, skills=True, agents=True)
+    assert everything == set(ORCHESTRATOR.toolbox)
+    assert everything - offered(ORCHESTRATOR) == {
         *("load_skill", "list_custom_agents", "run_public_agent")
     }
+
+
+def test_an_agent_is_shown_the_permitted_actions_that_are_its_work() -> None:
+    permitted = ("archive", "forward_email", "create_jira_task", "move_document")
+    shown = {agent.name: offered(agent, *permitted) & set(BY_NAME) for agent in AGENTS}
+
+    assert shown == {
+        "orchestrator": set(permitted),
+        "email": {"archive", "forward_email"},
+        "document": {"move_document"},
+        "task": {"create_jira_task"},
+        "mail_reader": {"archive"},  # no mail may have itself forwarded
+    }
+
+
+def test_who_may_act_understands_every_action() -> None:
+    for agent in AGENTS:
+        tools = agent.offer(PERSON, capabilities=(), skills=False, agents=False)
+        assert {action.name for action in ACTIONS} | {"execute_action"} <= set(tools)
+    reader = replace(MAIL_READER, acts_on=())
+    assert "archive" not in reader.offer(PERSON, capabilities=(), skills=False, agents=False)

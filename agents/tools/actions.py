@@ -1,0 +1,187 @@
+"""A tool for each action, named after it and with the action's own arguments.
+
+Every action is understood by its name, so that one which is not permitted is refused, with the
+reason, and recorded. A model is shown only what is permitted now, with the targets that it may
+name: the others cost it nothing to read.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from agents.context import schemas
+from agents.contracts import Person
+from agents.tools import execute_action
+from agents.tools.base import Tool
+from agents.tools.execute_action import ExecuteAction
+from guardrails.actions.base import AnyAction
+from guardrails.actions.registry import ACTIONS, BY_NAME
+from guardrails.contracts import Capability, PermittedTarget
+from guardrails.facts.text import visible
+
+TARGETS_SHOWN = 60  # of one kind; what is beyond them is found by its name all the same
+NAME_CHARS = 100
+PEOPLE = frozenset({"recipient", "recipient_domain"})  # conditions may let others in
+CALLED_BY_NAME = frozenset({"label", "folder"})
+ABOUT_CALL = frozenset({"confirm_first", "reason", "account_id"})
+REASON = {"reason": {"type": "string"}}
+CONFIRM = {"confirm_first": {"type": "boolean"}}  # pointless where each one is confirmed anyway
+
+
+class ActionTool(Tool[ExecuteAction]):
+    """One action by its name: the same call as execute_action, with the arguments side by side."""
+
+    def read(self, given: Mapping[str, Any]) -> ExecuteAction:
+        about = {name: value for name, value in given.items() if name in ABOUT_CALL}
+        params = {name: value for name, value in given.items() if name not in ABOUT_CALL}
+        call = {"action_type": self.name, "params": params, **about}
+        return ExecuteAction.model_validate(call)
+
+
+def _tool(
+    action: AnyAction, *, description: str, offered: bool, form: Mapping[str, Any]
+) -> ActionTool:
+    return ActionTool(
+        name=action.name,
+        description=description,
+        arguments=ExecuteAction,
+        run=execute_action.run,
+        acts=True,
+        repeats=True,
+        aside=execute_action.TOOL.aside,
+        offered=offered,
+        form=form,
+    )
+
+
+def list_tools(person: Person, capabilities: Sequence[Capability]) -> dict[str, Tool[Any]]:
+    """A tool for each action that is permitted, by its name: one for all accounts."""
+    by_action: dict[str, list[Capability]] = defaultdict(list)
+    for capability in capabilities:
+        by_action[capability.action_type].append(capability)
+    return {
+        name: _permitted(BY_NAME[name], person, permitted) for name, permitted in by_action.items()
+    }
+
+
+def refer(permitted: Iterable[str]) -> Tool[ExecuteAction]:
+    """execute_action for all but these actions."""
+    others = sorted({action.name for action in ACTIONS}.difference(permitted))
+    form = schemas.describe_arguments(ExecuteAction)
+    named = form["properties"]["action_type"] | {"enum": others}
+    properties = {name: one for name, one in form["properties"].items() if name not in ABOUT_CALL}
+    form = {**form, "properties": properties | {"action_type": named}}
+    return replace(execute_action.TOOL, form=form, offered=bool(others))
+
+
+def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability]) -> ActionTool:
+    targets = tuple(dict.fromkeys(target for one in permitted for target in one.targets))
+    always_asks = all(one.mode == "ask" for one in permitted)
+    form = _form(action, targets, others={} if always_asks else CONFIRM)
+    if len(permitted) > 1:
+        form["properties"] |= _accounts(person, permitted)
+    openings = dict.fromkeys(one.description for one in permitted)
+    said = [*openings, "The user confirms each." if always_asks else ""]
+    return _tool(
+        action,
+        description=" ".join(filter(None, [*said, _in_words(action, targets)])),
+        offered=True,
+        form=form,
+    )
+
+
+def _form(
+    action: AnyAction,
+    targets: Sequence[PermittedTarget] = (),
+    *,
+    others: dict[str, Any] = CONFIRM,
+) -> dict[str, Any]:
+    """The action's arguments as a model is shown them: what a listed target is named for takes
+    the listed names alone."""
+    arguments: type[BaseModel] = action.arguments
+    schema = schemas.describe_arguments(arguments)
+    properties = dict(schema["properties"])
+    for name in properties:
+        kind = _kind_of(name, action)
+        names = [_called(one, targets) for one in targets if one.kind == kind]
+        if names and len(names) <= TARGETS_SHOWN:
+            properties[name] = _one_of(properties[name], names)
+    return {**schema, "properties": properties | REASON | others}
+
+
+def _kind_of(argument: str, action: AnyAction) -> str:
+    """The kind of listed target that an argument is named after: `label_id` takes a label."""
+    if action.classes.get(argument) not in ("target", "choice"):
+        return ""
+    return next((kind for kind in action.takes if argument.startswith(kind)), "")
+
+
+def _one_of(schema: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    if "items" in schema:
+        return {**schema, "items": {**schema["items"], "enum": list(names)}}
+    return {**schema, "enum": list(names)}
+
+
+def _called(target: PermittedTarget, targets: Sequence[PermittedTarget]) -> str:
+    """The name of what has an id that nobody reads, where it is plain and one's alone; else the
+    id. `forms` understands both."""
+    same = [one for one in targets if one.name.casefold() == target.name.casefold()]
+    taken = len(same) > 1 or any(one.id == target.name for one in targets)
+    is_plain = bool(target.name) and _line(target.name) == target.name
+    return target.name if target.kind in CALLED_BY_NAME and is_plain and not taken else target.id
+
+
+def _in_words(action: AnyAction, targets: Sequence[PermittedTarget]) -> str:
+    """Listed targets that no argument has a closed list of."""
+    closed = {_kind_of(name, action) for name in action.classes}
+    counts = {kind: [one for one in targets if one.kind == kind] for kind in action.takes}
+    rest = [
+        one
+        for kind, listed in counts.items()
+        if kind not in closed or len(listed) > TARGETS_SHOWN
+        for one in listed
+    ]
+    names = ", ".join(_word(one) for one in rest[:TARGETS_SHOWN])
+    more = f" and {len(rest) - TARGETS_SHOWN} more" if len(rest) > TARGETS_SHOWN else ""
+    return f"Listed: {names}{more}." if rest else ""
+
+
+def _word(target: PermittedTarget) -> str:
+    """Of people the address counts; a domain stands for everybody in it."""
+    if target.kind in PEOPLE:
+        return f"@{target.id}" if target.kind == "recipient_domain" else target.id
+    if target.kind in CALLED_BY_NAME:
+        return _line(target.name or target.id)
+    named = target.name not in ("", target.id)
+    return f"{target.id} ({_line(target.name)})" if named else target.id
+
+
+def _line(name: str) -> str:
+    return visible(name, limit=NAME_CHARS).replace("\n", " ")
+
+
+def _accounts(person: Person, permitted: Sequence[Capability]) -> dict[str, Any]:
+    ids = {one.account_id for one in permitted}
+    accounts = [one for one in person.accounts if one.id in ids]
+    return {
+        "account_id": {
+            "type": "string",
+            "enum": [str(one.id) for one in accounts],
+            "description": "; ".join(f"{one.id}: {one.source} {one.address}" for one in accounts),
+        }
+    }
+
+
+# Under these names any agent that may act is understood, whatever it is shown.
+UNDERSTOOD: Mapping[str, Tool[Any]] = {
+    execute_action.TOOL.name: replace(execute_action.TOOL, offered=False),
+    **{
+        action.name: _tool(
+            action, description=action.description, offered=False, form=_form(action)
+        )
+        for action in ACTIONS
+    },
+}
