@@ -128,6 +128,7 @@ def no_delegate(*_: Any) -> Any:
 
 def tool_context(lease: Any, person: Any, call: Any) -> Any:
     from agents.tools.base import ToolContext
+    from integrations.llm.deadline import Deadline
 
     return ToolContext(
         lease=lease,
@@ -141,6 +142,7 @@ def tool_context(lease: Any, person: Any, call: Any) -> Any:
         pattern_id="",
         call=call,
         delegate=no_delegate,
+        deadline=Deadline.after(180),
     )
 
 
@@ -152,6 +154,7 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
     from agents.journal import leases
     from agents.journal.steps import Limits, Reply
     from agents.turns import loop
+    from integrations.llm.deadline import Deadline
 
     lease = lease or leases.Lease(turn_id=uuid4(), owner=uuid4())
     person = person or Person(organisation_id=uuid4(), external_user_id="maya", accounts=())
@@ -166,10 +169,11 @@ def ours(past: list[Any], look: Any, *, lease: Any = None, person: Any = None) -
             agent="bench",
             parent_call=None,
             tools={"look": look},
-            limits=Limits(max_steps=15, max_tool_calls=40, max_seconds=180, max_tokens=10**6),
+            limits=Limits(max_steps=15, max_tool_calls=40, max_tokens=10**6),
             messages=messages,
             context_for=lambda call: tool_context(lease, person, call),
             payer=person.payer(lease.turn_id),
+            deadline=Deadline.after(180),
         )
     )
     assert isinstance(ending, Reply), ending

@@ -52,14 +52,14 @@ def watch() -> None:
     from django.db.backends.base.base import BaseDatabaseWrapper
     from django.db.backends.utils import CursorWrapper
 
-    from integrations.llm import llm
+    from integrations.llm import attempts
     from integrations.network import http
 
     for owner, name in (
         (CursorWrapper, "_execute"),
         (BaseDatabaseWrapper, "_commit"),
         (http, "_once"),
-        (llm, "_call"),
+        (attempts, "_once"),
     ):
         setattr(owner, name, watched(getattr(owner, name)))
 

@@ -43,9 +43,25 @@ class Message:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error answer. The client is asked not to retry, so that no test waits."""
+    """An error answer. The client is asked not to retry, so that no test waits, but for one that
+    may `pass_by`."""
 
     status: int
+    pass_by: bool = False
+
+
+@dataclass(frozen=True)
+class Hang:
+    """No answer, not even its headers."""
+
+
+@dataclass(frozen=True)
+class Dribble:
+    """An answer whose pieces come fast enough for every read, and which ends too late. It ends
+    with this text."""
+
+    text: str = "Too late."
+    pieces: int = 400
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ class Paused:
 
 
 # A dict is sent as the JSON text of the message.
-Reply = str | dict[str, Any] | Message | Failure | Cut | Paused
+Reply = str | dict[str, Any] | Message | Failure | Cut | Paused | Hang | Dribble
 REVIEWER = "You are Remit's reviewer."
 # What a reviewer says that a script leaves out.
 CONTENT: Reply = {
@@ -112,6 +128,8 @@ class ScriptedModel:
     unexpected: list[str] = field(default_factory=list)
     fail_embeddings: int | None = None
     counts: bool = True  # says what was used
+    patience: list[float] = field(default_factory=list)  # seconds that each request gave a read
+    over: threading.Event = field(default_factory=threading.Event)
     _left: dict[str, list[Reply]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -186,6 +204,7 @@ def running_model(script: Script) -> Iterator[ScriptedModel]:
     try:
         yield model
     finally:
+        model.over.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -230,6 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.scripted.patience.append(float(self.headers["x-stainless-read-timeout"]))
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
         elif self.path.endswith("/chat/completions"):
@@ -266,7 +286,11 @@ class _Handler(BaseHTTPRequestHandler):
         if reply is None:
             self._error(400, "the script has no reply for this call")
         elif isinstance(reply, Failure):
-            self._error(reply.status, "scripted failure")
+            self._error(reply.status, "scripted failure", retry=reply.pass_by)
+        elif isinstance(reply, Hang):
+            self.scripted.over.wait()
+        elif isinstance(reply, Dribble):
+            self._dribble(body, reply)
         elif isinstance(reply, Cut):
             self._events(body, [{"content": reply.text}])
         elif isinstance(reply, Paused):
@@ -285,6 +309,29 @@ class _Handler(BaseHTTPRequestHandler):
         reply.go_on.wait()
         end = {"index": 0, "delta": {}, "finish_reason": "stop"}
         self._chunks([_head(body, "chat.completion.chunk") | {"choices": [end]}])
+
+    def _dribble(self, body: dict[str, Any], reply: Dribble) -> None:
+        streams = bool(body.get("stream"))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
+        self.end_headers()
+        try:
+            for _ in range(reply.pieces):
+                self.wfile.write(b": wait\n\n" if streams else b" ")
+                self.wfile.flush()
+                if self.scripted.over.wait(0.05):
+                    return
+            message = Message(text=reply.text)
+            choice = {"index": 0, "finish_reason": "stop"}
+            if streams:
+                choice |= {"delta": _wire(message)}
+                self._chunks([_head(body, "chat.completion.chunk") | {"choices": [choice]}])
+            else:
+                choice |= {"message": _wire(message)}
+                whole = _head(body, "chat.completion") | {"choices": [choice]}
+                self.wfile.write(json.dumps(whole).encode())
+        except OSError:
+            """The client did not wait for it."""
 
     def _stream(self, body: dict[str, Any], message: Message) -> None:
         head = _head(body, "chat.completion.chunk")
@@ -321,15 +368,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.flush()
 
-    def _error(self, status: int, message: str) -> None:
-        self._json(status, {"error": {"message": message, "type": "scripted", "code": None}})
+    def _error(self, status: int, message: str, *, retry: bool = False) -> None:
+        said = {"error": {"message": message, "type": "scripted", "code": None}}
+        self._json(status, said, retry=retry)
 
-    def _json(self, status: int, value: dict[str, Any]) -> None:
+    def _json(self, status: int, value: dict[str, Any], *, retry: bool = False) -> None:
         data = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
-        self.send_header("x-should-retry", "false")
+        self.send_header("x-should-retry", json.dumps(retry))
         self.end_headers()
         self.wfile.write(data)
 

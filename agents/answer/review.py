@@ -17,6 +17,7 @@ from agents.models import Turn, TurnEvent
 from agents.plans import plans, rendering, store
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
+from integrations.llm.deadline import Deadline
 
 log = logging.getLogger(__name__)
 REVIEW_RESULTS = "review_results"
@@ -144,7 +145,12 @@ def _json(value: Any) -> str:
 
 
 def review_midway(
-    lease: Lease, *, request: str, steps: Sequence[StepRecord], earlier: Sequence[StepRecord]
+    lease: Lease,
+    *,
+    request: str,
+    steps: Sequence[StepRecord],
+    earlier: Sequence[StepRecord],
+    deadline: Deadline,
 ) -> str:
     """What the last review in the middle of this turn said, for the state part; one is made
     first where REVIEW_EVERY_CALLS more calls were made. Empty where there is none."""
@@ -155,7 +161,8 @@ def review_midway(
     decisions = list(events.order_by("sequence").values_list("data", flat=True))
     if is_due_midway(steps, every=every, reviewed=len(decisions)):
         work = gather_work(lease, request=request, steps=steps, earlier=earlier, answer=None)
-        decisions.append(describe_decision(review_work(lease, work, of="work"), of="work"))
+        present = review_work(lease, work, of="work", deadline=deadline)
+        decisions.append(describe_decision(present, of="work"))
     last = decisions[-1]
     said = "; ".join([*last["gaps"], *last["suggested_actions"]])
     return f"{last['recommendation']}. {last['next']} {said}".strip()
@@ -195,9 +202,9 @@ def gather_work(
     )
 
 
-def review_work(lease: Lease, work: Work, *, of: str) -> Review:
+def review_work(lease: Lease, work: Work, *, of: str, deadline: Deadline) -> Review:
     """Review the work with a model, bound by what the records prove, and write it into the
-    decision log. Where the model fails, the records alone decide."""
+    decision log. Where the model fails or has no time, the records alone decide."""
     proved = gaps.find_gaps(work)
     review: Review | None = None
     try:
@@ -208,6 +215,7 @@ def review_work(lease: Lease, work: Work, *, of: str) -> Review:
             purpose="review",
             model=settings.REVIEW_MODEL,
             max_tokens=ANSWER_TOKENS,
+            deadline=deadline,
         )
         review = Review.model_validate({**answer, "scored": True})
     except (ModelError, ValidationError) as error:

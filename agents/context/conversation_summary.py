@@ -6,7 +6,6 @@ it (the model fails, no budget, no room in the turn's limits) they are left out 
 """
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from agents.models import ConversationSummary
 from guardrails.facts.text import visible
 from integrations.llm import llm, profiles
 from integrations.llm.completions import ModelError, Payer, estimated_tokens
+from integrations.llm.deadline import Deadline
 
 log = logging.getLogger(__name__)
 ANSWER_TOKENS = 700
@@ -60,7 +60,7 @@ class Past:
     turns: Sequence[TurnRecord]
     payer: Payer
     limits: Limits
-    started: float
+    deadline: Deadline
     text: str
     can_ask: bool
 
@@ -126,8 +126,7 @@ class Past:
         head = estimated_tokens(PROMPT) + 2 * truncation.MESSAGE_TOKENS
         room = min(MATERIAL_TOKENS, profiles.room(model) - head)
         material = render_material(self.text, to_wire(leaving), max_tokens=room)
-        seconds = self._seconds(model, head + estimated_tokens(material))
-        if not material or seconds <= 0:
+        if not material or not self._has_room(model, head + estimated_tokens(material)):
             return ""
         try:
             answer = llm.complete(
@@ -139,7 +138,8 @@ class Past:
                 purpose="conversation_summary",
                 model=model,
                 max_tokens=ANSWER_TOKENS,
-                seconds=seconds,
+                deadline=self.deadline.within(SECONDS),
+                once=True,
             )
         except ModelError as error:
             log.warning(
@@ -149,8 +149,8 @@ class Past:
             return ""
         return str(journal.to_storable(answer.text)).strip()[:LONGEST_CHARS]
 
-    def _seconds(self, model: str, prompt_tokens: int) -> float:
-        """How long the model may be waited for; 0 where the turn's limits have no room for it."""
+    def _has_room(self, model: str, prompt_tokens: int) -> bool:
+        """Whether the turn's limits have room for one more call."""
         spent, limits = journal.count_spent(self.lease), self.limits
         cost = profiles.profile(model).cost(
             prompt_tokens=prompt_tokens, cached_tokens=0, answer_tokens=ANSWER_TOKENS
@@ -159,8 +159,7 @@ class Past:
         is_over = (limits.max_tokens and tokens > limits.max_tokens) or (
             limits.max_cost and spent.cost + cost > limits.max_cost
         )
-        left = limits.max_seconds - (time.monotonic() - self.started)
-        return 0 if is_over or spent.stopped else min(SECONDS, left)
+        return not is_over and not spent.stopped
 
 
 def load_past(
@@ -170,7 +169,7 @@ def load_past(
     *,
     payer: Payer,
     limits: Limits,
-    started: float,
+    deadline: Deadline,
 ) -> Past:
     """`turns`, oldest first, with the conversation's summary in place of those it tells of."""
     row = None
@@ -184,7 +183,7 @@ def load_past(
         turns=turns[covered:],
         payer=payer,
         limits=limits,
-        started=started,
+        deadline=deadline,
         text=row.text if row else "",
         can_ask=settings.CONVERSATION_SUMMARY,
     )

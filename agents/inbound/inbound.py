@@ -23,6 +23,7 @@ from guardrails.learn import patterns as learned, precision, skills
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError
+from integrations.llm.deadline import Deadline
 from integrations.mail.html import html_to_text
 from integrations.reads import mail_reader
 
@@ -126,6 +127,7 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
     request = f"{prompts.render_now(person, timezone.now())}\n{prompts.render_item(mail)}"
+    deadline = Deadline.after(settings.TURN_MAX_SECONDS)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
@@ -153,9 +155,11 @@ def _work(lease: Lease, mail: InboundMail) -> None:
             pattern_id=str(found.pattern_id) if found else "",
             call=call,
             delegate=_no_specialist,
+            deadline=deadline,
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=mail.account),
+        deadline=deadline,
     )
     if found:
         act_on_pattern(run, found, mail)

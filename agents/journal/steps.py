@@ -8,6 +8,7 @@ from typing import Literal
 from agents.contracts import CallRecord, Spent, StepRecord
 from agents.journal.guards import REFUSED
 from integrations.llm.completions import UNREADABLE
+from integrations.llm.deadline import Deadline
 
 ASK_USER = "ask_user"
 ESCALATE = "escalate"
@@ -23,7 +24,6 @@ class Limits:
 
     max_steps: int
     max_tool_calls: int
-    max_seconds: float
     max_tokens: int = 0
     max_cost: Decimal = Decimal(0)
 
@@ -74,7 +74,7 @@ Next = CallModel | RunCalls | Ending
 def next_step(
     *,
     steps: Sequence[StepRecord],
-    elapsed_seconds: float,
+    deadline: Deadline,
     limits: Limits,
     spent: Spent = NOTHING,
 ) -> Next:
@@ -84,7 +84,7 @@ def next_step(
     makes the conversation unusable for every model.
     """
     if not steps:
-        return _within(limits, steps=steps, elapsed_seconds=elapsed_seconds, spent=spent)
+        return _within(limits, steps=steps, deadline=deadline, spent=spent)
     last = steps[-1]
     open_calls = tuple(call for call in last.calls if call.result is None)
     questions = tuple(call for call in open_calls if call.name == ASK_USER)
@@ -104,11 +104,11 @@ def next_step(
         return Stop(limit="unreadable")
     if len(steps) > 1 and all(_circles(step) for step in steps[-2:]):
         return Stop(limit="loop")
-    return _within(limits, steps=steps, elapsed_seconds=elapsed_seconds, spent=spent)
+    return _within(limits, steps=steps, deadline=deadline, spent=spent)
 
 
 def _within(
-    limits: Limits, *, steps: Sequence[StepRecord], elapsed_seconds: float, spent: Spent
+    limits: Limits, *, steps: Sequence[StepRecord], deadline: Deadline, spent: Spent
 ) -> CallModel | Stop:
     if spent.stopped:
         return Stop(limit="stopped")
@@ -117,7 +117,7 @@ def _within(
         return Stop(limit="tool_calls")
     if len(steps) >= limits.max_steps:
         return Stop(limit="steps")
-    if elapsed_seconds >= limits.max_seconds:
+    if deadline.has_passed():
         return Stop(limit="seconds")
     if limits.max_tokens and spent.tokens >= limits.max_tokens:
         return Stop(limit="tokens")

@@ -18,6 +18,7 @@ from agents.journal.leases import Lease
 from agents.journal.steps import Ending
 from agents.tools import forms
 from integrations.llm.completions import Payer, estimated_tokens
+from integrations.llm.deadline import Deadline
 from integrations.network import strict_json
 
 
@@ -49,6 +50,7 @@ class ToolContext:
     pattern_id: str
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
+    deadline: Deadline  # of the turn; of the call where that is earlier
     observed: frozenset[UUID] = frozenset()  # items that this run has been shown
     agent_version: str = ""  # agents.turns.roster.Agent.version
     skill: str = ""  # the one that this run loaded last, name@version

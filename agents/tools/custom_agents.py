@@ -16,7 +16,7 @@ from agents.models import CustomAgent
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.delegate import hand_over
 from integrations.llm import llm
-from integrations.llm.completions import ModelError, Payer
+from integrations.llm.completions import ModelError
 
 MOST = 100  # agents looked at
 COSTS = ((2_000, "low"), (10_000, "medium"))  # tokens a run; more is high
@@ -40,7 +40,7 @@ def list_agents(context: ToolContext, arguments: ListCustomAgents) -> ToolResult
         custom_agents.list_offered(context.person), now=timezone.now()
     )
     agents = list(offered[:MOST])
-    similar = _similarities(arguments.query, agents, context.payer)
+    similar = _similarities(arguments.query, agents, context)
     scored = [
         (
             rate_suitability(
@@ -86,7 +86,7 @@ def _describe(agent: CustomAgent, score: float) -> dict[str, Any]:
 
 
 def _similarities(
-    query: str, agents: Sequence[CustomAgent], payer: Payer
+    query: str, agents: Sequence[CustomAgent], context: ToolContext
 ) -> Sequence[float | None]:
     """How near each agent's description is to the query in meaning; None where there is no
     vector, so that words alone decide."""
@@ -94,7 +94,9 @@ def _similarities(
         return ()
     texts = [f"{a.name}. {a.description} {' '.join(a.capabilities)}" for a in agents]
     try:
-        wanted, *offered = llm.embed([query, *texts], payer=payer)
+        wanted, *offered = llm.embed(
+            [query, *texts], payer=context.payer, deadline=context.deadline
+        )
     except ModelError:
         return [None] * len(agents)
     return [sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in offered]

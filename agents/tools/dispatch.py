@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache, partial
 from queue import Empty, SimpleQueue
@@ -23,12 +24,13 @@ from audit.contracts import LedgerError
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
 from integrations.llm import json_protocol, metering, telemetry
-from integrations.llm.completions import UNREADABLE, ModelError
+from integrations.llm.completions import UNREADABLE, ModelError, OutOfTime
 from integrations.llm.llm import BudgetExhausted
 
 log = logging.getLogger(__name__)
 LEAST_THREADS = 64
 BROKE = "The tool broke. It is in the log."
+TOO_SLOW = failure("TIMEOUT", "The tool took too long.", recoverable=True)
 UNRECORDED = "The ledger cannot be written now, and nothing is done that it does not record."
 # Of errors whose code says more than whether they may pass.
 MODEL_CODES: Mapping[str, ErrorCode] = {
@@ -72,8 +74,8 @@ def run_calls(
     at most so many are run.
     Calls that only read run side by side; calls that act run in the order the model gave them.
     One that fails, or that a hook refuses, does not lose the others. Nobody waits for a call that
-    reads longer than its time; one that acts is never left half-way: what it waits for has a
-    time-out of its own.
+    reads longer than its time or than the turn's; one that acts is never left half-way: what it
+    waits for has a time-out of its own.
 
     Raises LeaseLost when another process has taken the turn over.
     """
@@ -81,6 +83,10 @@ def run_calls(
     contexts = {call.id: context_for(call) for call in calls}
     reading = [call for call in calls if not _acts(call, tools)]
     writing = [call for call in calls if _acts(call, tools)]
+    for call in reading:
+        context = contexts[call.id]
+        until = context.deadline.within(_seconds(call, tools))
+        contexts[call.id] = replace(context, deadline=until)
 
     def one(call: CallRecord) -> Done:
         started = time.monotonic()
@@ -111,7 +117,7 @@ def run_calls(
         finished[call.id] = _finish(contexts[call.id].lease, call, done)
 
     finished: dict[UUID, CallRecord] = {}
-    for call, done in _side_by_side(reading, telemetry.carried(one), tools, contexts):
+    for call, done in _side_by_side(reading, telemetry.carried(one), contexts):
         finish(call, done)
     for call in writing:
         finish(call, one(call))
@@ -125,7 +131,6 @@ def _finish(lease: Lease, call: CallRecord, done: Done) -> CallRecord:
 def _side_by_side(
     calls: Sequence[CallRecord],
     one: Callable[[CallRecord], Done],
-    tools: Mapping[str, Tool[Arguments]],
     contexts: Mapping[UUID, ToolContext],
 ) -> Iterator[tuple[CallRecord, Done]]:
     """Each call's result as it comes. Rows are written by the thread of the turn, so that tools
@@ -137,20 +142,18 @@ def _side_by_side(
         future.add_done_callback(ended.put)
     while waiting:
         release_connections()  # the threads need them more than who waits for them
-        times = {future: _seconds(call, tools) for future, call in waiting.items()}
-        left = started + min(times.values()) - time.monotonic()
+        until = {future: contexts[call.id].deadline for future, call in waiting.items()}
         try:
-            future = ended.get(timeout=max(0.0, left))
+            future = ended.get(timeout=min(until.values()).seconds_left)
         except Empty:
-            slowest = [future for future in waiting if times[future] == min(times.values())]
+            slowest = [future for future in waiting if until[future].has_passed()]
         else:
             if future in waiting:  # else it was given up
                 yield waiting.pop(future), future.result()
             continue
         for future in slowest:
             call = waiting.pop(future)
-            slow = failure("TIMEOUT", "The tool took too long.", recoverable=True)
-            yield call, Done(slow, int(times[future] * 1000))
+            yield call, Done(TOO_SLOW, int((time.monotonic() - started) * 1000))
             if not future.cancel():
                 future.add_done_callback(partial(_note_late, contexts[call.id].lease, call))
 
@@ -204,6 +207,8 @@ def answer(
         raise
     except BudgetExhausted as error:
         return failure("RATE_LIMIT", error.sentence)
+    except OutOfTime:
+        return TOO_SLOW
     except ModelError as error:
         code = MODEL_CODES.get(error.code, "EXECUTION_FAILED")
         return failure(code, "The model did not answer.", recoverable=error.retryable)

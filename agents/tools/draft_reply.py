@@ -67,6 +67,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
                 payer=context.payer,
                 purpose="draft_reply",
                 max_tokens=BODY_TOKENS,
+                deadline=context.deadline,
             )
         )
     except ValidationError:

@@ -76,6 +76,7 @@ def run(ids: tuple[str, ...], context: ToolContext, arguments: PlanMcpTools) -> 
         user=results.fence({"request": arguments.query, "tools": offered}),
         payer=context.payer,
         purpose="plan_mcp_tools",
+        deadline=context.deadline,
     )
     recommended = _recommended(plan, usable)
     if not recommended:

@@ -65,6 +65,7 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
         arguments.request(context.person, excluded=context.observed),
         now=timezone.now(),
         payer=context.payer,
+        deadline=context.deadline,
     )
     items = describe_items(context, found.items)
     entities = [

@@ -25,11 +25,8 @@ def run(context: ToolContext, arguments: ReviewResults) -> ToolResult:
         earlier=(),
         answer=None,
     )
-    return ToolResult(
-        success=True,
-        data=review.to_result(review.review_work(context.lease, work, of="request"))["data"],
-        untrusted=True,
-    )
+    reviewed = review.review_work(context.lease, work, of="request", deadline=context.deadline)
+    return ToolResult(success=True, data=review.to_result(reviewed)["data"], untrusted=True)
 
 
 TOOL = Tool(

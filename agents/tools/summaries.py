@@ -124,6 +124,7 @@ def _summary(context: ToolContext, system: str, focus: str, text: str) -> str:
         purpose="summary",
         model=settings.INGEST_MODEL,
         max_tokens=SUMMARY_TOKENS,
+        deadline=context.deadline,
     )
     if not answer.text.strip():
         raise ModelError("empty_answer", retryable=True)

@@ -41,6 +41,7 @@ def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
         payer=context.payer,
         purpose="extract_tasks",
         max_tokens=4000,
+        deadline=context.deadline,
     )
     listed = answer.get("tasks")
     if not isinstance(listed, list):
@@ -70,6 +71,7 @@ def find_related(context: ToolContext, arguments: FindRelatedTasks) -> ToolResul
         ),
         now=timezone.now(),
         payer=context.payer,
+        deadline=context.deadline,
     )
     return ToolResult(
         success=True, data={"items": describe_items(context, found.items)}, untrusted=True

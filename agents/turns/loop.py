@@ -37,7 +37,8 @@ from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations.database.pools import release_connections
 from integrations.llm import llm, profiles, telemetry
-from integrations.llm.completions import Completion, Listener, ModelError, Payer
+from integrations.llm.completions import Completion, Listener, ModelError, OutOfTime, Payer
+from integrations.llm.deadline import Deadline
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
 
@@ -54,10 +55,10 @@ class Run:
     messages: Callable[[Sequence[StepRecord], int], Sequence[Wire]]  # in so many tokens
     context_for: Callable[[CallRecord], ToolContext]
     payer: Payer
+    deadline: Deadline  # the turn's, for a specialist too
     model: str | None = None
     stream: bool = False
     steps: list[StepRecord] = field(default_factory=list)
-    started: float = field(default_factory=time.monotonic)  # of the turn, for a specialist too
     call_count: int = 0  # calls of the turn when its last step was asked for
 
 
@@ -79,12 +80,15 @@ def _work(run: Run) -> Ending:
     while True:
         match next_step(
             steps=run.steps,
-            elapsed_seconds=time.monotonic() - run.started,
+            deadline=run.deadline,
             limits=run.limits,
             spent=_spent(run),
         ):
             case CallModel():
-                run.steps.append(_ask(run))
+                try:
+                    run.steps.append(_ask(run))
+                except OutOfTime:
+                    return Stop(limit="seconds")
             case RunCalls(calls=calls):
                 _run_calls(run, calls)
             case Question(call=call) if call.name not in run.tools:
@@ -131,6 +135,7 @@ def _ask(run: Run) -> StepRecord:
         purpose=run.agent,
         model=run.model,
         listener=speech.listener if speech else None,
+        deadline=run.deadline,
     )
     if speech:
         speech.flush()
@@ -250,7 +255,7 @@ def run_reviewed(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> En
         work = review.gather_work(
             run.lease, request=request, steps=run.steps, earlier=earlier, answer=ending.text
         )
-        reviewed = review.review_work(run.lease, work, of="answer")
+        reviewed = review.review_work(run.lease, work, of="answer", deadline=run.deadline)
         if reviewed.recommendation == "proceed" or _rounds(run.steps) >= settings.REVIEW_MAX_ROUNDS:
             return ending
         run.steps[-1] = journal.add_server_call(

@@ -100,7 +100,6 @@ class Agent:
         return Limits(
             max_steps=getattr(settings, self.max_steps_setting),
             max_tool_calls=settings.TURN_MAX_TOOL_CALLS,
-            max_seconds=settings.TURN_MAX_SECONDS,
             max_tokens=settings.TURN_MAX_TOKENS,
             max_cost=settings.TURN_MAX_COST,
         )

@@ -15,17 +15,18 @@ from agents.tools import execute_action, load_skill
 from agents.tools.base import ToolContext
 from agents.turns import loop, roster
 from agents.turns.roster import Agent
+from integrations.llm.deadline import Deadline
 
 ACT, LOAD_SKILL = execute_action.TOOL.name, load_skill.TOOL.name
 Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 
 
 def delegate_for(
-    lease: Lease, person: Person, turn: Turn, words: str, *, started: float
+    lease: Lease, person: Person, turn: Turn, words: str, *, deadline: Deadline
 ) -> Delegate:
     """What a delegating tool calls: run an agent below the call and return its ending. It
-    shares the turn's ledger, pending actions and limits of the person, and a custom agent has
-    the accounts of its sources alone: never more than its caller."""
+    shares the turn's ledger, deadline, pending actions and limits of the person, and a custom
+    agent has the accounts of its sources alone: never more than its caller."""
 
     def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
         agent, theirs = _agent(name, person)
@@ -56,11 +57,12 @@ def delegate_for(
                 pattern_id="",
                 call=call,
                 delegate=delegate,
+                deadline=deadline,
             ),
             model=agent.model,
             steps=journal.load_steps([lease.turn_id]).get((lease.turn_id, parent.id), []),
             payer=person.payer(turn.id),
-            started=started,
+            deadline=deadline,
         )
         return loop.run_agent(run)
 

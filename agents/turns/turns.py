@@ -1,7 +1,6 @@
 """Chat turns: run, answer. A turn's state is rows, so any process can go on with it."""
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -32,6 +31,7 @@ from agents.tools.base import ToolContext
 from agents.turns import loop, roster, specialists
 from guardrails.approve import approvals
 from integrations.llm.completions import ModelError
+from integrations.llm.deadline import Deadline
 from integrations.llm.llm import BudgetExhausted
 
 log = logging.getLogger(__name__)
@@ -91,6 +91,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     if person is None:
         _fail(lease, "unknown_user")
         return
+    deadline = Deadline.after(settings.TURN_MAX_SECONDS)
     _decide(lease, turn)
     loaded, own_steps = history.load_history(turn)
     words = history.load_user_words(turn)
@@ -100,7 +101,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
     waiting = people.list_waiting(person)
     offered = custom_agents.list_offered(person).order_by("name")
     agents = list(offered.values_list("name", "description"))
-    present, started = loaded[-1], time.monotonic()
+    present = loaded[-1]
     earlier = [step for record in loaded[:-1] for step in record.steps]
     past = conversation_summary.load_past(
         lease,
@@ -108,7 +109,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         loaded[:-1],
         payer=person.payer(turn.id),
         limits=roster.ORCHESTRATOR.limits(),
-        started=started,
+        deadline=deadline,
     )
 
     def messages(steps: Sequence[StepRecord], room: int) -> Sequence[Wire]:
@@ -118,7 +119,9 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             steps=tuple(steps),
             reply=None,
         )
-        reviewed = review.review_midway(lease, request=words, steps=steps, earlier=earlier)
+        reviewed = review.review_midway(
+            lease, request=words, steps=steps, earlier=earlier, deadline=deadline
+        )
         plan = store.load_plan(turn.conversation_id)
         last = rendering.render_state(
             now=prompts.render_now(person, timezone.now()),
@@ -130,6 +133,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         built = past.messages(system, now, max_tokens=room - truncation.count_tokens(last))
         return (*built, *last)
 
+    delegate = specialists.delegate_for(lease, person, turn, words, deadline=deadline)
     run = loop.Run(
         lease=lease,
         agent=roster.ORCHESTRATOR.name,
@@ -151,12 +155,13 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             mail=None,
             pattern_id="",
             call=call,
-            delegate=specialists.delegate_for(lease, person, turn, words, started=started),
+            delegate=delegate,
+            deadline=deadline,
         ),
         stream=stream,
         steps=own_steps,
         payer=person.payer(turn.id),
-        started=started,
+        deadline=deadline,
     )
     match loop.run_reviewed(run, request=words, earlier=earlier):
         case Reply(text=text):

@@ -21,7 +21,7 @@ from integrations.llm.completions import (
 )
 
 if TYPE_CHECKING:
-    from openai import OpenAI, Stream
+    from openai import OpenAI, Stream, Timeout
 
 PATH = "/chat/completions"
 UNREADABLE = (ValueError, RecursionError)
@@ -109,10 +109,10 @@ class _Chunk(BaseModel):
     usage: _Used | None = None
 
 
-def whole(client: "OpenAI", request: dict[str, Any]) -> Completion:
+def whole(client: "OpenAI", request: dict[str, Any], *, timeout: "Timeout") -> Completion:
     """The answer to a request, once it is there. Raises ModelError or openai's errors."""
     # create() would walk through every message and type first: most of its own time.
-    raw = client.post(PATH, body=request, cast_to=bytes)
+    raw = client.post(PATH, body=request, cast_to=bytes, options={"timeout": timeout})
     try:
         answer = _Answer.model_validate(json.loads(raw))
     except UNREADABLE as error:
@@ -140,23 +140,43 @@ def whole(client: "OpenAI", request: dict[str, Any]) -> Completion:
     )
 
 
-def streamed(client: "OpenAI", request: dict[str, Any], listener: Listener) -> Completion:
-    """The answer to a request, heard as it comes. Raises ModelError or openai's errors."""
+def streamed(
+    client: "OpenAI",
+    request: dict[str, Any],
+    listener: Listener,
+    *,
+    timeout: "Timeout",
+) -> Completion:
+    """The answer to a request, heard as it comes. Raises ModelError or openai's errors; what goes
+    wrong in the middle of an answer is `stream_cut`."""
     from openai import Stream  # noqa: PLC0415  # see llm._client
 
     body = request | {"stream": True, "stream_options": {"include_usage": True}}
     with client.post(
-        PATH, body=body, cast_to=object, stream=True, stream_cls=Stream[object]
+        PATH,
+        body=body,
+        cast_to=object,
+        options={"timeout": timeout},
+        stream=True,
+        stream_cls=Stream[object],
     ) as stream:
         return _collected(_chunks(stream), request, listener)
 
 
 def _chunks(stream: "Stream[object]") -> Iterator[_Chunk]:
+    from openai import APIConnectionError  # noqa: PLC0415  # see llm._client
+
     try:
         for data in stream:
             yield _Chunk.model_validate(data)
+    except APIConnectionError as error:
+        raise _cut() from error
     except UNREADABLE as error:
         raise _unusable() from error
+
+
+def _cut() -> ModelError:
+    return ModelError("stream_cut", retryable=True)
 
 
 def _unusable() -> ModelError:
@@ -187,7 +207,7 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
                     call["name"] += part.function.name or ""
                     call["arguments"] += part.function.arguments or ""
     if not finish:
-        raise ModelError("stream_cut", retryable=True)
+        raise _cut()
     _pass_on(listener, splitter.rest())
     thought, said = thoughts.split("".join(text))
     if thought and splitter.found_none:  # it was heard as answer: only its end shows what it was

@@ -24,6 +24,13 @@ class ModelError(Exception):
         return refused and not self.retryable
 
 
+class OutOfTime(ModelError):
+    """The deadline came before the answer."""
+
+    def __init__(self) -> None:
+        super().__init__("out_of_time", retryable=False)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Payer:
     """Whom a call of a model is counted for. `account_id` is set where the work is the account's

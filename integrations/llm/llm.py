@@ -8,36 +8,35 @@ before it, and written down after it (`integrations.llm.metering`).
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from integrations.database.pools import release_connections
 from integrations.llm import chat_answers, dialect, json_protocol, metering, profiles, telemetry
 from integrations.llm.completions import (
     Completion,
     Listener,
     ModelError,
+    OutOfTime,
     Payer,
-    Usage,
     estimated_tokens,
 )
+from integrations.llm.deadline import Deadline
 from integrations.network.strict_json import load_object
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import OpenAI, Timeout
     from openai.types import CreateEmbeddingResponse
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 BROKE_OFF = ("stream_cut", "empty_answer")
 _making = threading.Lock()
 JSON_ATTEMPTS = 3  # one try and two retries
+TRIES = 4
 
 
 class BudgetExhausted(ModelError):
@@ -56,21 +55,18 @@ def _shared_client(provider: str = "default") -> "OpenAI":
 
 @cache
 def _client(provider: str = "default") -> "OpenAI":
-    # Importing openai costs a third of a second and 48 MiB: only where a model is called.
-    from openai import OpenAI  # noqa: PLC0415
+    from integrations.llm import attempts  # noqa: PLC0415  # it imports openai
 
     is_default = provider == "default"
     if not is_default and provider not in settings.MODEL_PROVIDERS:
         raise ModelError("unknown_provider", retryable=False)
-    return OpenAI(
+    return attempts.new_client(
         api_key=settings.OPENAI_API_KEY
         if is_default
         else settings.MODEL_PROVIDER_KEYS.get(provider, "none"),
         base_url=(settings.OPENAI_BASE_URL or None)
         if is_default
         else settings.MODEL_PROVIDERS[provider],
-        timeout=settings.MODEL_TIMEOUT_SECONDS,
-        max_retries=3,
     )
 
 
@@ -88,13 +84,16 @@ def complete(
     json_object: bool = False,
     max_tokens: int | None = None,
     listener: Listener | None = None,
-    seconds: float | None = None,
+    deadline: Deadline | None = None,
+    once: bool = False,
 ) -> Completion:
     """One answer to `messages` (wire form), streamed to `listener` if there is one.
 
-    A model that does not answer is replaced by its profile's fallback, and a stream that broke
-    off is asked for once more: nothing was done by it yet. With `seconds` one model is asked
-    once, and waited for no longer. Raises ModelError; BudgetExhausted before anything was asked.
+    A model that does not answer is replaced by its profile's fallback, for which half of the time
+    is kept, and a stream that broke off is asked for once more: nothing was done by it yet. With
+    `once` one model is asked one time. All of it is over by the deadline; without one, in the time
+    that TRIES reads may take. Raises ModelError; OutOfTime when the deadline came first, and
+    BudgetExhausted before anything was asked.
     """
     body: dict[str, Any] = {"messages": list(messages)}
     if tools:
@@ -104,27 +103,49 @@ def complete(
     if max_tokens is not None:
         body["max_completion_tokens"] = max_tokens
     asked = model or settings.CHAT_MODEL
+    fallback = "" if once else profiles.profile(asked).fallback
+    ask = partial(_metered, body=body, payer=payer, purpose=purpose, listener=listener)
+    with _in_time(deadline, listener) as until:
+        try:
+            first = until.halfway() if fallback else until
+            return ask(asked, deadline=first, tries=1 if once else TRIES)
+        except ModelError as error:
+            again = fallback or (asked if error.code in BROKE_OFF else "")
+            may_help = error.retryable or error.code == "status_404"
+            if once or not again or not may_help or until.has_passed():
+                raise
+            log.warning("llm.asked_again", extra={"model": again, "code": error.code})
+        if listener:
+            listener.restart()
+        return ask(again, deadline=until, tries=TRIES)
+
+
+@contextmanager
+def _in_time(deadline: Deadline | None, listener: Listener | None = None) -> Iterator[Deadline]:
+    """What may pass has no time to when the deadline has come, and what was heard is no answer.
+    Raises OutOfTime."""
+    until = deadline or Deadline.after(TRIES * settings.MODEL_TIMEOUT_SECONDS)
+    if until.has_passed():
+        raise OutOfTime
     try:
-        return _metered(asked, body, payer, purpose, listener, seconds)
+        yield until
     except ModelError as error:
-        if seconds:
+        if not error.retryable or not until.has_passed():
             raise
-        again = profiles.profile(asked).fallback or (asked if error.code in BROKE_OFF else "")
-        if not again or not (error.retryable or error.code == "status_404"):
-            raise
-        log.warning("llm.asked_again", extra={"model": again, "code": error.code})
-    if listener:
-        listener.restart()
-    return _metered(again, body, payer, purpose, listener)
+        if listener:
+            listener.restart()
+        raise OutOfTime from error
 
 
 def _metered(
     model: str,
+    *,
     body: dict[str, Any],
     payer: Payer,
     purpose: str,
     listener: Listener | None,
-    seconds: float | None = None,
+    deadline: Deadline,
+    tries: int,
 ) -> Completion:
     """One call, counted whatever becomes of it. Raises ModelError."""
     if metering.exhausted(payer, now=timezone.now()):
@@ -147,13 +168,11 @@ def _metered(
             turn_id=str(payer.run_id or ""),
             asked=telemetry.written(request["messages"]),
         ) as note,
-        _counted(payer, model=model, purpose=purpose) as count,
+        metering.counted(payer, model=model, purpose=purpose) as count,
     ):
         client = _shared_client(profile.provider)
-        if seconds:
-            client = client.with_options(timeout=seconds, max_retries=0)
         heard = json_protocol.speech(listener) if listener and decides_in_json else listener
-        completion = _send(client, request, heard)
+        completion = _send(client, request, heard, deadline=deadline, tries=tries)
         used = completion.usage
         count(used, completion.model)
         note(
@@ -169,38 +188,25 @@ def _metered(
 
 def ask_once(model: str, body: dict[str, Any], listener: Listener | None = None) -> Completion:
     """One request as it is, counted for nobody (`integrations.llm.probe`). Raises ModelError."""
-    client = _shared_client(profiles.profile(model).provider).with_options(max_retries=0)
-    return _send(client, {"model": model, **body}, listener)
+    client = _shared_client(profiles.profile(model).provider)
+    until = Deadline.after(settings.MODEL_TIMEOUT_SECONDS)
+    return _send(client, {"model": model, **body}, listener, deadline=until, tries=1)
 
 
-def _send(client: "OpenAI", request: dict[str, Any], listener: Listener | None) -> Completion:
+def _send(
+    client: "OpenAI",
+    request: dict[str, Any],
+    listener: Listener | None,
+    *,
+    deadline: Deadline,
+    tries: int,
+) -> Completion:
+    from integrations.llm import attempts  # noqa: PLC0415  # it imports openai
+
     answer = partial(chat_answers.streamed, listener=listener) if listener else chat_answers.whole
-    return _call(lambda: answer(client, request))
-
-
-@contextmanager
-def _counted(
-    payer: Payer | None, *, model: str, purpose: str
-) -> Iterator[Callable[[Usage, str], None]]:
-    """A call, written down for its payer whatever becomes of it; what is yielded takes its use."""
-    started, used, answered, code = time.monotonic(), Usage(), model, "failed"
-
-    def count(usage: Usage, by: str) -> None:
-        nonlocal used, answered
-        used, answered = usage, by
-
-    try:
-        yield count
-        code = ""
-    except ModelError as error:
-        code = error.code
-        raise
-    finally:
-        latency = int((time.monotonic() - started) * 1000)
-        if payer:
-            metering.record(
-                payer, used, model=answered, purpose=purpose, latency_ms=latency, error_code=code
-            )
+    return attempts.tried(
+        lambda timeout: answer(client, request, timeout=timeout), deadline=deadline, tries=tries
+    )
 
 
 def _provider(name: str) -> str:
@@ -228,15 +234,16 @@ def complete_json(
     purpose: str,
     model: str | None = None,
     max_tokens: int = 600,
-    seconds: float | None = None,
+    deadline: Deadline | None = None,
+    once: bool = False,
 ) -> dict[str, Any]:
-    """A JSON object as the answer to one question. Malformed answers are asked again twice;
-    with `seconds` the question is put once, and waited for no longer.
+    """A JSON object as the answer to one question. Malformed answers are asked again twice, but
+    not with `once`; as with `complete`, all of it is over by the deadline.
 
     Raises ModelError; `malformed_json` when the last answer was no JSON object either.
     """
     messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-    for _attempt in range(1 if seconds else JSON_ATTEMPTS):
+    for _attempt in range(1 if once else JSON_ATTEMPTS):
         answer = complete(
             messages=messages,
             payer=payer,
@@ -244,7 +251,8 @@ def complete_json(
             model=model or settings.INGEST_MODEL,
             json_object=True,
             max_tokens=max_tokens,
-            seconds=seconds,
+            deadline=deadline,
+            once=once,
         )
         try:
             return load_object(answer.text)
@@ -254,25 +262,36 @@ def complete_json(
 
 
 def embed(
-    texts: Sequence[str], *, payer: Payer | None, model: str | None = None
+    texts: Sequence[str],
+    *,
+    payer: Payer | None,
+    model: str | None = None,
+    deadline: Deadline | None = None,
 ) -> list[list[float]]:
     """One vector of EMBEDDING_DIMENSIONS numbers a text, in order, of EMBEDDING_MODEL unless
     another is named. Counted for the payer, but never refused by a budget; without one nobody is
-    charged (an operator's search, a change of the model). Raises ModelError."""
+    charged (an operator's search, a change of the model). Raises ModelError; OutOfTime when the
+    deadline came first."""
     if not texts:
         return []
+    from integrations.llm import attempts  # noqa: PLC0415  # it imports openai
+
     asked = model or embedding_model_name()
 
-    def ask() -> "CreateEmbeddingResponse":
+    def ask(timeout: "Timeout") -> "CreateEmbeddingResponse":
         return _shared_client().embeddings.create(
-            model=asked, input=list(texts), dimensions=settings.EMBEDDING_DIMENSIONS
+            model=asked,
+            input=list(texts),
+            dimensions=settings.EMBEDDING_DIMENSIONS,
+            timeout=timeout,
         )
 
     with (
+        _in_time(deadline) as until,
         telemetry.span("embeddings", asked, model=asked, provider="openai") as note,
-        _counted(payer, model=asked, purpose="embedding") as count,
+        metering.counted(payer, model=asked, purpose="embedding") as count,
     ):
-        answer = _call(ask)
+        answer = attempts.tried(ask, deadline=until, tries=TRIES)
         counted = getattr(answer, "usage", None)  # an endpoint may count nothing
         tokens = counted.prompt_tokens if counted else sum(map(estimated_tokens, texts))
         count(metering.usage(asked, prompt_tokens=tokens, answer_tokens=0), asked)
@@ -281,20 +300,3 @@ def embed(
         if [len(v) for v in vectors] != [settings.EMBEDDING_DIMENSIONS] * len(texts):
             raise ModelError("wrong_embedding_shape", retryable=False)
     return vectors
-
-
-def _call(ask: Callable[[], T]) -> T:
-    import openai  # noqa: PLC0415  # see _client
-
-    release_connections()
-    try:
-        return ask()
-    except openai.APITimeoutError as error:
-        raise ModelError("timeout", retryable=True) from error
-    except openai.APIConnectionError as error:
-        raise ModelError("unreachable", retryable=True) from error
-    except openai.APIStatusError as error:
-        passing = error.status_code in (408, 409, 429) or error.status_code >= 500
-        raise ModelError(f"status_{error.status_code}", retryable=passing) from error
-    except openai.OpenAIError as error:
-        raise ModelError("unusable_answer", retryable=False) from error

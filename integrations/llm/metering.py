@@ -4,7 +4,8 @@ A call in flight is not counted before it ends, so calls that begin at the same 
 together go over a budget, each by no more than itself.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ from django.db import connection
 from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
-from integrations.llm.completions import Payer, Usage
+from integrations.llm.completions import ModelError, Payer, Usage
 from integrations.llm.profiles import profile
 from integrations.models import ModelCall
 
@@ -99,6 +100,32 @@ def record(
             ],
         )
     add(usage.cost)
+
+
+@contextmanager
+def counted(
+    payer: Payer | None, *, model: str, purpose: str
+) -> Iterator[Callable[[Usage, str], None]]:
+    """A call, written down for its payer whatever becomes of it; what is yielded takes its use and
+    which model answered."""
+    started, used, answered, code = time.monotonic(), Usage(), model, "failed"
+
+    def count(usage: Usage, by: str) -> None:
+        nonlocal used, answered
+        used, answered = usage, by
+
+    try:
+        yield count
+        code = ""
+    except ModelError as error:
+        code = error.code
+        raise
+    finally:
+        latency = int((time.monotonic() - started) * 1000)
+        if payer:
+            record(
+                payer, used, model=answered, purpose=purpose, latency_ms=latency, error_code=code
+            )
 
 
 class Meter:

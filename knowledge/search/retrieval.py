@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
+from integrations.llm.deadline import Deadline
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.ingest import embedding_models, write_counts
 from knowledge.ingest.write_counts import WriteCounts
@@ -29,14 +30,20 @@ ITEM_CHARS = 8_000
 NOTHING = SearchResult(items=(), entities=())
 
 
-def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None) -> SearchResult:
+def search(
+    request: SearchRequest,
+    *,
+    now: datetime,
+    payer: Payer | None = None,
+    deadline: Deadline | None = None,
+) -> SearchResult:
     """Items that fit by meaning, by words or by an exact id or address, the best first.
 
     Only items of `request.account_ids` are looked at. Without words in the query the newest
     items inside the filters are found. An entity filter that names nobody finds nothing.
-    When no vector can be had the words alone decide. With SEARCH_SELECTION and a `payer` a
-    model chooses what comes first; `relevance` stays that of the search. The number of queries is
-    fixed, and no transaction is open while a model is asked.
+    When no vector can be had, or not by the deadline, the words alone decide. With
+    SEARCH_SELECTION and a `payer` a model chooses what comes first; `relevance` stays that of the
+    search. The number of queries is fixed, and no transaction is open while a model is asked.
     Raises ValueError for a time filter that makes no sense.
     """
     query = parse_query(request, now=now)
@@ -50,7 +57,7 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     values = build_parameters(
         replace(request, limit=wanted),
         query,
-        vector=_embedded(request, query, model, payer),
+        vector=_embedded(request, query, model, payer, deadline),
         model=model,
         languages=counts.languages,
         half_life=settings.SEARCH_HALF_LIFE_DAYS,
@@ -90,7 +97,8 @@ def search(request: SearchRequest, *, now: datetime, payer: Payer | None = None)
     if before is None and (values["vector"] or not query.terms):
         cache.store_found(key, ((row[0], row[13], row[8]) for row in rows))
     if payer and selects:
-        items = put_best_first(query.text, items, payer=payer)[: max(1, request.limit)]
+        best = put_best_first(query.text, items, payer=payer, deadline=deadline)
+        items = best[: max(1, request.limit)]
     return SearchResult(items=items, entities=entities)
 
 
@@ -175,14 +183,20 @@ def _statement(query: Query, counts: WriteCounts, values: Mapping[str, Any]) -> 
     )
 
 
-def _embedded(request: SearchRequest, query: Query, model: str, payer: Payer | None) -> str | None:
+def _embedded(
+    request: SearchRequest,
+    query: Query,
+    model: str,
+    payer: Payer | None,
+    deadline: Deadline | None,
+) -> str | None:
     if not query.terms:
         return None
     key = cache.build_vector_key(request.account_ids, model, query.text)
     if known := cache.load_vector(key):
         return known
     try:
-        [vector] = llm.embed([query.text], payer=payer, model=model)
+        [vector] = llm.embed([query.text], payer=payer, model=model, deadline=deadline)
     except ModelError as error:
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
+from integrations.llm.deadline import Deadline
 from knowledge.contracts import FoundItem
 
 log = logging.getLogger(__name__)
@@ -33,17 +34,22 @@ class _Choice(BaseModel):
 
 
 def put_best_first(
-    question: str, items: Sequence[FoundItem], *, payer: Payer
+    question: str,
+    items: Sequence[FoundItem],
+    *,
+    payer: Payer,
+    deadline: Deadline | None = None,
 ) -> tuple[FoundItem, ...]:
     """`items` with those first that a model chose, the others after them as they were.
 
     On any failure, and for an answer that is not a list of numbers of these items, everything
     stays as it was: a search never fails because of it. The model is asked once, for at most
-    SEARCH_SELECTION_SECONDS.
+    SEARCH_SELECTION_SECONDS and not beyond the deadline.
     """
     offered = items[:MOST_ITEMS]
     if len(offered) < 2 or not question:
         return tuple(items)
+    until = Deadline.after(settings.SEARCH_SELECTION_SECONDS)
     try:
         answer = llm.complete_json(
             system=SYSTEM,
@@ -51,7 +57,8 @@ def put_best_first(
             payer=payer,
             purpose="choose what answers a question",
             max_tokens=ANSWER_TOKENS,
-            seconds=settings.SEARCH_SELECTION_SECONDS,
+            deadline=min(until, deadline or until),
+            once=True,
         )
         chosen = _Choice.model_validate(answer).best
     except ModelError as error:

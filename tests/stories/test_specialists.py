@@ -138,6 +138,32 @@ def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
     assert material.count('<untrusted id="mail">') == 1
 
 
+def test_what_tools_ask_models_waits_no_longer_than_the_turn(
+    office: Office, chat: Chat, settings: Settings
+) -> None:
+    settings.TURN_MAX_SECONDS, settings.MODEL_TIMEOUT_SECONDS = 100, 1000
+    settings.TOOL_TIMEOUT_SECONDS = 500
+    wish = {"item_id": str(proposal().id)}
+    _, model = chat(
+        "Draft a reply",
+        {
+            ORCHESTRATOR: [delegate("email"), "Drafted."],
+            EMAIL: [
+                calls(("summarise_thread", wish)),
+                calls(("draft_reply", wish)),
+                calls(("retrieve_context", {"query": "portal"})),
+                "Drafted.",
+            ],
+            "You summarise a mail thread.": ["A portal."],
+            "You draft a reply.": [{"body": "Yes."}],
+        },
+    )
+
+    assert len(model.patience) == len(model.requests) >= 9
+    assert model.patience == sorted(set(model.patience), reverse=True)
+    assert model.patience[0] <= 100
+
+
 @pytest.mark.parametrize("body", [{}, {"body": " "}, {"body": 7}])
 def test_a_reply_that_could_not_be_written_is_no_draft(
     office: Office, chat: Chat, body: dict[str, Any]

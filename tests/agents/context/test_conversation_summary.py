@@ -1,7 +1,6 @@
 """The running summary of what a prompt leaves out, over real HTTP with a scripted model."""
 
 import json
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from agents.models import Conversation, ConversationSummary, Message, Turn, Turn
 from agents.turns import opening, roster, turns
 from integrations.llm import json_protocol, profiles
 from integrations.llm.completions import Payer, estimated_tokens
+from integrations.llm.deadline import Deadline
 from integrations.models import Account, ModelCall, Organisation
 from sandbox.offline_model import chat_request, message_order
 from tests.agents.context.test_messages import TEXT, conversations
@@ -398,8 +398,8 @@ def test_a_prompt_with_a_summary_is_accepted_and_within_its_room(
         conversation_id=None,
         turns=turns[:-1],
         payer=Payer(organisation_id=uuid.uuid4(), external_user_id="maya"),
-        limits=Limits(max_steps=1, max_tool_calls=1, max_seconds=1),
-        started=time.monotonic(),
+        limits=Limits(max_steps=1, max_tool_calls=1),
+        deadline=Deadline.after(1),
         text=text,
         can_ask=False,
     )

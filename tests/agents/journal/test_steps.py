@@ -15,8 +15,10 @@ from agents.journal.steps import (
     Stop,
     next_step,
 )
+from integrations.llm.deadline import Deadline
 
-LIMITS = Limits(max_steps=3, max_tool_calls=5, max_seconds=60)
+SOON, PAST = Deadline.after(3600), Deadline.after(0)
+LIMITS = Limits(max_steps=3, max_tool_calls=5)
 DONE = {"success": True, "data": {}}
 
 
@@ -35,11 +37,11 @@ def step(*calls: CallRecord, text: str = "") -> StepRecord:
 
 
 def test_a_new_run_asks_the_model() -> None:
-    assert next_step(steps=[], elapsed_seconds=0, limits=LIMITS) == CallModel()
+    assert next_step(steps=[], deadline=SOON, limits=LIMITS) == CallModel()
 
 
 def test_a_text_without_calls_is_the_reply() -> None:
-    found = next_step(steps=[step(text="Hello")], elapsed_seconds=0, limits=LIMITS)
+    found = next_step(steps=[step(text="Hello")], deadline=SOON, limits=LIMITS)
 
     assert found == Reply(text="Hello")
 
@@ -47,7 +49,7 @@ def test_a_text_without_calls_is_the_reply() -> None:
 def test_open_calls_are_run_before_anything_else_whatever_the_limits_say() -> None:
     left, right = call(), call()
 
-    found = next_step(steps=[step(left, right)] * 3, elapsed_seconds=999, limits=LIMITS)
+    found = next_step(steps=[step(left, right)] * 3, deadline=PAST, limits=LIMITS)
 
     assert found == RunCalls(calls=(left, right))
 
@@ -56,7 +58,7 @@ def test_too_many_questions_to_people_suspend_the_run() -> None:
     full = failure("TOO_MANY_ASKS", "Too many actions are already waiting for a person.")
     refused = replace(call(), result=replace(full, suspends=True).wire())
 
-    found = next_step(steps=[step(call(done=True), refused)], elapsed_seconds=0, limits=LIMITS)
+    found = next_step(steps=[step(call(done=True), refused)], deadline=SOON, limits=LIMITS)
 
     assert found == Stop(limit="asks")
     assert LIMIT_SENTENCES["asks"].startswith("I stopped because too many actions wait")
@@ -65,9 +67,9 @@ def test_too_many_questions_to_people_suspend_the_run() -> None:
 def test_a_question_waits_until_the_calls_beside_it_have_results() -> None:
     question, other = call(ASK_USER), call()
 
-    first = next_step(steps=[step(question, other)], elapsed_seconds=0, limits=LIMITS)
+    first = next_step(steps=[step(question, other)], deadline=SOON, limits=LIMITS)
     then = next_step(
-        steps=[step(question, call(done=True), text="Who?")], elapsed_seconds=0, limits=LIMITS
+        steps=[step(question, call(done=True), text="Who?")], deadline=SOON, limits=LIMITS
     )
 
     assert first == RunCalls(calls=(other,))
@@ -77,7 +79,7 @@ def test_a_question_waits_until_the_calls_beside_it_have_results() -> None:
 def test_a_second_question_in_one_step_is_not_asked() -> None:
     first, second = call(ASK_USER), call(ASK_USER)
 
-    found = next_step(steps=[step(first, second)], elapsed_seconds=0, limits=LIMITS)
+    found = next_step(steps=[step(first, second)], deadline=SOON, limits=LIMITS)
 
     assert found == RunCalls(calls=(second,))
 
@@ -85,25 +87,25 @@ def test_a_second_question_in_one_step_is_not_asked() -> None:
 def test_each_limit_ends_the_run_by_its_name() -> None:
     done = step(call(done=True))
 
-    assert next_step(steps=[done] * 3, elapsed_seconds=0, limits=LIMITS) == Stop(limit="steps")
-    assert next_step(steps=[done], elapsed_seconds=60, limits=LIMITS) == Stop(limit="seconds")
+    assert next_step(steps=[done] * 3, deadline=SOON, limits=LIMITS) == Stop(limit="steps")
+    assert next_step(steps=[done], deadline=PAST, limits=LIMITS) == Stop(limit="seconds")
     many = step(*(call(done=True) for _ in range(5)))
-    assert next_step(steps=[many], elapsed_seconds=0, limits=LIMITS) == Stop(limit="tool_calls")
+    assert next_step(steps=[many], deadline=SOON, limits=LIMITS) == Stop(limit="tool_calls")
 
 
 @given(
     done=st.lists(st.lists(st.booleans(), max_size=4), max_size=6),
-    elapsed=st.floats(min_value=0, max_value=200),
+    deadline=st.sampled_from([SOON, PAST]),
 )
 def test_the_model_is_never_asked_while_a_call_is_open(
-    done: list[list[bool]], elapsed: float
+    done: list[list[bool]], deadline: Deadline
 ) -> None:
     steps = [step(*(call(done=flag) for flag in flags)) for flags in done]
 
-    found = next_step(steps=steps, elapsed_seconds=elapsed, limits=LIMITS)
+    found = next_step(steps=steps, deadline=deadline, limits=LIMITS)
 
     if steps and not all(done[-1]):
         assert isinstance(found, RunCalls)
     if isinstance(found, CallModel):
         assert len(steps) < LIMITS.max_steps
-        assert elapsed < LIMITS.max_seconds
+        assert deadline is SOON

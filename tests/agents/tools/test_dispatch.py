@@ -24,6 +24,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.llm.completions import Completion, ModelError, RequestedCall
+from integrations.llm.deadline import Deadline
 from integrations.models import Account, Organisation
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -51,6 +52,7 @@ class Bench:
         lease = leases.claim(turn.id)
         assert lease is not None
         self.lease, self.steps = lease, list[StepRecord]()
+        self.deadline = Deadline.after(60)
         account = Account.objects.create(
             organisation=organisation,
             external_user_id="maya",
@@ -108,6 +110,7 @@ class Bench:
             pattern_id="",
             call=call,
             delegate=no_delegate,
+            deadline=self.deadline,
         )
 
 

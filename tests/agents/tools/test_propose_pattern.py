@@ -17,6 +17,7 @@ from agents.tools.propose_pattern import ProposePattern
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern
 from integrations.contracts import AccountRef
+from integrations.llm.deadline import Deadline
 from integrations.models import Account, Organisation
 from knowledge.models import Item
 
@@ -98,6 +99,7 @@ def context(mine: AccountRef, *, mail_id: str = "") -> ToolContext:
             id=uuid4(), name="propose_pattern", arguments="{}", action_id=uuid4(), result=None
         ),
         delegate=lambda *_: Reply(text=""),
+        deadline=Deadline.after(60),
     )
 
 

@@ -8,13 +8,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from openai import OpenAI
+from openai import OpenAI, Timeout
 
 from integrations.llm import chat_answers
 from integrations.llm.completions import Completion, Listener, ModelError, RequestedCall
 
 REQUEST: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+TIMEOUT = Timeout(10)
 USED = {"prompt_tokens": 10, "completion_tokens": 5}
 
 
@@ -49,7 +50,7 @@ def endpoint(body: bytes, content_type: str) -> Iterator[OpenAI]:
 def whole(body: Any, content_type: str = "application/json") -> Completion:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     with endpoint(raw, content_type) as client:
-        return chat_answers.whole(client, REQUEST)
+        return chat_answers.whole(client, REQUEST, timeout=TIMEOUT)
 
 
 def streamed(*chunks: Any) -> tuple[Completion, list[str]]:
@@ -58,7 +59,7 @@ def streamed(*chunks: Any) -> tuple[Completion, list[str]]:
     heard: list[str] = []
     with endpoint(body, "text/event-stream") as client:
         listener = Listener(on_text=heard.append, on_restart=heard.clear)
-        return chat_answers.streamed(client, REQUEST, listener), heard
+        return chat_answers.streamed(client, REQUEST, listener, timeout=TIMEOUT), heard
 
 
 def choice(**message: Any) -> dict[str, Any]:
@@ -173,7 +174,7 @@ def test_what_a_model_thinks_aloud_reaches_no_user() -> None:
     said, thought = list[str](), list[str]()
     with endpoint((lines + "data: [DONE]\n\n").encode(), "text/event-stream") as client:
         listener = Listener(on_text=said.append, on_restart=said.clear, on_reasoning=thought.append)
-        answer = chat_answers.streamed(client, REQUEST, listener)
+        answer = chat_answers.streamed(client, REQUEST, listener, timeout=TIMEOUT)
 
     assert (answer.text, "".join(said), "".join(thought)) == ("Yes.", "Yes.", "Hm.")
 
