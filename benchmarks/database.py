@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 @contextmanager
-def own_database(*migrate: str) -> Iterator[Path]:
+def own_database(*migrate: str, durable: bool = True) -> Iterator[Path]:
     """Django, set up on an empty database in the folder that is given; `migrate` names the
-    app whose tables are wanted, else all are made."""
+    app whose tables are wanted, else all are made. One that is not `durable` is faster."""
     from config.local import embedded
 
     # Told to stop, it still takes its database away.
@@ -23,7 +23,7 @@ def own_database(*migrate: str) -> Iterator[Path]:
             "SECRET_KEY": "benchmark",
             "LEDGER_KEY": "benchmark",
             "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": embedded.start(folder),
+            "DATABASE_URL": embedded.start(folder, durable=durable),
         }
         try:
             import django

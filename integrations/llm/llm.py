@@ -70,6 +70,12 @@ def _client(provider: str = "default") -> "OpenAI":
     )
 
 
+def forget_clients() -> None:
+    """Have the next call make its client anew, by what the settings say then."""
+    with _making:
+        _client.cache_clear()
+
+
 def embedding_model_name() -> str:
     return str(settings.EMBEDDING_MODEL)
 

@@ -1,5 +1,6 @@
 """The control API under /sandbox: for tests and demonstrations, not part of the contract."""
 
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
@@ -24,7 +25,8 @@ from sandbox.data_service.operations import parsed_json
 from sandbox.data_service.places import User
 from sandbox.data_service.serving import body_of, room
 from sandbox.data_service.store import Store
-from sandbox.data_service.values import EMAIL, KINDS, Kind, Value
+from sandbox.data_service.times import stop_clock
+from sandbox.data_service.values import EMAIL, KINDS, Instant, Kind, Value
 
 LARGEST_INTAKE = 64 * 1024 * 1024
 CALLS_PER_ANSWER = 1000
@@ -35,6 +37,10 @@ V = TypeVar("V", bound=Value)
 class NewUser(Value):
     address: Annotated[str, Field(min_length=3)] | None = None
     name: str | None = None
+
+
+class Clock(Value):
+    now: Instant | None = None
 
 
 class Intake(Value):
@@ -65,6 +71,27 @@ async def put_faults(request: Request) -> Response:
     here.store.set_option(FAULTS, faults.model_dump_json())
     here.faults.set(faults)
     return JSONResponse(faults.model_dump())
+
+
+async def put_clock(request: Request) -> Response:
+    """Stops the clock at this time; without one it goes on."""
+    clock = await _body(request, Clock)
+    stop_clock(datetime.fromisoformat(clock.now) if clock.now else None)
+    return JSONResponse(clock.model_dump())
+
+
+async def get_state(request: Request) -> Response:
+    """Every object of every user, as it is now."""
+    store = room(request).store
+    return JSONResponse(
+        {
+            user.id: {
+                kind.collection: objects.everything(store, user_id=user.id, kind=kind)
+                for kind in KINDS
+            }
+            for user in places.users(store)
+        }
+    )
 
 
 async def get_calls(request: Request) -> Response:
@@ -217,6 +244,8 @@ def _kind(request: Request) -> Kind:
 ROUTES = (
     Route("/faults", get_faults, methods=["GET"]),
     Route("/faults", put_faults, methods=["PUT"]),
+    Route("/clock", put_clock, methods=["PUT"]),
+    Route("/state", get_state, methods=["GET"]),
     Route("/calls", get_calls, methods=["GET"]),
     Route("/webhooks", get_webhooks, methods=["GET"]),
     Route("/incoming", get_incoming, methods=["GET"]),

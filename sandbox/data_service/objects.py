@@ -95,6 +95,14 @@ def after(
     return Slice(items=items, next_position=None)
 
 
+def everything(store: Store, *, user_id: str, kind: Kind) -> list[JsonObject]:
+    """All objects of one kind, by id."""
+    rows = store.rows(
+        "SELECT data FROM objects WHERE user_id = ? AND kind = ? ORDER BY id", (user_id, kind.name)
+    )
+    return [_object(row) for row in rows]
+
+
 def add(
     store: Store,
     *,

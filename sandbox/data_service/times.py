@@ -2,9 +2,19 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+_stopped_at: datetime | None = None
+
 
 def now() -> datetime:
-    return datetime.now(UTC)
+    """The present, or the moment at which the clock was stopped."""
+    return _stopped_at or datetime.now(UTC)
+
+
+def stop_clock(moment: datetime | None) -> None:
+    """Have it be this moment from now on, for all sandboxes of this process; None: let time go
+    on. What changes meanwhile still has a time of its own (`not_before`)."""
+    global _stopped_at  # noqa: PLW0603 - there is one clock
+    _stopped_at = moment
 
 
 def instant_text(value: datetime) -> str:

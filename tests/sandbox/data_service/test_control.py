@@ -183,3 +183,30 @@ def test_a_reset_brings_the_office_back(office: Client) -> None:
     assert office.history() == []
     assert error(office.get("/lea/emails")) == (404, "unknown_user")
     assert error(office.get("/maya/jira/issues/PROJ-101")) == (404, "unknown_issue")
+
+
+def test_a_stopped_clock_dates_what_is_loaded_and_done(office: Client) -> None:
+    try:
+        office.control("PUT", "/clock", {"now": "2026-03-11T08:00:00Z"})
+        office.control("POST", "/reset")
+        sent = office.post("/maya/emails/send", {"to": ["omar@company.com"], "body": "Hi"}).json()
+
+        assert office.get("/maya/emails/mail_maya_004").json()["date"].startswith("2026-03-08")
+        mail = office.get(f"/maya/emails/{sent['id']}").json()
+        assert mail["date"] == "2026-03-11T08:00:00.000000Z"
+    finally:
+        office.control("PUT", "/clock", {})
+
+
+def test_the_state_is_every_object_of_every_user(office: Client) -> None:
+    state = office.control("GET", "/state")
+
+    assert sorted(state) == ["maya", "omar"]
+    assert len(state["maya"]["emails"]) == 84
+    assert state["omar"]["issues"][0] == next(
+        issue
+        for issue in office.items("/omar/jira/issues")
+        if issue["id"] == state["omar"]["issues"][0]["id"]
+    )
+    draft = office.post("/maya/drafts", {"body": "Hi"}).json()
+    assert [one["id"] for one in office.control("GET", "/state")["maya"]["drafts"]] == [draft["id"]]
