@@ -13,7 +13,7 @@ from django_q.tasks import async_task
 from agents.answer import escalations
 from agents.inbound import reactions
 from agents.learn import precedents
-from guardrails.approve import deadlines
+from guardrails.approve import change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import held_sends, recovery, releases, switches
@@ -92,6 +92,7 @@ def sweep() -> None:
         lambda: usage.sweep(now=now),
         lambda: metering.prune(now=now),
         lambda: escalations.notify_again(now=now),
+        lambda: change_request_news.notify_again(now=now),
         lambda: queue_checkpoints(now=now),
         lambda: queue_time_stamps(now=now),
     )

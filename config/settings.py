@@ -306,6 +306,7 @@ RECONCILE_DAYS = env.int("RECONCILE_DAYS", default=7)  # between runs; 0: by han
 APPROVAL_ESCALATE_HOURS = env.int("APPROVAL_ESCALATE_HOURS", default=0)  # 0: by hand alone
 MAX_OPEN_ASKS_PER_TURN = env.int("MAX_OPEN_ASKS_PER_TURN", default=10)
 MAX_OPEN_ASKS_PER_ACCOUNT = env.int("MAX_OPEN_ASKS_PER_ACCOUNT", default=100)
+CHANGE_REQUESTS_PER_DAY = env.int("CHANGE_REQUESTS_PER_DAY", default=10)  # of one user
 EMBEDDING_DIMENSIONS = 384  # the vector column's width; models are asked for this many
 
 # --- API -------------------------------------------------------------------------------

@@ -73,6 +73,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("api/v1/approvals/decide", guardrails.DecideAllView.as_view(), name="approvals-decide"),
     path("api/v1/actions/<uuid:action_id>/undo", guardrails.UndoView.as_view(), name="action-undo"),
+    path(
+        "api/v1/change-requests",
+        guardrails.ChangeRequestsView.as_view(),
+        name="change-requests",
+    ),
     path("api/v1/held-sends", guardrails.HeldSendsView.as_view(), name="held-sends"),
     path(
         "api/v1/held-sends/<uuid:held_send_id>/recall",

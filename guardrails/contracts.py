@@ -121,7 +121,8 @@ class ActionResult:
     the provider said no, or could not be reached before anything happened. unknown: the
     provider may have acted; recovery asks it. `result` is what may be shown to the model.
     `proposed` is what the agent had proposed, where a person changed it before confirming;
-    `handled` says who decided and when, where a person was asked.
+    `handled` says who decided and when, where a person was asked. `can_be_asked_for` says that
+    the user may ask operators to permit what was refused.
     """
 
     status: ResultStatus
@@ -138,6 +139,7 @@ class ActionResult:
     artifacts: tuple[Artifact, ...] = ()
     proposed: Mapping[str, Any] = field(default_factory=dict)
     handled: str = ""
+    can_be_asked_for: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +214,28 @@ class HeldSendCard:
     decided_at: datetime | None
     decided_by: str
     outcome: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeRequestCard:
+    """What a user asked operators to permit, as people and the API see it. `action_id` is the
+    refused action; `differences` say in words what would change, or what was changed, and
+    `sentence` how far it is."""
+
+    id: UUID
+    action_id: UUID
+    account_id: UUID
+    external_user_id: str
+    turn_id: str
+    action_type: str
+    description: str
+    differences: tuple[str, ...]
+    state: Literal["open", "approved", "declined"]
+    created_at: datetime
+    decided_at: datetime | None
+    decided_by: str
+    answer: str
+    sentence: str
 
 
 @dataclass(frozen=True, kw_only=True)

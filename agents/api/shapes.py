@@ -143,6 +143,21 @@ class CompletedAction(serializers.Serializer[Any]):
     handled = serializers.CharField(help_text="Who decided and when, where a person was asked.")
 
 
+class AskedFor(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    state = serializers.CharField(help_text="open, approved or declined")
+    sentence = serializers.CharField(help_text="How far it is, in words.")
+
+
+class RefusedAction(CompletedAction):
+    can_be_asked_for = serializers.BooleanField(
+        help_text="The user may ask operators to permit it: `POST /api/v1/change-requests`."
+    )
+    change_request = AskedFor(
+        allow_null=True, help_text="What became of the user's asking, if they have."
+    )
+
+
 class HeldAction(CompletedAction):
     held_send_id = serializers.UUIDField(help_text="To recall it.")
     held_until = serializers.DateTimeField(help_text="Until then it can be recalled.")
@@ -220,7 +235,7 @@ class ChatResponse(serializers.Serializer[Any]):
         many=True, help_text="Actions of the session that a person has decided, here or elsewhere."
     )
     completed_actions = CompletedAction(many=True)
-    refused_actions = CompletedAction(many=True)
+    refused_actions = RefusedAction(many=True)
     escalation = EscalationState(
         allow_null=True, help_text="Of a turn that was handed to a person, as it stands now."
     )

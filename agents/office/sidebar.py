@@ -36,6 +36,7 @@ SIDEBAR = (
         "Inbox",
         (
             Page("guardrails", "approval", "Approvals", "how_to_reg"),
+            Page("guardrails", "changerequest", "Change requests", "edit_note"),
             Page("agents", "escalation", "Handed to a person", "support_agent"),
             Page("guardrails", "heldsend", "Held sends", "hourglass_top"),
             Page("guardrails", "undo", "Undone", "undo"),

@@ -27,6 +27,10 @@ CODES: Mapping[str, ErrorCode] = {
     "counts_unavailable": "NETWORK_ERROR",
     "rate_exceeded": "RATE_LIMIT",
 }
+ASKING = (
+    "The button “Ask for this” beside the refusal asks an operator to permit it. Only the user can "
+    "press it."
+)
 STATUS_WORDS = {
     "pending": "pending_confirmation",
     "held": "held",
@@ -126,6 +130,7 @@ def describe_result(result: ActionResult) -> dict[str, Any]:
         "status": result.status,
         "reason": result.reason,
         "sentence": result.sentence,
+        "can_be_asked_for": result.can_be_asked_for,
         "held_send_id": str(result.held_send_id or ""),
         "held_until": result.held_until.isoformat() if result.held_until else None,
         "result": dict(result.result),
@@ -166,11 +171,12 @@ def to_observation(result: ActionResult) -> ToolResult:
         if result.action_type not in BY_NAME:
             code = "NOT_FOUND"
         remedy = REMEDIES.get(result.reason, "") if code == "PERMISSION_DENIED" else ""
+        asking = ASKING if result.can_be_asked_for else ""
         return failure(
             code,
             result.sentence,
             recoverable=code != "PERMISSION_DENIED",
-            suggested_action=f"{SUGGESTIONS[code]} {remedy}".rstrip(),
+            suggested_action=" ".join(filter(None, (SUGGESTIONS[code], remedy, asking))),
         )
     if result.status in ("failed", "unknown"):
         failed = failure("EXECUTION_FAILED", result.sentence)

@@ -11,12 +11,14 @@ from agents.plans import rendering, store
 from agents.turns.turns import parse_question
 from guardrails.approve import approvals
 from guardrails.approve.cards import list_cards
+from guardrails.approve.change_request_rows import find_by_refusal
 from guardrails.contracts import ApprovalCard, HeldSendCard
 from guardrails.execute import held_sends
 
 MOST_CONTEXT = 5
 MOST_HANDLED = 50
 DONE = frozenset({"succeeded", "noop"})
+GOES_ON = DONE | {"pending", "held"}
 DECIDED = {"executed": "succeeded", "failed": "failed"}
 COMPLETED = (
     *("id", "action_id", "type", "description", "params"),
@@ -26,8 +28,8 @@ COMPLETED = (
 
 def build_response(turn_id: UUID) -> dict[str, Any]:
     """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
-    to the person from now on. Seven queries whatever the amount, one more when it held actions,
-    two more where it was handed to a person."""
+    to the person from now on. Seven queries whatever the amount, one more when it held actions
+    or was refused what can be asked for, two more where it was handed to a person."""
     turn = Turn.objects.get(id=turn_id)
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
@@ -65,11 +67,9 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
             for card in decided
         ],
         "completed_actions": [_completed(action) for action in actions if action["status"] in DONE],
-        "refused_actions": [
-            _completed(action)
-            for action in actions
-            if action["status"] not in DONE | {"pending", "held"}
-        ],
+        "refused_actions": _refused(
+            turn, [action for action in actions if action["status"] not in GOES_ON]
+        ),
         "escalation": describe_escalation(turn),
         "needs_clarification": question is not None,
         "clarification": question,
@@ -207,6 +207,21 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
         "reason": card.reason,
         "expires_at": card.expires_at.isoformat() if card.expires_at else None,
     }
+
+
+def _refused(turn: Turn, actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was not done, and how far it is with what the user has asked operators to permit."""
+    ids = [UUID(one["action_id"]) for one in actions if one.get("can_be_asked_for")]
+    asked = find_by_refusal(organisation_id=turn.organisation_id, action_ids=ids)
+    found = []
+    for action in actions:
+        card = asked.get(UUID(action["action_id"]))
+        request = card and {"id": str(card.id), "state": card.state, "sentence": card.sentence}
+        can_be_asked_for = card is None and action.get("can_be_asked_for", False)
+        found.append(
+            _completed(action) | {"can_be_asked_for": can_be_asked_for, "change_request": request}
+        )
+    return found
 
 
 def _completed(action: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Admin of what agents may do, and the inbox of approvals: one file for each kind of row."""
 
-from guardrails.admin.approvals import approvals, held_sends, undo
+from guardrails.admin.approvals import approvals, change_requests, held_sends, undo
 from guardrails.admin.comply import recipients
 from guardrails.admin.learn import patterns, skills
 from guardrails.admin.policies import allowed_actions, ceiling, mcp_servers, switches
@@ -9,6 +9,7 @@ __all__ = [
     "allowed_actions",
     "approvals",
     "ceiling",
+    "change_requests",
     "held_sends",
     "mcp_servers",
     "patterns",

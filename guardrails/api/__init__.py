@@ -8,6 +8,7 @@ from guardrails.api.approvals import (
     EditView,
     EscalateView,
 )
+from guardrails.api.change_requests import ChangeRequestsView
 from guardrails.api.held_sends import HeldSendsView, RecallView
 from guardrails.api.policy import EffectiveView, PolicyView, SimulateView
 from guardrails.api.replay import ReplayView
@@ -15,6 +16,7 @@ from guardrails.api.undo import UndoView
 
 __all__ = [
     "ApprovalsView",
+    "ChangeRequestsView",
     "DecideAllView",
     "DecideView",
     "DelegateView",

@@ -10,7 +10,7 @@ from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
 from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments, Outcome
 from guardrails.contracts import ActionResult, ResultStatus
-from guardrails.facts.reasons import sentence
+from guardrails.facts.reasons import can_be_asked_for, sentence
 from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
 from integrations.exceptions import Changed, ProviderError
@@ -84,6 +84,8 @@ def result(phase: Entry | Recorded) -> ActionResult:
         result=phase.payload.get("result", {}),
         artifacts=phase.artifacts,
         proposed=phase.payload.get("proposed_by_agent", {}),
+        can_be_asked_for=status == "refused"
+        and can_be_asked_for(trigger=phase.trigger, reason=reason),
     )
 
 

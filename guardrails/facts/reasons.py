@@ -87,3 +87,23 @@ SENTENCES = {reason.code: reason.sentence for reason in REASONS}
 def sentence(reason: str, detail: str = "") -> str:
     """A reason in words, with what it is about."""
     return f"{SENTENCES[reason]} {detail}".strip()
+
+
+# What a change of the account's policy may permit. Everything else is refused whatever that says,
+# or passes by itself.
+CHANGEABLE = frozenset(
+    {
+        "not_permitted",
+        "draft_only",
+        "target_not_listed",
+        "receiver_novel",
+        "target_changed",
+        "condition_failed",
+    }
+)
+
+
+def can_be_asked_for(*, trigger: str, reason: str) -> bool:
+    """Whether a user may ask for a change of policy after this refusal. What a mail or a pattern
+    set off was nobody's wish."""
+    return trigger == "chat" and reason in CHANGEABLE

@@ -132,7 +132,7 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
         return found  # no, whatever the provider would say
     arguments = action.parse(request.arguments)
     try:
-        facts = _facts(request, snapshot, action, arguments)
+        facts = read_facts(request, snapshot, action, arguments)
     except ProviderError as error:
         log.warning("guardrails.facts_unavailable code=%s", error.code)
         return found
@@ -189,9 +189,11 @@ def _described(
     )
 
 
-def _facts(
+def read_facts(
     request: ActionRequest, snapshot: PolicySnapshot, action: AnyAction, arguments: Arguments
 ) -> Facts:
+    """What this policy looks at to decide the request, as it is at the provider now. Raises
+    ProviderError."""
     created = _created(request)
     release_connections()
     reader = reads.reader(request.account)

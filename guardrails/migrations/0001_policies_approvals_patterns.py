@@ -7,6 +7,7 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
+import audit.ledger.ids
 import guardrails.models.base
 import guardrails.actions.registry
 import integrations.registry
@@ -620,5 +621,49 @@ class Migration(migrations.Migration):
                 ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="agent_mails", to="integrations.account")),
             ],
             options={"indexes": [models.Index(fields=["account", "address"], name="agent_mail_to")], "constraints": [models.UniqueConstraint(fields=("action_id", "address"), name="agent_mail_once")]},
+        ),
+        migrations.CreateModel(
+            name="ChangeRequest",
+            fields=[
+                ("id", models.UUIDField(default=audit.ledger.ids.uuid7, editable=False, help_text="Its id in the ledger too.", primary_key=True, serialize=False)),
+                ("external_user_id", models.CharField(help_text="Who asks.", max_length=200, verbose_name="user")),
+                ("action_id", models.UUIDField(help_text="The refused action's id in the ledger.")),
+                ("turn_id", models.CharField(blank=True, help_text="The turn it was refused in.", max_length=64)),
+                ("action_type", models.CharField(choices=guardrails.actions.registry.action_choices, max_length=64)),
+                ("description", models.TextField(help_text="The refused action in one line.")),
+                ("fingerprint", models.CharField(help_text="Equal for equal changes: the same wish is one request.", max_length=64)),
+                ("differences", models.JSONField(default=list, help_text="What would change in words, or what was changed: one text each.")),
+                ("times_refused", models.PositiveIntegerField(default=1, help_text="Refusals among the account's latest decisions that it would end.")),
+                ("first_refused_at", models.DateTimeField(help_text="When the first of those was.")),
+                ("state", models.CharField(choices=[("open", "Waiting"), ("approved", "Approved"), ("declined", "Declined")], default="open", max_length=16)),
+                ("asked_by", models.CharField(help_text="The caller that the user asked through.", max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("decided_by", models.CharField(blank=True, max_length=200)),
+                ("answer", models.TextField(blank=True, help_text="What the operator says to the user.")),
+                ("last_news", models.CharField(blank=True, editable=False, help_text="The news that was sent out last.", max_length=16)),
+                ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="change_requests", to="integrations.account")),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="change_requests", to="integrations.organisation")),
+            ],
+            options={
+                "ordering": ["-created_at"],
+                "indexes": [
+                    models.Index(fields=["organisation", "external_user_id", "-created_at"], name="change_request_of_user"),
+                    models.Index(fields=["state", "created_at"], name="change_request_waiting"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(condition=models.Q(("state", "open")), fields=("account", "fingerprint"), name="change_request_one_open"),
+                    models.CheckConstraint(condition=models.Q(models.Q(("decided_at__isnull", True), ("state", "open")), models.Q(("state__in", ["approved", "declined"]), ("decided_at__isnull", False)), _connector="OR"), name="change_request_decided_once"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="AskedRefusal",
+            fields=[
+                ("action_id", models.UUIDField(editable=False, help_text="The refused action's id in the ledger.", primary_key=True, serialize=False)),
+                ("asked_at", models.DateTimeField(auto_now_add=True)),
+                ("change_request", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="refusals", to="guardrails.changerequest")),
+            ],
+            options={"ordering": ["asked_at"]},
         ),
     ]

@@ -3,6 +3,7 @@
 from guardrails.models.allowed_actions import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
+from guardrails.models.change_requests import AskedRefusal, ChangeRequest
 from guardrails.models.held_sends import HeldSend
 from guardrails.models.own_mail import AgentMail
 from guardrails.models.patterns import (
@@ -22,7 +23,9 @@ __all__ = [
     "AllowedAction",
     "AllowedActionOption",
     "Approval",
+    "AskedRefusal",
     "CeilingLimit",
+    "ChangeRequest",
     "CheckpointRecipient",
     "HeldSend",
     "KillSwitch",

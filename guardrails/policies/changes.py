@@ -44,6 +44,7 @@ class Author:
 
     name: str  # “operator:olga”, “token:…”, “command”, “agent:mail_reader”
     door: Door
+    answers: UUID | None = None  # the change request that is approved by it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +99,7 @@ def record(change: Change, *, author: Author) -> None:
                 action_type=ACTION_TYPE,
                 actor_type=_actor_type(author),
                 actor_id=author.name,
+                parent_action_id=author.answers,
                 trigger="operator" if author.door in ("admin", "api") else "system",
                 occurred_at=timezone.now(),
                 resource_type=change.kind,

@@ -108,12 +108,21 @@ def differences(account: Account, wanted: PolicyFile) -> tuple[Difference, ...]:
     return policy_differences.differences(exported(account), wanted)
 
 
-def apply(account: Account, wanted: PolicyFile, *, author: Author) -> tuple[Difference, ...]:
+def apply(
+    account: Account,
+    wanted: PolicyFile,
+    *,
+    author: Author,
+    expected: tuple[Difference, ...] | None = None,
+) -> tuple[Difference, ...]:
     """Make the account's policy what the file says, all of it or nothing; what was changed.
-    Every changed row is in the history of policy. Raises PolicyFileError."""
+    Every changed row is in the history of policy. Raises PolicyFileError, also where anything
+    but what is `expected` would change."""
     with transaction.atomic():
         Account.objects.select_for_update().get(pk=account.pk)
         found = differences(account, wanted)
+        if expected is not None and found != expected:
+            raise PolicyFileError("The policy changed meanwhile.")
         rows = [_row(account, one) for one in found]
         with ExitStack() as stack:
             for model in (TargetGroup, AllowedAction, AllowedActionOption):

@@ -56,6 +56,7 @@ class Changed:
     name: str
     account_id: UUID | None
     row: int  # of the ledger
+    answers: UUID | None  # the change request that was approved by it
     fields: tuple[FieldChange, ...]
 
 
@@ -98,6 +99,7 @@ def _changed(row: Recorded) -> Changed:
         name=visible(str(row.payload.get("name", ""))),
         account_id=row.account_id,
         row=row.id,
+        answers=row.parent_action_id,
         fields=tuple(differences(old, new)),
     )
 

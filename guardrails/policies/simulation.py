@@ -11,6 +11,7 @@ from uuid import UUID
 from audit.ledger import selectors as ledger
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
+from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.decide import evidence
 from guardrails.decide.evidence import Past
@@ -162,5 +163,16 @@ def _described(past: Past) -> str:
         action = registry.BY_NAME.get(past.request.action_type)
         subject = past.facts.email.subject if past.facts and past.facts.email else ""
         title = action.title if action else past.request.action_type
-        found = f"{title}: “{subject}”" if subject else title
+        about = [*([f"“{subject}”"] if subject else []), *_aims(past)]
+        found = f"{title}: {', '.join(about)}" if about else title
     return visible(found)
+
+
+def _aims(past: Past) -> list[str]:
+    """What the arguments of a decision of the past were aimed at, as far as they are valid."""
+    action = registry.BY_NAME.get(past.request.action_type)
+    try:
+        arguments = action.parse(past.request.arguments) if action else None
+    except InvalidArguments:
+        arguments = None
+    return [one.value for one in action.targets(arguments)] if action and arguments else []

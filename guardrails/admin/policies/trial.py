@@ -75,7 +75,8 @@ class DraftAdmin(PolicyAdmin):
 
 def chosen(request: HttpRequest) -> dict[str, Any]:
     """Of what and how far back to look, as somebody chose it."""
-    last, of = request.POST.get("_last", ""), request.POST.get("_of")
+    given = request.POST or request.GET
+    last, of = given.get("_last", ""), given.get("_of")
     return {
         "last": int(last) if last in map(str, LASTS) else LASTS[0],
         "of": of if of in dict(OF) else "decisions",

@@ -183,8 +183,27 @@ export function held(action, recall) {
       }, "Recall")));
 }
 
+/** The button that asks operators to permit what was refused, or how far that is. */
+export function asking(action, ask) {
+  if (action.change_request) return asked(action.change_request);
+  if (!action.can_be_asked_for) return null;
+  return el("div", { className: "buttons" },
+    el("button", {
+      type: "button", ariaLabel: `Ask for this: ${visible(action.description || action.type)}`,
+      onclick: (event) => ask(action, event.currentTarget),
+    }, "Ask for this"));
+}
+
+/** How far it is with what the user has asked for. */
+export function asked(request) {
+  const line = el("p", { className: "calls" }, visible(request.sentence));
+  line.dataset.changeRequest = request.id;
+  line.dataset.state = request.state;
+  return line;
+}
+
 /** What was done, or was not, each with its links. */
-export function finished(action, ledger) {
+export function finished(action, ledger, ask) {
   const done = ["succeeded", "noop"].includes(action.status);
   const places = [...(action.artifacts ?? [])];
   if (!places.length && action.result?.url) places.push({ kind: "result", id: action.result.task_key, url: action.result.url });
@@ -192,6 +211,7 @@ export function finished(action, ledger) {
     el("h4", {}, `${done ? "Done" : "Not done"}: ${visible(action.description || action.type)}`),
     action.status !== "succeeded" && action.sentence ? el("p", {}, visible(action.sentence)) : null,
     action.handled ? el("p", { className: "calls" }, `${visible(action.handled)}.`) : null,
+    done ? null : asking(action, ask),
     el("p", { className: "links" },
       ...places.flatMap((place) => [link(visible(place.id || place.kind), place.url ?? ""), " "]),
       link("Ledger", `${ledger}?q=${encodeURIComponent(action.action_id)}`)));

@@ -1,6 +1,6 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
-import { contextUsed, el, finished, handled, held, link, message, pending, question, reviewed, showPlan, visible } from "./cards.js";
+import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, question, reviewed, showPlan, visible } from "./cards.js";
 import { explained, searched } from "./search.js";
 
 const root = document.getElementById("console");
@@ -153,7 +153,7 @@ function show(answer, { withText = true } = {}) {
     explained(contextUsed(answer.context_used), asked && searchFor(asked)),
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
-    ...answer.refused_actions.map((action) => finished(action, ledger)),
+    ...answer.refused_actions.map((action) => finished(action, ledger, ask)),
     answer.clarification && question(answer.clarification, (option) => talk({ text: option })),
     ...answer.pending_actions.map((action) => pending(action, decide, (one, params) => talk({ edits: [{ action: one, params }] }))),
     answer.pending_actions.length > 1 && decideAll(answer.pending_actions),
@@ -224,6 +224,39 @@ async function lookForPerson() {
     const answers = said.filter((one) => one.role === "person" && !document.getElementById(one.id));
     answers.forEach((one) => add(spoken(one)));
     say(answers.length ? "A person has answered." : "A person has finished it without an answer.");
+  } catch {
+    // As above.
+  }
+}
+
+/** Ask operators to permit what was refused; where the button was, it says how far that is. */
+async function ask(action, button) {
+  button.disabled = true;
+  const place = button.parentElement;
+  try {
+    const request = await call(root.dataset.changeRequests, { user_id: user.value, action_id: action.action_id });
+    place.replaceWith(askedFor(request));
+    say("Asked. An operator decides.");
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    button.disabled = false;
+    place.replaceChildren(button, el("p", { role: "alert" }, visible(error.message)));
+    say("");
+  }
+}
+
+/** Requests that an operator has decided meanwhile say so. */
+async function lookForDecisions() {
+  const open = [...log.querySelectorAll('[data-change-request][data-state="open"]')];
+  if (busy || document.hidden || !open.length) return;
+  const mine = shown;
+  try {
+    const rows = await call(`${root.dataset.changeRequests}?user_id=${encodeURIComponent(user.value)}`);
+    if (mine !== shown) return;
+    const decided = new Map(rows.filter((one) => one.state !== "open").map((one) => [one.id, one]));
+    const lines = open.filter((line) => decided.has(line.dataset.changeRequest));
+    for (const line of lines) line.replaceWith(askedFor(decided.get(line.dataset.changeRequest)));
+    if (lines.length) say("An operator has decided what you asked for.");
   } catch {
     // As above.
   }
@@ -395,7 +428,7 @@ if (root) {
       send.click();
     }
   });
-  const look = () => { lookAgain(); lookForPerson(); };
+  const look = () => { lookAgain(); lookForPerson(); lookForDecisions(); };
   setInterval(look, LOOK_AGAIN_MS);
   document.addEventListener("visibilitychange", look);
   window.addEventListener("focus", look);

@@ -168,3 +168,16 @@ def test_conditions_look_at_content_without_keeping_it() -> None:
         sensitive=("one_time_code",),
         chars=len("Lunch on Friday?Your code is 123456, see https://evil.example/?q=1"),
     )
+
+
+@given(any_condition, contexts())
+def test_a_widened_condition_permits_this_and_all_that_it_did(
+    raw: dict[str, Any], context: Context
+) -> None:
+    condition = conditions.parse(raw)
+    wider = condition.widened(context)
+    if wider is None or condition.evaluate(context).passed:
+        return
+    stored = conditions.parse(wider.model_dump(mode="json", exclude_unset=True))
+    assert stored == wider
+    assert condition.implies(wider)

@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
-from guardrails.decide.conditions.content.outgoing import ContentCondition
+from guardrails.decide.conditions.content.outgoing import ContentCondition, outgoing
 from guardrails.facts import targets
 from guardrails.facts.content import Content
 from guardrails.facts.links import UNKNOWN
@@ -47,6 +47,14 @@ class Links(ContentCondition):
         if not isinstance(other, Links) or WIDER.index(self.links) > WIDER.index(other.links):
             return False
         return self.links != other.links or set(self.domains) <= set(other.domains)
+
+    def widened(self, context: Context) -> Condition | None:
+        found = outgoing(context)
+        if found is None or UNKNOWN in found.hosts:
+            return None
+        hosts = [one for one in sorted(found.hosts) if one != context.own_domain]
+        domains = tuple(dict.fromkeys([*self.domains, *hosts]))
+        return self.model_copy(update={"links": "known", "domains": domains})
 
     def judge(self, found: Content, context: Context) -> Check:
         known = {*self.domains, context.own_domain} if self.links == "known" else set()

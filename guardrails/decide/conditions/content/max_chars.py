@@ -6,7 +6,7 @@ from pydantic import Field
 
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
-from guardrails.decide.conditions.content.outgoing import ContentCondition
+from guardrails.decide.conditions.content.outgoing import ContentCondition, outgoing
 from guardrails.facts.content import Content
 
 
@@ -24,6 +24,10 @@ class MaxChars(ContentCondition):
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, MaxChars) and self.max <= other.max
+
+    def widened(self, context: Context) -> Condition | None:
+        found = outgoing(context)
+        return self.model_copy(update={"max": max(self.max, found.chars)}) if found else None
 
     def judge(self, found: Content, context: Context) -> Check:
         detail = f"Its text has {found.chars} characters; {self.max} are permitted."

@@ -58,10 +58,23 @@ class Number(Condition):
             and within((self.min, self.max), (other.min, other.max))
         )
 
-    def evaluate(self, context: Context) -> Check:
+    def widened(self, context: Context) -> Condition | None:
+        number = self._given(context)
+        if number is None or not math.isfinite(number):
+            return None
+        low = None if self.min is None else min(self.min, number)
+        high = None if self.max is None else max(self.max, number)
+        return self.model_copy(update={"min": low, "max": high})
+
+    def _given(self, context: Context) -> float | None:
         given = context.arguments.get(self.field)
         number = len(given) if isinstance(given, list | tuple) else given
-        if isinstance(number, bool) or not isinstance(number, int | float):
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        return number if is_number else None
+
+    def evaluate(self, context: Context) -> Check:
+        number = self._given(context)
+        if number is None:
             return self.check(False, f"There is no number “{self.field}”.")
         passed = (
             math.isfinite(number)

@@ -40,6 +40,9 @@ class StartedBy(Condition):
     def always_holds(self) -> bool:
         return set(self.any_of) == set(IN_WORDS)
 
+    def widened(self, context: Context) -> Condition:
+        return self.model_copy(update={"any_of": (*self.any_of, context.trigger)})
+
     def evaluate(self, context: Context) -> Check:
         return self.check(
             context.trigger in self.any_of, f"The action was set off by: {context.trigger}."

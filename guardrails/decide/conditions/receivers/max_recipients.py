@@ -23,6 +23,9 @@ class MaxRecipients(Condition):
     def implies(self, other: Condition) -> bool:
         return isinstance(other, MaxRecipients) and self.max <= other.max
 
+    def widened(self, context: Context) -> Condition:
+        return self.model_copy(update={"max": max(self.max, len(context.receivers))})
+
     def evaluate(self, context: Context) -> Check:
         count = len(context.receivers)
         if not count:

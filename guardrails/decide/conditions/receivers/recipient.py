@@ -57,6 +57,12 @@ class Recipient(OpeningCondition):
     def admits(self, relations: Set[Relation]) -> bool:
         return self.knows(relations) or self.novel == "ask"
 
+    def widened(self, context: Context) -> Condition | None:
+        """Listed receivers too: then it is for an operator to list them, one by one."""
+        if "listed" in self.relation:
+            return None
+        return self.model_copy(update={"relation": (*self.relation, "listed")})
+
     def evaluate(self, context: Context) -> Check:
         if not context.sources:
             return self.check(False, "It is not known where anything comes from.")

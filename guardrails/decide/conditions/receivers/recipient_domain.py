@@ -29,6 +29,10 @@ class RecipientDomain(Condition):
     def implies(self, other: Condition) -> bool:
         return isinstance(other, RecipientDomain) and set(self.domains) <= set(other.domains)
 
+    def widened(self, context: Context) -> Condition:
+        found = dict.fromkeys([*self.domains, *map(targets.domain_of, context.receivers)])
+        return self.model_copy(update={"domains": tuple(found)})
+
     def evaluate(self, context: Context) -> Check:
         outside = [
             receiver

@@ -47,6 +47,12 @@ class Sender(Condition):
     def lists(self, address: str) -> bool:
         return address in self.addresses or targets.domain_of(address) in self.domains
 
+    def widened(self, context: Context) -> Condition | None:
+        sender = context.facts.sender
+        if sender is None:
+            return None
+        return self.model_copy(update={"addresses": (*self.addresses, sender)})
+
     def evaluate(self, context: Context) -> Check:
         sender = context.facts.sender
         if sender is None:

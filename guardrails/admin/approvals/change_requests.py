@@ -1,0 +1,185 @@
+"""What users ask operators to permit: the list, and the page on which one is decided."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, When
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from audit.ledger.selectors import recorded
+from audit.ledger.timeline import moment
+from guardrails.admin.base import ActionRowAdmin
+from guardrails.admin.policies.file_page import may_apply
+from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
+from guardrails.approve import change_requests
+from guardrails.approve.change_request_rows import in_a_sentence
+from guardrails.approve.requested_change import Proposal
+from guardrails.facts.text import visible
+from guardrails.models import ChangeRequest
+from guardrails.policies import beyond, simulation
+from guardrails.policies.why import why
+from integrations.web.admin_pages import RowPage, operator
+
+COLOURS = {"Waiting": "info", "Approved": "success", "Declined": "warning"}
+State = ChangeRequest.State
+
+
+@admin.register(ChangeRequest)
+class ChangeRequestAdmin(RowPage, ActionRowAdmin):
+    """What waits comes first, the longest wait on top. Nothing can be edited; people decide."""
+
+    list_display = (
+        "since",
+        "headline",
+        "status",
+        "external_user_id",
+        "account",
+        "times_refused",
+        "first_refused",
+        "decided_by",
+    )
+    list_display_links = ("since", "headline")
+    list_filter = (
+        "state",
+        "action_type",
+        ("account", AutocompleteSelectFilter),
+        "organisation",
+    )
+    list_filter_submit = True
+    list_select_related = ("account",)
+    list_before_template = "guardrails/change_requests.html"
+    ordering = (
+        Case(When(state="open", then=0), default=1).asc(),
+        Case(When(state="open", then="created_at")).asc(),
+        "-created_at",
+    )
+    search_fields = ("id", "action_id", "external_user_id", "turn_id")
+    search_help_text = "The whole id of the request, the refused action, the user or the turn"
+    fields = ("account", "status", "since", "asked_by", "in_ledger")
+    readonly_fields = ("status", "since", "in_ledger")
+    change_form_outer_before_template = "guardrails/change_request.html"
+    buttons = ("approve", "decline")
+
+    @display(description="Asked", ordering="created_at")  # type: ignore[untyped-decorator]
+    def since(self, row: ChangeRequest) -> str:
+        return moment(row.created_at)
+
+    @display(description="Refused since", ordering="first_refused_at")  # type: ignore[untyped-decorator]
+    def first_refused(self, row: ChangeRequest) -> str:
+        return moment(row.first_refused_at)
+
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def status(self, row: ChangeRequest) -> str:
+        return row.get_state_display()
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        waiting = ChangeRequest.objects.filter(state=State.OPEN).count()
+        response: HttpResponse = super().changelist_view(
+            request, {**(extra_context or {}), "waiting": waiting}
+        )
+        return response
+
+    def row_context(self, request: HttpRequest, row: ChangeRequest) -> dict[str, Any]:
+        return (
+            _page(row)
+            | (_proposal(request, row) if row.state == State.OPEN else {})
+            | {"may_decide": may_decide(request), "may_approve": may_apply(request)}
+        )
+
+    def approve(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """The operator's yes: the policy changes by what they were shown."""
+        if not may_apply(request):
+            raise PermissionDenied
+        row = self._posted(request, key)
+        if isinstance(row, HttpResponse):
+            return row
+        try:
+            done = change_requests.approve(
+                row.id, digest=request.POST.get("digest", ""), by=operator(request)
+            )
+        except change_requests.Decided as error:
+            messages.warning(request, f"Nothing was changed. {error}")
+        except change_requests.Changed as error:
+            messages.warning(request, f"Nothing was changed. {error} Look at it again.")
+        else:
+            changed = "1 entry" if len(done) == 1 else f"{len(done)} entries"
+            messages.success(request, f"{changed} of the policy changed. The user hears of it.")
+        return redirect("admin:guardrails_changerequest_change", row.pk)
+
+    def decline(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """The operator's no, with a sentence for the user."""
+        row = self._posted(request, key)
+        if isinstance(row, HttpResponse):
+            return row
+        try:
+            change_requests.decline(
+                row.id, by=operator(request), answer=request.POST.get("answer", "")
+            )
+        except ValueError as error:
+            messages.error(request, str(error))
+        except change_requests.Decided as error:
+            messages.warning(request, f"Nothing was changed. {error}")
+        else:
+            messages.success(request, "Declined. The user reads your sentence.")
+        return redirect("admin:guardrails_changerequest_change", row.pk)
+
+    def _posted(self, request: HttpRequest, key: UUID) -> ChangeRequest | HttpResponse:
+        """The row that a form is about, or the answer that refuses it."""
+        if not may_decide(request):
+            raise PermissionDenied
+        row: ChangeRequest | None = self.get_object(request, str(key))
+        if row is None:
+            messages.error(request, "There is no such request.")
+            return redirect("admin:guardrails_changerequest_changelist")
+        return row
+
+
+def may_decide(request: HttpRequest) -> bool:
+    return bool(request.user.has_perm("guardrails.change_changerequest"))
+
+
+def _page(row: ChangeRequest) -> dict[str, Any]:
+    """What was refused and to whom; text of models and strangers with hidden characters shown."""
+    return {
+        "change_request": row,
+        "headline": visible(row.description),
+        "why": why(recorded(row.action_id)),
+        "is_open": row.state == State.OPEN,
+        "became": "" if row.state == State.OPEN else in_a_sentence(row),
+        "first_refused": moment(row.first_refused_at),
+        "changed": [visible(one) for one in row.differences],
+    }
+
+
+def _proposal(request: HttpRequest, row: ChangeRequest) -> dict[str, Any]:
+    """What would be approved, what else that permits, and what it would have changed."""
+    found = change_requests.load_proposal(row)
+    if not isinstance(found, Proposal):
+        return {"no_change": found.why}
+    refused, source = found.grounds.refused, row.account.source
+    replay = simulation.replay(
+        lambda policy: found.change.policy if policy.account_id == row.account_id else policy,
+        organisation_id=row.organisation_id,
+        account_id=row.account_id,
+        **chosen(request),
+    )
+    return {
+        "differences": found.differences,
+        "digest": found.digest,
+        "after": found.change.decision,
+        "beyond": beyond.describe_beyond(
+            refused.policy, found.change, action=refused.action, source=source
+        ),
+        "lasts": LASTS,
+        "kinds_of_past": OF,
+        "tried": chosen(request),
+        "replay": replay,
+        "groups": describe(replay)["groups"],
+    }
