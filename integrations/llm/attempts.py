@@ -38,8 +38,16 @@ def new_client(*, api_key: str, base_url: str | None) -> OpenAI:
         api_key=api_key,
         base_url=base_url,
         max_retries=0,
-        http_client=openai.DefaultHttpxClient(event_hooks={"response": [_bound]}),
+        http_client=_Connections(event_hooks={"response": [_bound]}),
     )
+
+
+class _Connections(openai.DefaultHttpxClient):
+    """Closed when nobody has it any more, as those are that the SDK makes itself."""
+
+    def __del__(self) -> None:
+        if not self.is_closed:
+            self.close()
 
 
 def tried(send: Callable[[Timeout], T], *, deadline: Deadline, tries: int) -> T:
