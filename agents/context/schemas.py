@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 # Words about words, what a model leaves out anyway, and limits that it hardly ever meets: one that
 # it does meet is named by the error.
@@ -14,6 +14,10 @@ SUPERFLUOUS = frozenset(
         *("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"),
     }
 )
+
+UNSAID = "unsaid"
+# An argument that is understood, and that no model needs to know of: `Field(json_schema_extra=…)`.
+QUIET: dict[str, JsonValue] = {UNSAID: True}
 
 
 @cache
@@ -34,8 +38,11 @@ def _lean(schema: Any) -> Any:
         if key in SUPERFLUOUS:
             continue
         # The keys below these are names of arguments, maybe one called title.
-        named = key in ("properties", "$defs") and isinstance(value, Mapping)
-        left[key] = {name: _lean(one) for name, one in value.items()} if named else _lean(value)
+        if key in ("properties", "$defs") and isinstance(value, Mapping):
+            said = {name: one for name, one in value.items() if not one.get(UNSAID)}
+            left[key] = {name: _lean(one) for name, one in said.items()}
+        else:
+            left[key] = _lean(value)
     return _with_fewer_choices(left)
 
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents.context.schemas import QUIET
+
 MAX_GOALS = 10
 MAX_STEPS = 40  # of all goals together
 RESULT_CHARS = 300
@@ -34,7 +36,7 @@ class NewStep(Value):
     id: NodeId
     description: Text
     tools_required: list[Annotated[str, Field(max_length=100)]] = Field(
-        default_factory=list, max_length=10
+        default_factory=list, max_length=10, json_schema_extra=QUIET
     )
     execution_strategy: Literal["parallel", "sequential"] = "sequential"
     depends_on: Ids = Field(default_factory=list, description="Ids of steps or goals before it.")
@@ -43,8 +45,8 @@ class NewStep(Value):
 class NewGoal(Value):
     id: NodeId
     description: Text
-    priority: Priority = "medium"
-    estimated_complexity: Complexity = "moderate"
+    priority: Priority = Field(default="medium", json_schema_extra=QUIET)
+    estimated_complexity: Complexity = Field(default="moderate", json_schema_extra=QUIET)
     depends_on: Ids = Field(default_factory=list, description="Ids of goals or steps before it.")
     steps: list[NewStep] = Field(min_length=1, max_length=MAX_STEPS)
 

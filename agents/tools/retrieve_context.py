@@ -16,6 +16,8 @@ from integrations.contracts import ContentType, Source
 from knowledge.contracts import FoundItem, SearchRequest, TimeFilter
 from knowledge.search import retrieval
 
+PASSAGES_CHARS = 3_000  # of one result
+PASSAGE_CHARS = 1_500
 LEFT_OUT = "Items that earlier results of this run have shown are left out here."
 
 
@@ -93,23 +95,28 @@ def number_items(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
 
 
 def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dict[str, Any]]:
-    """Items as a model is shown them, each with the number to cite it by."""
-    return [
-        {
-            "n": n,
-            **facts.describe(item, zone=context.person.time_zone),
-            "summary": item.summary,
-            "snippet": item.snippet,
-            "relevance": round(item.relevance, 2),
-        }
-        for n, item in zip(number_items(context, items), items, strict=True)
-    ]
+    """Items as a model is shown them, each with the number to cite it by. Of the best ones it reads
+    the passage that fits, so that it need not open each; of the others what they are about."""
+    described, room = [], PASSAGES_CHARS
+    for n, item in zip(number_items(context, items), items, strict=True):
+        passage = item.text[:PASSAGE_CHARS]
+        fits = len(passage) <= room
+        room -= len(passage) if fits else 0
+        described.append(
+            {
+                "n": n,
+                **facts.describe(item, zone=context.person.time_zone),
+                "summary": item.summary,
+                **({"text": passage} if fits else {"snippet": item.snippet}),
+            }
+        )
+    return described
 
 
 TOOL = Tool(
     name="retrieve_context",
-    description="Search the user's mail, documents, calendar and issues by topic. Read what you "
-    "answer from with open_item.",
+    description="Search the user's mail, documents, calendar and issues by topic. `text` is the "
+    "passage that fits best; the whole item is read with open_item.",
     arguments=RetrieveContext,
     run=run,
 )

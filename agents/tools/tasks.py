@@ -10,15 +10,16 @@ from agents.context.prompts import TASK_EXTRACTION
 from agents.contracts import ErrorCode, ToolResult, failure
 from agents.tools import forms
 from agents.tools.acting import act, describe_result
-from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.retrieve_context import describe_items
+from agents.tools.base import Arguments, ItemId, Tool, ToolContext
+from agents.tools.open_item import no_such_item
+from agents.tools.retrieve_context import describe_items, number_items
 from integrations.llm import llm
 from integrations.registry import writable
 from knowledge.contracts import SearchRequest
 from knowledge.search import retrieval
 
 MAX_TASKS = 20
-MAX_SOURCE = 20_000
+MAX_SOURCE = 20_000  # characters
 
 
 class Task(Arguments):
@@ -30,14 +31,20 @@ class Task(Arguments):
 
 
 class ExtractTasks(Arguments):
-    source_text: str = Field(min_length=1, max_length=MAX_SOURCE)
-    project_key: str | None = Field(default=None, max_length=32)
+    item_id: ItemId
 
 
 def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
+    """The tasks in an item that the agent has not read: a model of its own reads it here, so that
+    the text is read once."""
+    name = arguments.item_id
+    accounts = [account.id for account in context.person.accounts]
+    item = retrieval.find_items([name], account_ids=accounts, chars=MAX_SOURCE + 1).get(name)
+    if item is None:
+        return no_such_item(name)
     answer = llm.complete_json(
         system=TASK_EXTRACTION,
-        user=arguments.source_text,
+        user=item.text[:MAX_SOURCE],
         payer=context.payer,
         purpose="extract_tasks",
         max_tokens=4000,
@@ -52,7 +59,18 @@ def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
             tasks.append(Task.model_validate(entry).model_dump(exclude_none=True))
         except ValidationError:
             continue  # one entry in a wrong form does not lose the others
-    return ToolResult(success=True, data={"tasks": tasks}, untrusted=True)
+    [n] = number_items(context, [item])
+    return ToolResult(
+        success=True,
+        data={
+            "n": n,
+            "id": str(item.id),
+            "title": item.title,
+            "tasks": tasks,
+            "whole": len(item.text) <= MAX_SOURCE,
+        },
+        untrusted=True,
+    )
 
 
 class FindRelatedTasks(Arguments):
@@ -115,7 +133,8 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
 
 EXTRACT_TASKS = Tool(
     name="extract_tasks",
-    description="Extract actionable tasks from a text.",
+    description="List the tasks in one long item that you have not read. Where you have its text, "
+    "list them yourself.",
     arguments=ExtractTasks,
     run=extract,
 )

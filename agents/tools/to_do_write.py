@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from agents.context.schemas import QUIET
 from agents.contracts import ToolResult, failure
 from agents.plans import plans, rendering, store
 from agents.plans.plans import (
@@ -30,9 +31,9 @@ class ToDoWrite(Arguments):
     )
     description: str | None = Field(default=None, min_length=1, max_length=200)
     status: StepStatus | None = None
-    priority: Priority | None = None
-    estimated_complexity: Complexity | None = None
-    depends_on: Ids | None = None
+    priority: Priority | None = Field(default=None, json_schema_extra=QUIET)
+    estimated_complexity: Complexity | None = Field(default=None, json_schema_extra=QUIET)
+    depends_on: Ids | None = Field(default=None, json_schema_extra=QUIET)
     goal_id: str = Field(default="", max_length=40)
     goal: NewGoal | None = Field(default=None)
     step: NewStep | None = Field(default=None)

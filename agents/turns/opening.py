@@ -56,6 +56,7 @@ def start_turn(
                 organisation_id, external_user_id, conversation_id, message
             )
             question = _open_question(conversation)
+            answers = question is not None and bool(message)
             turn = Turn.objects.create(
                 organisation_id=organisation_id,
                 external_user_id=external_user_id,
@@ -64,8 +65,9 @@ def start_turn(
                 principal=principal,
                 lease_expires_at=timezone.now() if queued else leases.lease_end(),
                 decisions=[dict(decision) for decision in decisions],
+                # The request goes on, with what was found before the question.
+                context=question.turn.context if question and answers else [],
             )
-            answers = question is not None and bool(message)
             Message.objects.create(
                 conversation=conversation,
                 turn=turn,
@@ -115,4 +117,5 @@ def _open_question(conversation: Conversation) -> ToolCall | None:
     last = Turn.objects.filter(conversation=conversation).order_by("-created_at", "-id").first()
     if last is None or last.ending != Turn.Ending.QUESTION:
         return None
-    return last.calls.filter(name=ASK_USER, result__isnull=True).first()
+    calls = last.calls.select_related("turn")
+    return calls.filter(name=ASK_USER, result__isnull=True).first()

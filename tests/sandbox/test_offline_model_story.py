@@ -1,5 +1,9 @@
 """“Create Jira tasks from John's proposal email”, word for word, and its neighbours."""
 
+import json
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from openai import OpenAI
 
@@ -7,15 +11,15 @@ from tests.sandbox.dialogue import (
     Dialogue,
     Json,
     decision,
+    execution,
     function,
     refusal,
     success,
 )
 
-TOOLS = (
-    *("retrieve_context", "delegate_to_specialist", "ask_user"),
-    function("create_jira_task", project_key=["PROJ"]),
-)
+READING = ("retrieve_context", "open_item", "ask_user", "execute_action")
+TOOLS = (*READING, function("create_jira_task", project_key=["PROJ"]))
+PROPOSAL = "Hi Maya,\n1. Setup CI/CD - Test every change.\n2. User Auth\n\nThanks,\nJohn"
 SYSTEM = "You are Remit's orchestrator.\nProse."
 REQUEST = "Create Jira tasks from John's proposal email"
 
@@ -29,7 +33,6 @@ def mail(number: int, name: str, address: str, title: str) -> Json:
         "title": title,
         "summary": "A summary.",
         "from": {"name": name, "address": address},
-        "relevance": 1 / number,
         "date": "2026-11-17T09:14:00+01:00",
     }
 
@@ -51,16 +54,23 @@ def two_johns() -> Json:
     return success(found=len(items), items=items, entities_found=people)
 
 
-def only_smith() -> Json:
-    items = [mail(4, "John Smith", "john@company.com", "Proposal: customer portal")]
+def only_smith(**fields: Any) -> Json:
+    proposal = mail(4, "John Smith", "john@company.com", "Proposal: customer portal")
     people = [person("John Smith", "john@company.com", 5)]
-    return success(found=1, items=items, entities_found=people)
+    return success(found=1, items=[proposal | fields], entities_found=people)
 
 
-def pending(count: int) -> Json:
-    actions = [{"id": f"act_{n}", "type": "create_jira_task"} for n in range(count)]
-    said = "Prepared 1 task." if count == 1 else f"Prepared {count} tasks."
-    return success(specialist="task", result=said, pending_actions=actions)
+def opened(text: str = PROPOSAL) -> Json:
+    return success(n=1, id="item-4", text=text)
+
+
+def created(summary: str) -> Json:
+    return success(status="pending_confirmation", action={"description": f"Create: {summary}"})
+
+
+def creating(summary: str, **fields: Any) -> tuple[str, Json]:
+    task = {"project_key": "PROJ", "summary": summary, "description": "", "type": "task"}
+    return execution("create_jira_task", task | {"priority": "medium"} | fields)
 
 
 def asked_which_john(client: OpenAI) -> Dialogue:
@@ -72,19 +82,21 @@ def asked_which_john(client: OpenAI) -> Dialogue:
     return dialogue
 
 
-def delegated(client: OpenAI) -> Dialogue:
-    dialogue = Dialogue(client, system=SYSTEM, tools=TOOLS)
+def read(client: OpenAI, text: str = PROPOSAL, tools: Sequence[str | Json] = TOOLS) -> Dialogue:
+    """A dialogue whose mail is found and opened."""
+    dialogue = Dialogue(client, system=SYSTEM, tools=tools)
     dialogue.user(REQUEST)
     dialogue.answers()
     dialogue.returns(only_smith())
-    dialogue.answers()
+    assert dialogue.calls() == [("open_item", {"item_id": "item-4"})]
+    dialogue.returns(opened(text))
     return dialogue
 
 
 def test_the_story_word_for_word(client: OpenAI) -> None:
     dialogue = Dialogue(client, system=SYSTEM, tools=TOOLS)
     dialogue.user(REQUEST)
-    search = {"query": "proposal", "entity_filter": "John", "sources": ["gmail"], "limit": 20}
+    search = {"query": "proposal", "entity_filter": "John", "sources": ["gmail"], "limit": 12}
     assert dialogue.calls() == [("retrieve_context", search)]
 
     dialogue.returns(two_johns())
@@ -102,19 +114,16 @@ def test_the_story_word_for_word(client: OpenAI) -> None:
     )
 
     dialogue.returns(success(answer="John Smith"))
-    assert dialogue.calls() == [("retrieve_context", search | {"entity_filter": "John Smith"})]
+    assert dialogue.calls() == [("open_item", {"item_id": "item-4"})]
 
-    dialogue.returns(only_smith())
-    task = {
-        "specialist": "task",
-        "task": "Extract the tasks from John Smith's proposal email "
-        "and prepare them in project PROJ.",
-        "context_ids": ["item-4"],
-    }
-    assert dialogue.calls() == [("delegate_to_specialist", task)]
+    dialogue.returns(opened())
+    assert dialogue.calls() == [
+        creating("Setup CI/CD", description="Test every change."),
+        creating("User Auth"),
+    ]
 
-    dialogue.returns(pending(3))
-    assert dialogue.says() == ("I found John Smith's proposal email. I've extracted 3 tasks:")
+    dialogue.returns(created("Setup CI/CD"), created("User Auth"))
+    assert dialogue.says() == ("I found John Smith's proposal email. I've extracted 2 tasks:")
 
     dialogue.user("")
     dialogue.decided(
@@ -148,18 +157,20 @@ def test_the_person_and_the_topic_are_read_from_the_request(
     assert (arguments["query"], arguments["entity_filter"]) == (query, person_asked)
 
 
-def test_one_person_of_that_name_needs_no_question(client: OpenAI) -> None:
-    dialogue = delegated(client)
-    assert dialogue.messages[-1]["tool_calls"][0]["function"]["name"] == "delegate_to_specialist"
+def test_a_mail_whose_text_was_found_is_not_opened(client: OpenAI) -> None:
+    dialogue = Dialogue(client, system=SYSTEM, tools=TOOLS)
+    dialogue.user(REQUEST)
+    dialogue.answers()
+    dialogue.returns(only_smith(text="1. User Auth"))
+    assert dialogue.calls() == [creating("User Auth")]
 
 
-def test_the_project_named_by_the_user_is_passed_on(client: OpenAI) -> None:
+def test_the_project_named_by_the_user_is_taken(client: OpenAI) -> None:
     dialogue = Dialogue(client, system=SYSTEM, tools=TOOLS)
     dialogue.user("Create tasks in OPS from John's proposal email")
     dialogue.answers()
-    dialogue.returns(only_smith())
-    [(_, arguments)] = dialogue.calls()
-    assert arguments["task"].endswith("prepare them in project OPS.")
+    dialogue.returns(only_smith(text="1. User Auth"))
+    assert dialogue.calls() == [creating("User Auth", project_key="OPS")]
 
 
 def test_nobody_of_that_name_is_said(client: OpenAI) -> None:
@@ -193,8 +204,7 @@ def test_a_failed_search_is_said_with_its_reason(client: OpenAI) -> None:
 def test_the_other_john_can_be_meant_in_many_ways(client: OpenAI, answer: str) -> None:
     dialogue = asked_which_john(client)
     dialogue.returns(success(answer=answer))
-    [(name, arguments)] = dialogue.calls()
-    assert (name, arguments["entity_filter"]) == ("retrieve_context", "John Doe")
+    assert dialogue.calls() == [("open_item", {"item_id": "item-1"})]
 
 
 @pytest.mark.parametrize("answer", ["John", "", "Anna", "3", "both"])
@@ -210,41 +220,62 @@ def test_an_answer_repeated_as_a_message_is_no_new_request(client: OpenAI) -> No
     dialogue = asked_which_john(client)
     dialogue.returns(success(answer="John Smith"))
     dialogue.user("John Smith")
+    assert dialogue.calls() == [("open_item", {"item_id": "item-4"})]
+
+
+def test_who_wrote_none_of_the_mails_found_is_searched_again(client: OpenAI) -> None:
+    dialogue = asked_which_john(client)
+    found = dialogue.messages[-2]
+    assert found["role"] == "tool"
+    found["content"] = json.dumps(
+        success(found=0, items=[], entities_found=two_johns()["data"]["entities_found"])
+    )
+    dialogue.returns(success(answer="John Smith"))
     [(name, arguments)] = dialogue.calls()
     assert (name, arguments["entity_filter"]) == ("retrieve_context", "John Smith")
+    dialogue.returns(success(found=0, items=[], entities_found=[]))
+    assert dialogue.says() == "I found no proposal email from John Smith."
 
 
 def test_a_new_request_after_the_story_starts_afresh(client: OpenAI) -> None:
-    dialogue = delegated(client)
-    dialogue.returns(pending(1))
+    dialogue = read(client, "1. User Auth")
+    dialogue.answers()
+    dialogue.returns(created("User Auth"))
     assert dialogue.says().endswith("I've extracted 1 task:")
     dialogue.user(REQUEST.replace("John", "Omar"))
     [(name, arguments)] = dialogue.calls()
     assert (name, arguments["entity_filter"]) == ("retrieve_context", "Omar")
 
 
-def test_a_specialist_that_fails_is_said_plainly(client: OpenAI) -> None:
-    dialogue = delegated(client)
-    dialogue.returns(refusal("No issues may be created here."))
-    assert dialogue.says() == (
-        "I found John Smith's proposal email, but could not prepare tasks from it. "
-        "No issues may be created here."
-    )
-
-
 def test_a_mail_without_tasks_is_said_plainly(client: OpenAI) -> None:
-    dialogue = delegated(client)
-    result = success(specialist="task", result="I found no tasks in the text.", pending_actions=[])
-    dialogue.returns(result)
-    assert dialogue.says() == ("I found John Smith's proposal email. I found no tasks in the text.")
-
-
-def test_what_the_specialist_was_refused_is_passed_on(client: OpenAI) -> None:
-    dialogue = delegated(client)
-    said = "Prepared 2 tasks. 1 task refused: The project is closed."
-    result = pending(2)
-    result["data"]["result"] = said
-    dialogue.returns(result)
-    assert dialogue.says() == (
-        f"I found John Smith's proposal email. I've extracted 2 tasks:\n{said}"
+    assert read(client, "Hello").says() == (
+        "I found John Smith's proposal email, but no tasks in it."
     )
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        (
+            [refusal("The project is closed.")] * 2,
+            ", but could not create tasks from it. The project is closed.",
+        ),
+        (
+            [created("Setup CI/CD"), refusal("The project is closed.")],
+            ". I've extracted 1 task:\n1 task refused: The project is closed.",
+        ),
+    ],
+)
+def test_what_was_refused_is_said_with_its_reason(
+    client: OpenAI, results: list[Json], said: str
+) -> None:
+    dialogue = read(client)
+    dialogue.answers()
+    dialogue.returns(*results)
+    assert dialogue.says() == f"I found John Smith's proposal email{said}"
+
+
+def test_tasks_that_no_tool_creates_are_asked_for_by_name(client: OpenAI) -> None:
+    [(name, arguments), _] = read(client, tools=READING).calls()
+    assert (name, arguments["action_type"]) == ("execute_action", "create_jira_task")
+    assert arguments["params"]["summary"] == "Setup CI/CD"

@@ -3,14 +3,12 @@
 import html
 import json
 
-import pytest
 from openai import OpenAI
 
 from tests.sandbox.dialogue import (
     MODEL,
     Dialogue,
     Json,
-    refusal,
     success,
 )
 
@@ -38,19 +36,13 @@ def test_the_specialists_part_of_the_story(client: OpenAI) -> None:
     )
     [(name, arguments)] = specialist.calls()
     assert (name, arguments) == (
-        "extract_tasks",
-        {"source_text": PROPOSAL.strip(), "project_key": "PROJ"},
+        "prepare_task_creation",
+        {"tasks": extracted(client, PROPOSAL), "project_key": "PROJ"},
     )
-
-    tasks = extracted(client, arguments["source_text"])
-    assert [task["summary"] for task in tasks] == [
+    assert [task["summary"] for task in arguments["tasks"]] == [
         "Setup CI/CD",
         "User Auth",
         "Payment Integration",
-    ]
-    specialist.returns(success(tasks=tasks))
-    assert specialist.calls() == [
-        ("prepare_task_creation", {"tasks": tasks, "project_key": "PROJ"})
     ]
 
     specialist.returns(success(prepared=3, actions=[], refused=[]))
@@ -74,27 +66,16 @@ def test_the_prepared_tasks_are_reported_with_refusals(client: OpenAI) -> None:
     specialist = Dialogue(client, system="You are Remit's task specialist.", tools=SPECIALIST_TOOLS)
     specialist.user('Task: x\n\nAvailable context:\n<untrusted id="1">\n1. A - b\n</untrusted>')
     specialist.answers()
-    specialist.returns(success(tasks=[{"summary": "A", "description": "b", "type": "task"}]))
-    specialist.answers()
     actions = [{"id": "1", "type": "create_jira_task", "description": "A", "status": "executed"}]
     refused = [{"message": "The project is closed."}]
     specialist.returns(success(prepared=1, actions=actions, refused=refused))
     assert specialist.says() == "Created 1 task. 1 task refused: The project is closed."
 
 
-@pytest.mark.parametrize(
-    ("outcome", "text"),
-    [
-        (success(tasks=[]), "I found no tasks in the text."),
-        (refusal("Too long."), "I could not extract tasks. Too long."),
-    ],
-)
-def test_without_tasks_nothing_is_prepared(client: OpenAI, outcome: Json, text: str) -> None:
+def test_without_tasks_nothing_is_prepared(client: OpenAI) -> None:
     specialist = Dialogue(client, system="You are Remit's task specialist.", tools=SPECIALIST_TOOLS)
     specialist.user('Task: x\n\nAvailable context:\n<untrusted id="1">\nHello\n</untrusted>')
-    specialist.answers()
-    specialist.returns(outcome)
-    assert specialist.says() == text
+    assert specialist.says() == "I found no tasks in the text."
 
 
 def test_without_context_nothing_is_extracted(client: OpenAI) -> None:

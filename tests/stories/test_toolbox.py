@@ -18,7 +18,7 @@ from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.models import ServiceToken
 from knowledge.models import Item
 from knowledge.search import agenda
-from tests.model_server import Message, ScriptedModel, calls
+from tests.model_server import Message, Script, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted
 
@@ -32,8 +32,10 @@ Chat = Callable[..., tuple[dict[str, Any], ScriptedModel]]
 def chat(office: Office) -> Chat:
     token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
 
-    def ask(*steps: Message, user: str = "maya") -> tuple[dict[str, Any], ScriptedModel]:
-        with scripted({ORCHESTRATOR: [*steps, "Done."]}) as model:
+    def ask(
+        *steps: Message, user: str = "maya", also: Script | None = None
+    ) -> tuple[dict[str, Any], ScriptedModel]:
+        with scripted({ORCHESTRATOR: [*steps, "Done."], **(also or {})}) as model:
             answer = httpx.post(
                 f"{office.origin}/api/v1/chat",
                 json={"user_id": user, "message": "Look into it."},
@@ -188,6 +190,47 @@ def test_the_agent_knows_whom_it_works_for_and_what_time_it_is(office: Office, c
     assert {json.dumps([one["messages"][0], one["tools"]]) for one in others} == {
         json.dumps([first["messages"][0], first["tools"]])
     }
+
+
+def test_a_specialist_has_a_long_item_read_for_its_tasks_and_copies_no_text(
+    office: Office, chat: Chat
+) -> None:
+    office.sync("gdrive")
+    item = Item.objects.filter(source="gdrive").order_by("id")[0]
+    Item.objects.filter(id=item.id).update(text="1. Paint the hall.\n" + "x" * 20_000)
+    task = {"summary": "Paint the hall", "type": "task", "description": "", "labels": []}
+    _, model = chat(
+        calls(("delegate_to_specialist", {"specialist": "task", "task": "List the tasks."})),
+        also={
+            "You are Remit's task specialist.": [
+                calls(
+                    ("extract_tasks", {"item_id": item.source_id}),
+                    ("extract_tasks", {"item_id": "nothing"}),
+                    ("extract_tasks", {"source_text": "1. Paint the hall."}),
+                ),
+                "One task [1].",
+            ],
+            "You extract tasks.": [{"tasks": [task, {"summary": ""}, "x"]}],
+        },
+    )
+
+    done, *_ = model.chats("You are Remit's task specialist.")[1:]
+    read, unknown, copied = (
+        json.loads(one["content"]) for one in done["messages"] if one["role"] == "tool"
+    )
+    assert read["data"] == {
+        "n": 1,
+        "id": str(item.id),
+        "title": item.title,
+        "tasks": [task],
+        "whole": False,
+    }
+    assert read["untrusted"] is True
+    assert (unknown["error"]["code"], copied["error"]["code"]) == ("NOT_FOUND", "INVALID_INPUT")
+    (asked,) = model.chats("You extract tasks.")
+    assert len(asked["messages"][-1]["content"]) == 20_000
+    [result] = results(model)
+    assert result["data"]["result"] == "One task [1]."
 
 
 def act(action_type: str, params: object) -> tuple[str, dict[str, Any]]:

@@ -1,10 +1,11 @@
-"""“You are Remit's task specialist.”: extract from the given context, then prepare."""
+"""“You are Remit's task specialist.”: prepare the tasks in the given context."""
 
 import html
 import re
 
 from sandbox.offline_model.language import counted, quoted
 from sandbox.offline_model.rules.actions import first_project
+from sandbox.offline_model.rules.extractor import tasks_in
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -17,7 +18,6 @@ from sandbox.offline_model.transcript import (
 
 _BLOCK = re.compile(r"<untrusted\b[^>]*>\n?(.*?)</untrusted>", re.DOTALL)
 _PROJECT = re.compile(r"\bproject\s+([A-Z][A-Z0-9]{1,9})\b")
-_TASK_FIELDS = ("summary", "description", "type", "priority", "labels")
 
 
 def next_reply(transcript: Transcript) -> Reply:
@@ -25,23 +25,13 @@ def next_reply(transcript: Transcript) -> Reply:
     if prepared:
         return Reply(text=_outcome(prepared[-1]))
     project = _project(transcript)
-    extracted = transcript.results_of("extract_tasks")
-    if not extracted:
-        text = context_text(transcript.request)
-        if not text:
-            return Reply(text="I was given no text to extract tasks from.")
-        arguments: Json = {"source_text": text, "project_key": project}
-        return Reply(calls=(Call(name="extract_tasks", arguments=arguments),))
-    if not extracted[-1].success:
-        reason = quoted(extracted[-1].refusal, limit=400)
-        return Reply(text=f"I could not extract tasks. {reason}")
-    tasks = [
-        {field: task[field] for field in _TASK_FIELDS if task.get(field) is not None}
-        for task in as_objects(extracted[-1].data.get("tasks"))
-    ]
+    text = context_text(transcript.request)
+    if not text:
+        return Reply(text="I was given no text to extract tasks from.")
+    tasks = tasks_in(text)
     if not tasks:
         return Reply(text="I found no tasks in the text.")
-    arguments = {"tasks": tasks, "project_key": project}
+    arguments: Json = {"tasks": tasks, "project_key": project}
     return Reply(calls=(Call(name="prepare_task_creation", arguments=arguments),))
 
 

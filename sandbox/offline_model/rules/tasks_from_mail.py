@@ -1,11 +1,13 @@
-"""“Create Jira tasks from John's proposal email”: find the mail, ask which John, delegate."""
+"""“Create Jira tasks from John's proposal email”: find the mail, ask which John, create."""
 
 import re
 from dataclasses import dataclass
 
 from sandbox.offline_model.language import content_words, counted, quoted, words
 from sandbox.offline_model.rules import questions
-from sandbox.offline_model.rules.actions import first_project
+from sandbox.offline_model.rules.actions import act, by_name, first_project
+from sandbox.offline_model.rules.extractor import tasks_in
+from sandbox.offline_model.rules.outcomes import BY_NAME
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -17,7 +19,8 @@ from sandbox.offline_model.transcript import (
     as_text,
 )
 
-LIMIT = 20
+LIMIT = 12
+CREATING = ("create_jira_task", BY_NAME)
 MOST_PEOPLE = 6
 _ASKED = re.compile(
     r"(?:create|make|add|open|file|extract|prepare)\b.{0,40}?\b(?:tasks?|issues?|tickets?)\b"
@@ -75,9 +78,9 @@ def wish_in(request: str) -> Wish | None:
 
 
 def next_reply(transcript: Transcript, wish: Wish) -> Reply:
-    delegated = transcript.results_of("delegate_to_specialist")
-    if delegated:
-        return _finished(transcript, wish, delegated[-1])
+    created = transcript.results_of(*CREATING)
+    if created:
+        return _finished(transcript, wish, created)
     found = transcript.results_of("retrieve_context")
     if not found:
         return _retrieve(wish, wish.person)
@@ -91,7 +94,7 @@ def next_reply(transcript: Transcript, wish: Wish) -> Reply:
         return _nothing_from(wish, wish.person)
     if len(people) > 1:
         return _ask_which(wish, people)
-    return _delegate(wish, people[0], found[-1], transcript)
+    return _create(transcript, wish, people[0])
 
 
 def people_called(name: str, found: Result) -> tuple[Person, ...]:
@@ -180,42 +183,58 @@ def _after_answer(transcript: Transcript, wish: Wish, asked: Result) -> Reply:
             text=f"I could not tell which {wish.person} you mean. "
             "Please ask again with the full name or the address."
         )
+    return _create(transcript, wish, _person(option))
+
+
+def _person(option: str) -> Person:
     name, _, rest = option.partition(" (")
-    address = rest.partition(")")[0]
-    found = transcript.results_of("retrieve_context")
-    if len(found) == 1:
-        return _retrieve(wish, name)
-    person = Person(name=name, address=address, mails=0)
-    return _delegate(wish, person, found[-1], transcript)
+    return Person(name=name, address=rest.partition(")")[0], mails=0)
 
 
-def _delegate(wish: Wish, person: Person, found: Result, transcript: Transcript) -> Reply:
-    mail = _best_mail(wish, person, found)
-    if mail is None:
-        return _nothing_from(wish, person.name)
+def _create(transcript: Transcript, wish: Wish, person: Person) -> Reply:
+    """One call for each task in the person's mail, which is searched and opened first where it
+    has not been."""
+    searches = transcript.results_of("retrieve_context")
+    mails = [mail for found in searches if (mail := _best_mail(wish, person, found))]
+    if not mails:
+        return (
+            _retrieve(wish, person.name) if len(searches) == 1 else _nothing_from(wish, person.name)
+        )
+    text = _text(transcript, mails[-1])
+    if text is None:
+        arguments: Json = {"item_id": as_text(mails[-1].get("id"))}
+        return Reply(calls=(Call(name="open_item", arguments=arguments),))
+    tasks = tasks_in(text)
+    if not tasks:
+        return Reply(text=f"I found {wish.mail_of(person.name)}, but no tasks in it.")
     project = wish.project or first_project(transcript)
-    arguments: Json = {
-        "specialist": "task",
-        "task": f"Extract the tasks from {wish.mail_of(person.name)} "
-        f"and prepare them in project {project}.",
-        "context_ids": [as_text(mail.get("id"))],
-    }
-    return Reply(calls=(Call(name="delegate_to_specialist", arguments=arguments),))
+    calls = (act("create_jira_task", {"project_key": project, **task}) for task in tasks)
+    return Reply(calls=tuple(by_name(call, transcript) for call in calls))
 
 
-def _finished(transcript: Transcript, wish: Wish, delegated: Result) -> Reply:
-    asked = as_text(delegated.call.arguments.get("task"))
-    about = asked.removeprefix("Extract the tasks from ").rpartition(" and prepare them")[0]
-    if not delegated.success:
-        reason = quoted(delegated.refusal, limit=400)
-        return Reply(text=f"I found {about}, but could not prepare tasks from it. {reason}")
-    prepared = len(as_objects(delegated.data.get("pending_actions")))
-    said = as_text(delegated.data.get("result")).strip()
-    if not prepared:
-        return Reply(text=f"I found {about}. {said}".strip())
-    text = f"I found {about}. I've extracted {counted(prepared, 'task')}:"
-    usual = f"Prepared {counted(prepared, 'task')}."
-    return Reply(text=text if said in ("", usual) else f"{text}\n{said}")
+def _text(transcript: Transcript, mail: Json) -> str | None:
+    """What a mail says: as it was opened, else as it was found; None where neither tells."""
+    for opened in transcript.results_of("open_item"):
+        if opened.call.arguments.get("item_id") == mail.get("id"):
+            return as_text(opened.data.get("text"))
+    return as_text(mail.get("text")) or None
+
+
+def _finished(transcript: Transcript, wish: Wish, created: tuple[Result, ...]) -> Reply:
+    asked = transcript.results_of("ask_user")
+    options = asked[-1].call.arguments.get("options") if asked else None
+    names = [as_text(one) for one in options] if isinstance(options, list) else []
+    option = chosen(as_text(asked[-1].data.get("answer")), names) if asked else None
+    people = people_called(wish.person, transcript.results_of("retrieve_context")[-1])
+    name = _person(option).name if option else people[0].name if people else wish.person
+    about = wish.mail_of(name)
+    good = [result for result in created if result.success]
+    refusals = sorted({quoted(one.refusal, limit=400) for one in created if not one.success})
+    if not good:
+        return Reply(text=f"I found {about}, but could not create tasks from it. {refusals[0]}")
+    said = f"I found {about}. I've extracted {counted(len(good), 'task')}:"
+    refused = f"{counted(len(created) - len(good), 'task')} refused: {' '.join(refusals)}"
+    return Reply(text=f"{said}\n{refused}" if refusals else said)
 
 
 def _nothing_from(wish: Wish, name: str) -> Reply:

@@ -1,12 +1,13 @@
 """Schemas as a model is shown them take the same as those of the arguments themselves."""
 
+from datetime import date, datetime
 from typing import Annotated, Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic import BaseModel, Field
 
-from agents.context.schemas import describe_arguments
+from agents.context.schemas import QUIET, describe_arguments
 from agents.turns.roster import AGENTS
 from guardrails.actions.registry import ACTIONS
 
@@ -19,6 +20,8 @@ class Odd(BaseModel):
     title: Annotated[str, Field(max_length=9, pattern="n")] = "none"
     default: int | None = None
     either: int | str | None = None
+    when: datetime | date | None = None
+    quiet: int = Field(default=0, json_schema_extra=QUIET)
 
 
 def test_words_about_words_are_left_out_and_arguments_of_their_names_stay() -> None:
@@ -27,6 +30,7 @@ def test_words_about_words_are_left_out_and_arguments_of_their_names_stay() -> N
             "title": {"type": "string"},
             "default": {"type": "integer"},
             "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "when": {"type": "string", "format": "date-time"},
         },
         "type": "object",
     }
@@ -38,6 +42,7 @@ def test_every_schema_is_one_and_names_the_same_arguments(name: str) -> None:
     lean = describe_arguments(MODELS[name])
 
     Draft202012Validator.check_schema(lean)
-    assert set(lean.get("properties", {})) == set(whole.get("properties", {}))
+    loud = {one for one, said in whole.get("properties", {}).items() if not said.get("unsaid")}
+    assert set(lean.get("properties", {})) == loud
     assert lean.get("required") == whole.get("required")
     assert len(str(lean)) <= len(str(whole))
