@@ -19,8 +19,9 @@ NOTHING = Spent()
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Each ends the run with an answer, never with an exception. Steps are the run's own; the
-    others are the whole turn's, shared with its specialists. `max_cost` is in US dollars; no
-    tokens and no money (0) mean no such limit."""
+    others are the whole turn's, shared with its specialists: those that work side by side may
+    together go over by what each asks for in one step. `max_cost` is in US dollars; no tokens and
+    no money (0) mean no such limit."""
 
     max_steps: int
     max_tool_calls: int

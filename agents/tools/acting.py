@@ -50,18 +50,18 @@ def act(
     account_id: UUID | None = None,
 ) -> ActionResult:
     """Hand one action request to the guardrails and keep what came of it."""
-    result = executor.execute(
-        _request(
-            context,
-            action_type,
-            params,
-            action_id=context.action_id(number),
-            tighten=tighten,
-            reason=reason,
-            account_id=account_id,
-        )
+    request = _request(
+        context,
+        action_type,
+        params,
+        action_id=context.action_id(number),
+        tighten=tighten,
+        reason=reason,
+        account_id=account_id,
     )
-    journal.add_action(context.lease, describe_result(result))
+    with context.acting:
+        result = executor.execute(request)
+        journal.add_action(context.lease, describe_result(result))
     return result
 
 

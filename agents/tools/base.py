@@ -5,7 +5,8 @@ Schemas are built once from the arguments' types; unknown arguments are refused.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
@@ -54,6 +55,8 @@ class ToolContext:
     observed: frozenset[UUID] = frozenset()  # items that this run has been shown
     agent_version: str = ""  # agents.turns.roster.Agent.version
     skill: str = ""  # the one that this run loaded last, name@version
+    # Held while an action is carried out: by one at a time of the agents that work side by side.
+    acting: AbstractContextManager[object] = field(default_factory=nullcontext)
 
     @property
     def payer(self) -> Payer:
@@ -71,7 +74,8 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class Tool(Generic[A]):
-    """`acts` says that it may change something outside: such calls run one after another.
+    """`acts` says that it may change something outside: such calls run one after another, but for
+    those that are next to each other and `delegate`, each to an agent of its own.
     `repeats` says that each call that succeeds is work done, so many of them are no loop.
     `aside` names arguments that make no other call of it: words about it, not what it does. A
     model is not shown one that is not `offered`, and may call it all the same. `form` is the JSON
@@ -82,6 +86,7 @@ class Tool(Generic[A]):
     arguments: type[A]
     run: Callable[[ToolContext, A], ToolResult]
     acts: bool = False
+    delegates: bool = False
     repeats: bool = False
     timeout_seconds: float | None = None  # of a tool that only reads; None: the setting
     aside: frozenset[str] = frozenset()

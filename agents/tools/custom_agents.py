@@ -157,6 +157,7 @@ RUN = Tool(
     arguments=RunPublicAgent,
     run=run_agent,
     acts=True,
+    delegates=True,
 )
 
 

@@ -46,6 +46,7 @@ TOOL = Tool(
     arguments=Delegate,
     run=run,
     acts=True,
+    delegates=True,
 )
 
 

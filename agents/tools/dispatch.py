@@ -3,10 +3,11 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache, partial
+from itertools import chain, groupby
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 from uuid import UUID
@@ -29,6 +30,7 @@ from integrations.llm.llm import BudgetExhausted
 
 log = logging.getLogger(__name__)
 LEAST_THREADS = 64
+AGENTS_AT_ONCE = 4  # of one step
 BROKE = "The tool broke. It is in the log."
 TOO_SLOW = failure("TIMEOUT", "The tool took too long.", recoverable=True)
 UNRECORDED = "The ledger cannot be written now, and nothing is done that it does not record."
@@ -72,7 +74,8 @@ def run_calls(
 ) -> dict[UUID, CallRecord]:
     """Each call with its result, by id. `calls` are open ones of the last of the run's `steps`;
     at most so many are run.
-    Calls that only read run side by side; calls that act run in the order the model gave them.
+    Calls that only read run side by side; calls that act run in the order the model gave them, and
+    those next to each other that hand work to agents run side by side, AGENTS_AT_ONCE of them.
     One that fails, or that a hook refuses, does not lose the others. Nobody waits for a call that
     reads longer than its time or than the turn's; one that acts is never left half-way: what it
     waits for has a time-out of its own.
@@ -117,10 +120,9 @@ def run_calls(
         finished[call.id] = _finish(contexts[call.id].lease, call, done)
 
     finished: dict[UUID, CallRecord] = {}
-    for call, done in _side_by_side(reading, telemetry.carried(one), contexts):
+    side_by_side = _side_by_side(reading, telemetry.carried(one), contexts)
+    for call, done in chain(side_by_side, _in_order(writing, one, tools)):
         finish(call, done)
-    for call in writing:
-        finish(call, one(call))
     return finished
 
 
@@ -156,6 +158,36 @@ def _side_by_side(
             yield call, Done(TOO_SLOW, int((time.monotonic() - started) * 1000))
             if not future.cancel():
                 future.add_done_callback(partial(_note_late, contexts[call.id].lease, call))
+
+
+def _in_order(
+    calls: Sequence[CallRecord],
+    one: Callable[[CallRecord], Done],
+    tools: Mapping[str, Tool[Arguments]],
+) -> Iterator[tuple[CallRecord, Done]]:
+    """Results of calls that act, one after another; of agents next to each other as they come."""
+    for delegates, group in groupby(calls, key=lambda call: tools[call.name].delegates):
+        together = list(group)
+        if delegates and len(together) > 1:
+            yield from _by_agents(together, telemetry.carried(one))
+        else:
+            yield from ((call, one(call)) for call in together)
+
+
+def _by_agents(
+    calls: Sequence[CallRecord], one: Callable[[CallRecord], Done]
+) -> Iterator[tuple[CallRecord, Done]]:
+    """Each call's result as it comes; none is given up. Their threads are not those of the tools:
+    an agent waits for tools of its own, and many agents would leave these no thread."""
+    pool = ThreadPoolExecutor(min(len(calls), AGENTS_AT_ONCE), thread_name_prefix="agents")
+    try:
+        running = {pool.submit(_in_thread, one, call): call for call in calls}
+        release_connections()
+        for future in as_completed(running):
+            yield running[future], future.result()
+            release_connections()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _seconds(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> float:

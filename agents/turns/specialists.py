@@ -1,5 +1,6 @@
 """Specialists and custom agents: agents of their own below one tool call, in the same turn."""
 
+import threading
 from collections.abc import Callable, Sequence
 
 from django.utils import timezone
@@ -26,7 +27,9 @@ def delegate_for(
 ) -> Delegate:
     """What a delegating tool calls: run an agent below the call and return its ending. It
     shares the turn's ledger, deadline, pending actions and limits of the person, and a custom
-    agent has the accounts of its sources alone: never more than its caller."""
+    agent has the accounts of its sources alone: never more than its caller. Several may run side
+    by side; one at a time of them acts."""
+    acting = threading.Lock()
 
     def delegate(name: str, task: str, blocks: Sequence[str], parent: CallRecord) -> Ending:
         agent, theirs = _agent(name, person)
@@ -58,6 +61,7 @@ def delegate_for(
                 call=call,
                 delegate=delegate,
                 deadline=deadline,
+                acting=acting,
             ),
             model=agent.model,
             steps=journal.load_steps([lease.turn_id]).get((lease.turn_id, parent.id), []),

@@ -4,12 +4,14 @@ A step is an SQL statement, a commit, or one side of a call over the network. Af
 kill the sweep takes the work up again, as it does every minute in the cluster.
 """
 
+import json
 import os
 import random
 import signal
 import socket
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -21,12 +23,16 @@ from django_q.models import OrmQ
 
 from agents import tasks
 from agents.models import Message, Turn
+from agents.turns import opening
 from audit.models import ExecutedAgentAction
 from guardrails.models import Approval
 from integrations.models import Delivery, ServiceToken
+from knowledge.models import Item
 from tests.crashing import Crashing, crashing
 from tests.long import times
+from tests.model_server import Reply, Script, calls
 from tests.office import Office, until
+from tests.stories.steps import scripted
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,6 +45,12 @@ STORY = ("Create Jira tasks from John's proposal email", "John Smith")
 
 @pytest.fixture
 def program(office: Office) -> Iterator[Crashing]:
+    with remit(office) as running:
+        yield running
+
+
+@contextmanager
+def remit(office: Office) -> Iterator[Crashing]:
     """Remit in processes of its own, on this test's database, sandbox and model."""
     database = connection.settings_dict
     place = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
@@ -201,6 +213,62 @@ def test_a_web_process_killed_at_any_step_of_a_chat_leaves_a_turn_that_is_finish
     assert_each_effect_happened_once_and_is_recorded(office)
     effects = [c for c in office.calls() if c["performed"] and not c["replayed"]]
     assert len(effects) == Approval.objects.count() == 3 * story.told
+
+
+def test_a_process_killed_while_two_agents_are_at_work_leaves_a_turn_that_is_finished_once(
+    office: Office,
+) -> None:
+    office.sync("gmail")
+    mails = list(Item.objects.filter(source="gmail", sender_address="john@company.com")[:2])
+    tasks = [{"specialist": "email", "task": f"Answer {mail.id}."} for mail in mails]
+
+    def is_over(body: dict[str, Any]) -> bool:
+        return any(message["role"] == "tool" for message in body["messages"])
+
+    def hand_over(body: dict[str, Any]) -> Reply:
+        both = calls(*(("delegate_to_specialist", task) for task in tasks))
+        return "Done." if is_over(body) else both
+
+    def answer(body: dict[str, Any]) -> Reply:
+        [mail] = [mail for mail in mails if str(mail.id) in json.dumps(body["messages"][1])]
+        return "Drafted." if is_over(body) else calls(("draft_reply", {"item_id": str(mail.id)}))
+
+    def start() -> Turn:
+        id = opening.start_turn(
+            organisation_id=office.organisation.id,
+            external_user_id="maya",
+            conversation_id=None,
+            message="Draft replies to both",
+            decisions=[],
+            principal="test",
+            queued=True,
+        )
+        return Turn.objects.get(id=id)
+
+    script: Script = {
+        "You are Remit's orchestrator.": hand_over,
+        "You are Remit's email specialist.": answer,
+        "You draft a reply.": lambda _: {"body": "Yes."},
+    }
+    with scripted(script), remit(office) as program:
+        turns = [start()]
+        steps = program.run("turn", id=str(turns[0].id))["passed"]
+        kills = 0
+        for step in range(random.randint(1, EVERY), steps + 1, EVERY):
+            turns.append(start())
+            kills += program.run("turn", id=str(turns[-1].id), kill_at=step)["killed"]
+        take_up_again(office)
+
+    assert kills >= 60 // EVERY
+    for turn in turns:
+        turn.refresh_from_db()
+        done = [(action["type"], action["status"]) for action in turn.actions]
+        assert (turn.ending, done) == ("reply", [("draft", "succeeded")] * 2)
+        handed = turn.calls.filter(name="delegate_to_specialist").order_by("position")
+        assert [(one.result or {})["data"]["result"] for one in handed] == ["Drafted."] * 2
+    assert_each_effect_happened_once_and_is_recorded(office)
+    effects = [c for c in office.calls() if c["performed"] and not c["replayed"]]
+    assert len(effects) == 2 * len(turns)
 
 
 class Story:

@@ -1,6 +1,7 @@
 """Specialists with their tools, on the office's mails and documents, with a scripted model."""
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from agents.models import Step, ToolCall
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.execute import executor
 from integrations.models import ModelCall, ServiceToken
 from knowledge.models import Item
 from tests.model_server import Reply, Script, ScriptedModel, calls
@@ -162,6 +165,46 @@ def test_what_tools_ask_models_waits_no_longer_than_the_turn(
     assert len(model.patience) == len(model.requests) >= 9
     assert model.patience == sorted(set(model.patience), reverse=True)
     assert model.patience[0] <= 100
+
+
+def test_agents_side_by_side_act_one_after_another(
+    office: Office, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mails = list(Item.objects.filter(source="gmail", sender_address="john@company.com")[:2])
+    both_asked, both_act = threading.Barrier(2), threading.Barrier(2)
+    execute, met = executor.execute, []
+
+    def acting(request: ActionRequest) -> ActionResult:
+        try:
+            both_act.wait(2)  # the other would come in here while this one acts
+        except threading.BrokenBarrierError:
+            met.append(False)
+        else:
+            met.append(True)
+        return execute(request)
+
+    def reply_to(body: dict[str, Any]) -> Reply:
+        if body["messages"][-1]["role"] == "tool":
+            return "Drafted."
+        both_asked.wait(30)
+        [mail] = [mail for mail in mails if str(mail.id) in json.dumps(body)]
+        return calls(("draft_reply", {"item_id": str(mail.id)}))
+
+    monkeypatch.setattr(executor, "execute", acting)
+    tasks = [{"specialist": "email", "task": f"Answer {mail.id}."} for mail in mails]
+    answer, _ = chat(
+        "Draft replies to both",
+        {
+            ORCHESTRATOR: [calls(*(("delegate_to_specialist", one) for one in tasks)), "Done."],
+            EMAIL: reply_to,
+            "You draft a reply.": [{"body": "Yes."}] * 2,
+        },
+    )
+
+    assert met == [False, False]
+    done = [(action["type"], action["status"]) for action in answer["completed_actions"]]
+    assert done == [("draft", "succeeded")] * 2
+    assert len([one for one in office.calls() if one["performed"]]) == 2
 
 
 @pytest.mark.parametrize("body", [{}, {"body": " "}, {"body": 7}])
