@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agents.answer import claims
+from agents.answer import claims, deeds
 
 
 def action(type: str, status: str, sentence: str = "", description: str = "") -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_what_a_tool_of_an_mcp_server_did_may_be_said_in_any_word() -> None:
 def test_every_action_type_supports_some_claim() -> None:
     from guardrails.actions.registry import BY_NAME
 
-    assert set(BY_NAME) <= {type for kind in claims.KINDS for type in kind.types}
+    assert set(BY_NAME) <= {type for kind in deeds.KINDS for type in kind.types}
 
 
 def test_refusals_and_failures_must_be_said_in_the_words_of_the_record() -> None:
@@ -125,24 +125,29 @@ def test_a_corrected_attempt_is_no_gap() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "type"),
     [
-        "Nothing was done: you rejected it.",
-        "Nothing has been created.",
-        "Es wurde nichts gesendet.",
-        "Rien n\u2019a été envoyé.",
-        "No se ha enviado nada.",
-        "Non è stato inviato nulla.",
-        "Er is niets verstuurd.",
+        ("Nothing was done: you rejected it.", "create_jira_task"),
+        ("Nothing has been created.", "create_jira_task"),
+        ("Es wurde nichts gesendet.", "send_email"),
+        ("Rien n\u2019a été envoyé.", "send_email"),
+        ("No se ha enviado nada.", "forward_email"),
+        ("Non è stato inviato nulla.", "send_email"),
+        ("Er is niets verstuurd.", "send_email"),
     ],
 )
-def test_a_false_denial_is_found_as_a_false_claim_is(text: str) -> None:
-    assert claims.denies(text, [action("create_jira_task", "succeeded")])
-    assert not claims.denies(text, [action("create_jira_task", "refused")])
-    assert not claims.denies(f"She wrote “{text}”", [action("create_jira_task", "succeeded")])
+def test_a_false_denial_is_found_as_a_false_claim_is(text: str, type: str) -> None:
+    assert claims.denies(text, [action(type, "succeeded")])
+    assert not claims.denies(text, [action(type, "refused")])
+    assert not claims.denies(f"She wrote “{text}”", [action(type, "succeeded")])
     copied = "Nothing was changed in the original. I created a copy."
     assert not claims.denies(copied, [action("create_document", "succeeded")])
     assert not claims.denies("The task is there.", [action("create_jira_task", "succeeded")])
+
+
+def test_that_nothing_of_one_kind_was_done_is_true_where_another_was() -> None:
+    assert not claims.denies("Nothing was sent.", [action("create_jira_task", "succeeded")])
+    assert claims.denies("Nothing was sent.", [action("send_email", "succeeded")])
 
 
 def test_the_records_are_listed_item_by_item() -> None:
