@@ -8,6 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from integrations.contracts import AccountRef
+from integrations.contracts.preferences import OFFICE_HOURS, Preferences, WorkingHours
 from integrations.llm.completions import Payer
 from integrations.registry import writable
 
@@ -143,6 +144,7 @@ class Person:
     organisation_id: UUID
     external_user_id: str
     accounts: tuple[AccountRef, ...]
+    preferences: Preferences = field(default_factory=Preferences)
 
     @property
     def mailboxes(self) -> tuple[AccountRef, ...]:
@@ -161,11 +163,18 @@ class Person:
 
     @property
     def time_zone(self) -> str:
-        return self.accounts[0].time_zone if self.accounts else "UTC"
+        return self.preferences.time_zone or (
+            self.accounts[0].time_zone if self.accounts else "UTC"
+        )
 
     @property
     def name(self) -> str:
-        return self.accounts[0].display_name or self.external_user_id
+        named = self.accounts[0].display_name if self.accounts else ""
+        return self.preferences.name or named or self.external_user_id
+
+    @property
+    def working_hours(self) -> WorkingHours:
+        return self.preferences.working_hours or OFFICE_HOURS
 
 
 @dataclass(frozen=True, kw_only=True)

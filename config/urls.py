@@ -15,6 +15,7 @@ from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
 from config import health
 from guardrails import api as guardrails
+from integrations import api as integrations
 from integrations.web.authentication import HasScope
 from integrations.web.webhooks import Kind, WebhookView
 from knowledge import api as knowledge
@@ -50,6 +51,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         agents.ConversationView.as_view(),
         name="conversation",
     ),
+    path("api/v1/preferences", integrations.PreferencesView.as_view(), name="preferences"),
     path("api/v1/approvals", guardrails.ApprovalsView.as_view(), name="approvals"),
     path(
         "api/v1/approvals/<uuid:approval_id>/decide",

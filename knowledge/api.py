@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from integrations.contracts import ContentType, Source
 from integrations.llm.completions import Payer
 from integrations.models import Account
+from integrations.models.preferences import find_zones
 from integrations.registry import SYNCED
 from integrations.web.authentication import HasScope, caller_for, caller_of
 from integrations.web.serializers import StrictCharField, StrictSerializer
@@ -165,7 +166,7 @@ class SearchView(APIView):
             SearchRequest(
                 account_ids=tuple(account.pk for account in accounts),
                 content_types=tuple(wanted.pop("types")),
-                time_zone=accounts[0].time_zone,
+                time_zone=find_zones(caller.organisation_id, [user_id])[user_id],
                 **wanted,
             ),
             now=timezone.now(),

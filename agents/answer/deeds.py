@@ -175,6 +175,7 @@ def _compile(frames: Mapping[str, str], verbs: Mapping[str, str]) -> re.Pattern[
 _BETWEEN = re.compile(r"(?<=[?!])|[.\n;]|\b(?:but|however|aber|mais|pero|ma|maar)\b", re.IGNORECASE)
 _CITED = re.compile(r"\[\d{1,3}(?:, \d{1,3})*\]")
 _QUOTED = re.compile(r"[“\"„«»][^”\"“«»\n]{0,500}[”\"“»«]")
+_INSERTED = re.compile(r",\s*(?:as|wie|comme|como|come|zoals)\b[^,\n]{1,40},", re.IGNORECASE)
 _NOT = re.compile(
     r"\b(?:not|no|never|nothing|none|neither|cannot|unable|fail(?:ed|s)?|refus\w*|wait\w*|pending"
     r"|will|would|could|can|should|may|might|once|if|when|until|before|after|want|shall|ready"
@@ -273,5 +274,5 @@ def find_denials(text: str) -> tuple[Kind, ...]:
 
 
 def _parts(text: str) -> list[str]:
-    """Sentences and halves of sentences, without what is quoted."""
-    return _BETWEEN.split(_QUOTED.sub(" ", text))
+    """Sentences and halves of sentences, without what is quoted or put in between."""
+    return _BETWEEN.split(_INSERTED.sub(" ", _QUOTED.sub(" ", text)))

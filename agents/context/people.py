@@ -12,14 +12,15 @@ from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
 from integrations.contracts import AccountRef
 from integrations.models import Account
+from integrations.models.preferences import load_preferences
 from knowledge.search import retrieval
 
 WAITING_SHOWN = 10
 
 
 def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
-    """The user with all their accounts, those connected first coming first, in one query. None
-    where they have none."""
+    """The user with what they say of themself and all their accounts, those connected first coming
+    first, in two queries. None where they have no account."""
     rows = Account.objects.select_related("organisation").filter(
         organisation_id=organisation_id, external_user_id=external_user_id
     )
@@ -27,7 +28,10 @@ def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | Non
     if not accounts:
         return None
     return Person(
-        organisation_id=organisation_id, external_user_id=external_user_id, accounts=accounts
+        organisation_id=organisation_id,
+        external_user_id=external_user_id,
+        accounts=accounts,
+        preferences=load_preferences(organisation_id, external_user_id),
     )
 
 

@@ -25,6 +25,7 @@ from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
 from integrations.mail.html import html_to_text
+from integrations.models.preferences import load_preferences
 from integrations.reads import mail_reader
 
 log = logging.getLogger(__name__)
@@ -112,10 +113,12 @@ def render_text(email: Email) -> str:
 
 
 def _work(lease: Lease, mail: InboundMail) -> None:
+    account = mail.account
     person = Person(
-        organisation_id=mail.account.organisation_id,
-        external_user_id=mail.account.external_user_id,
-        accounts=(mail.account,),
+        organisation_id=account.organisation_id,
+        external_user_id=account.external_user_id,
+        accounts=(account,),
+        preferences=load_preferences(account.organisation_id, account.external_user_id),
     )
     steps = journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
     begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"

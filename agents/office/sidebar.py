@@ -99,6 +99,7 @@ SIDEBAR = (
         "People",
         (
             Page("integrations", "account", "Accounts", "account_circle"),
+            Page("integrations", "userpreferences", "Preferences", "tune"),
             Page("integrations", "organisation", "Organisations", "apartment"),
             Page("integrations", "servicetoken", "Tokens", "key"),
             Page("auth", "user", "Users", "person"),

@@ -81,11 +81,18 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
                 "reply_to_id": mail.id,
                 "to": [mail.sender],
                 "subject": " ".join(subject.split()),
-                "body": written.body,
+                "body": _signed(written.body, person.preferences.signature),
             },
             account_id=account.id,
         )
     )
+
+
+def _signed(body: str, signature: str) -> str:
+    """The text with the signature at its end, where a model may have put it or not."""
+    if not signature or " ".join(body.split()).endswith(" ".join(signature.split())):
+        return body
+    return f"{body}\n\n{signature}"
 
 
 def _thread(account: AccountRef, mail: Email) -> Sequence[Email]:

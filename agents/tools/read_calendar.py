@@ -11,6 +11,7 @@ from agents.context import clock, facts
 from agents.contracts import Person, ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
+from integrations.contracts.preferences import DAYS, WorkingHours
 from knowledge.search import agenda, retrieval
 from knowledge.search.agenda import Meeting
 
@@ -30,8 +31,8 @@ class ReadCalendar(Arguments):
     people: list[str] = Field(
         default_factory=list, max_length=20, description="Addresses who must be free too."
     )
-    day_begins: time = time(8)
-    day_ends: time = time(18)
+    day_begins: time | None = Field(default=None, description="Not the user's working hours.")
+    day_ends: time | None = None
     weekends: bool = False
 
 
@@ -119,8 +120,7 @@ def _free(
         until=until,
         minutes=arguments.free_minutes or 0,
         zone=ZoneInfo(person.time_zone),
-        day=(arguments.day_begins, arguments.day_ends),
-        weekends=arguments.weekends,
+        hours=_hours(arguments, person.working_hours),
     )
     return [
         {
@@ -131,10 +131,22 @@ def _free(
     ]
 
 
+def _hours(arguments: ReadCalendar, own: WorkingHours) -> dict[int, tuple[time, time]]:
+    """When a slot may lie on each weekday: in the user's working hours, as far as the call names
+    no others; at weekends as on the first of the days."""
+    usual = next(iter(own.values()))
+    days = {day: own.get(day, usual) for day in DAYS if day in own or day in DAYS[5:]}
+    return {
+        DAYS.index(day): (arguments.day_begins or hours.start, arguments.day_ends or hours.end)
+        for day, hours in days.items()
+        if arguments.weekends or day in own
+    }
+
+
 TOOL = Tool(
     name="read_calendar",
     description="Read the calendar in a span of time: every event with its end, "
-    "attendees and their answers, what collides, and free slots.",
+    "attendees and their answers, what collides, and free slots in working hours.",
     arguments=ReadCalendar,
     run=run,
     repeats=True,

@@ -156,7 +156,7 @@ class DelegateView(APIView):
                 by=auth.principal,
                 note=wish.get("note", ""),
             )
-        return Response(_card(cards.card(row)))
+        return Response(_card(cards.card(row, zone=cards.zone_of(row))))
 
 
 class EscalateView(APIView):
@@ -175,7 +175,7 @@ class EscalateView(APIView):
                 by=auth.principal,
                 reason=wish.get("reason", ""),
             )
-        return Response(_card(cards.card(row)))
+        return Response(_card(cards.card(row, zone=cards.zone_of(row))))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from django.utils import timezone
 from audit.contracts import ActorType, Status
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
-from guardrails.approve.cards import handled
+from guardrails.approve.cards import handled, zone_of
 from guardrails.execute import entries
 from guardrails.execute.held_sends import request_of
 from guardrails.models import Approval
@@ -100,7 +100,7 @@ def expire(approval_id: UUID) -> bool:
 def no_longer_waiting(row: Approval) -> ApprovalConflict:
     if row.state == State.PENDING:
         return ApprovalConflict("This was delegated meanwhile. Look at it again.")
-    handling = handled(row)
+    handling = handled(row, zone=zone_of(row))
     return ApprovalConflict(f"This is no longer waiting: {handling[:1].lower()}{handling[1:]}.")
 
 

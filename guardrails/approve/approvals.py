@@ -29,7 +29,7 @@ from guardrails.approve.approval_rows import (
     record,
     with_account,
 )
-from guardrails.approve.cards import handled
+from guardrails.approve.cards import handled, zone_of
 from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard
 from guardrails.execute.executor import Confirmation, execute, one_at_a_time
 from guardrails.execute.held_sends import request_of
@@ -152,7 +152,7 @@ def finish(row: Approval, *, claimed: bool = False) -> ActionResult:
     finds it left behind, executes it: an attempt that another process has under way is not
     to be taken for an interrupted one."""
     if row.state == State.APPROVED and not (claimed or is_held(row) or _is_left_behind(row)):
-        return replace(_under_way(row), handled=handled(row))
+        return replace(_under_way(row), handled=handled(row, zone=zone_of(row)))
     if row.state == State.APPROVED:
         record(row)
     result = execute(
@@ -171,7 +171,7 @@ def finish(row: Approval, *, claimed: bool = False) -> ActionResult:
                 "result": dict(result.result),
             },
         )
-    return replace(result, handled=handled(row))
+    return replace(result, handled=handled(row, zone=zone_of(row)))
 
 
 def has_ended(result: ActionResult) -> bool:

@@ -5,9 +5,10 @@ with its hidden characters shown.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
@@ -16,6 +17,7 @@ from guardrails.decide.edits import typed_paths
 from guardrails.decide.provenance import IN_WORDS, values
 from guardrails.facts.text import visible
 from guardrails.models import Approval
+from integrations.models.preferences import find_zones
 
 State = Approval.State
 MAX_CARDS = 200
@@ -41,7 +43,7 @@ def list_cards(
     limit: int = MAX_CARDS,
 ) -> tuple[ApprovalCard, ...]:
     """The organisation's approvals that match, newest first; a user's are those they are asked
-    about or that were delegated to them. `before` continues below that approval. One query."""
+    about or that were delegated to them. `before` continues below that approval. Two queries."""
     rows = Approval.objects.filter(organisation_id=organisation_id)
     if external_user_id is not None:
         rows = rows.for_user(external_user_id)
@@ -55,15 +57,22 @@ def list_cards(
         rows = rows.exclude(state=Approval.State.PENDING)
     if before is not None:
         rows = rows.below(before)
-    return tuple(card(row) for row in rows.order_by("-created_at", "-id")[:limit])
+    found = list(rows.order_by("-created_at", "-id")[:limit])
+    zones = find_zones(organisation_id, [row.external_user_id for row in found]) if found else {}
+    return tuple(card(row, zone=zones.get(row.external_user_id, "UTC")) for row in found)
 
 
-def card(row: Approval) -> ApprovalCard:
-    """No query but for the row's own fields."""
+def zone_of(row: Approval) -> str:
+    """The time zone of the user who is asked: times on cards are in it. One query."""
+    return find_zones(row.organisation_id, [row.external_user_id]).get(row.external_user_id, "UTC")
+
+
+def card(row: Approval, *, zone: str) -> ApprovalCard:
+    """The row with its times in this zone. No query but for the row's own fields."""
     columns = {field.attname for field in row._meta.fields} - {"side_effects", "differences"}
     names = ApprovalCard.__dataclass_fields__.keys() & columns
     plain = {name: getattr(row, name) for name in names}
-    found = sorted((*_values(row), *_reached(row)), key=lambda value: not value.is_target)
+    found = sorted((*_values(row, zone), *_reached(row)), key=lambda value: not value.is_target)
     return ApprovalCard(
         **plain,
         title=title_of(row.action_type),
@@ -76,8 +85,8 @@ def card(row: Approval) -> ApprovalCard:
         revises=row.revises_id,
         proposed=row.origin.get("proposed", {}),
         agent_said=visible(str(row.origin.get("reason", ""))),
-        handled=handled(row),
-        delegated=delegated(row),
+        handled=handled(row, zone=zone),
+        delegated=delegated(row, zone=zone),
         seconds_to_decide=row.seconds_to_decide if row.decided_at else None,
     )
 
@@ -87,22 +96,22 @@ def title_of(action_type: str) -> str:
     return action.title if action else action_type
 
 
-def handled(row: Approval) -> str:
+def handled(row: Approval, *, zone: str) -> str:
     """Who decided and when; empty while it waits."""
     if row.decided_at is None:
         return ""
     what = WORDS.get(State(row.state), "Confirmed")
     by = "" if row.state == State.EXPIRED else f" by {named(row.decided_by, row.decided_as)}"
-    return f"{what}{by} at {moment(row.decided_at)}"
+    return f"{what}{by} at {moment(row.decided_at, zone)}"
 
 
-def delegated(row: Approval) -> str:
+def delegated(row: Approval, *, zone: str) -> str:
     """To whom it was handed on and by whom; empty if it was not."""
     if not row.delegated_to or row.delegated_at is None:
         return ""
     return (
         f"Delegated to {named(row.delegated_to)} "
-        f"by {named(row.delegated_by, row.delegated_as)} at {moment(row.delegated_at)}"
+        f"by {named(row.delegated_by, row.delegated_as)} at {moment(row.delegated_at, zone)}"
     )
 
 
@@ -119,11 +128,21 @@ def named(who: str, external_user_id: str = "") -> str:
     return f"{kind} {visible(name)}{acting}"
 
 
-def moment(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+def moment(at: datetime, zone: str = "UTC") -> str:
+    """A time on the clock of a zone, which is named."""
+    return f"{at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
 
 
-def _values(row: Approval) -> Iterator[CardValue]:
+def _clock(text: str, zone: str) -> str:
+    """A time argument as the user's clock shows it; a day, or what is no time, as it stands."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{at.astimezone(ZoneInfo(zone)):%a} {moment(at, zone)}" if at.tzinfo else text
+
+
+def _values(row: Approval, zone: str) -> Iterator[CardValue]:
     """Every argument in full. Those that decide where the action goes are targets."""
     action = registry.BY_NAME.get(row.action_type)
     order = list(action.arguments.model_fields) if action else []
@@ -141,6 +160,7 @@ def _values(row: Approval) -> Iterator[CardValue]:
         for path, value in rows:
             if value is None or value == "":
                 continue
+            is_time = action is not None and action.class_at(path) == "time"
             code = row.provenance.get(path, "X")
             is_target = path in deciding
             new = code == "X" and is_target
@@ -149,7 +169,7 @@ def _values(row: Approval) -> Iterator[CardValue]:
             yield CardValue(
                 path=path,
                 label=visible(path if isinstance(given, dict) else name).replace("_", " "),
-                text=visible(str(value)),
+                text=visible(_clock(str(value), zone) if is_time else str(value)),
                 provenance=words or IN_WORDS["X"],
                 is_target=is_target,
                 is_new=new,

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -24,6 +25,7 @@ from guardrails.facts.reasons import sentence
 from guardrails.gather import stops, usage
 from guardrails.gather.judgement import Judgement
 from guardrails.models import Approval, HeldSend
+from integrations.models.preferences import find_zones
 
 log = logging.getLogger(__name__)
 State = HeldSend.State
@@ -123,7 +125,9 @@ def result(row: HeldSend) -> ActionResult | None:
     """What to say of an action that is held or was recalled. None once it was released: then its
     ledger rows say it."""
     if row.state == State.HELD:
-        until = until_when(row.until, now=timezone.now())
+        zones = find_zones(row.organisation_id, [row.external_user_id])
+        zone = zones.get(row.external_user_id, "UTC")
+        until = until_when(row.until, now=timezone.now(), zone=zone)
         return _result(row, status="held", reason="held", sentence=until)
     if row.state == State.RECALLED:
         return _result(row, status="refused", reason="recalled", sentence=sentence("recalled"))
@@ -153,10 +157,11 @@ def _result(
     )
 
 
-def until_when(until: datetime, *, now: datetime) -> str:
+def until_when(until: datetime, *, now: datetime, zone: str = "UTC") -> str:
     """“Held until 14:05 UTC; it can be recalled until then.”"""
-    form = "%H:%M UTC" if until.date() == now.date() else "%Y-%m-%d %H:%M UTC"
-    return f"Held until {until.strftime(form)}; it can be recalled until then."
+    until, now = (at.astimezone(ZoneInfo(zone)) for at in (until, now))
+    form = "%H:%M" if until.date() == now.date() else "%Y-%m-%d %H:%M"
+    return f"Held until {until.strftime(form)} {zone}; it can be recalled until then."
 
 
 def cards(

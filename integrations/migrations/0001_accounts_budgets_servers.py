@@ -8,6 +8,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 import integrations.models.accounts
+import integrations.models.preferences
 import integrations.registry
 
 
@@ -305,6 +306,25 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("server", "name"), name="mcp_tool_once"),
                     models.CheckConstraint(condition=models.Q(("enabled", False), ("unusable", ""), _connector="OR"), name="mcp_tool_usable"),
                 ],
+            },
+        ),
+        migrations.CreateModel(
+            name="UserPreferences",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("external_user_id", models.CharField(help_text="The user's id in your frontend and in the data service.", max_length=200, verbose_name="user")),
+                ("name", models.CharField(blank=True, help_text="As they sign. Empty: the name of the account they connected first.", max_length=200, validators=[integrations.models.preferences.validate_line])),
+                ("language", models.CharField(blank=True, help_text="A tag such as de or pt-BR. Empty: the language they write in.", max_length=35, validators=[integrations.models.preferences.validate_language])),
+                ("time_zone", models.CharField(blank=True, help_text="Such as Europe/Berlin. Empty: the zone of the account they connected first.", max_length=64, validators=[integrations.models.accounts.validate_time_zone])),
+                ("working_hours", models.JSONField(blank=True, default=dict, validators=[integrations.models.preferences.validate_hours])),
+                ("signature", models.TextField(blank=True, help_text="Ends the mails that are drafted for them.", max_length=1000, validators=[integrations.models.preferences.validate_lines, django.core.validators.MaxLengthValidator(1000)])),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="preferences", to="integrations.organisation")),
+            ],
+            options={
+                "verbose_name": "preferences",
+                "verbose_name_plural": "preferences",
+                "ordering": ["external_user_id"],
+                "constraints": [models.UniqueConstraint(fields=("organisation", "external_user_id"), name="preferences_once", violation_error_message="This user has preferences already.")],
             },
         ),
         # Written at every request and worth nothing after a crash: no write-ahead log for it.

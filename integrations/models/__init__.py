@@ -4,6 +4,7 @@ from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.deliveries import Delivery
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
+from integrations.models.preferences import UserPreferences
 from integrations.models.tokens import ServiceToken
 from integrations.models.upstreams import Upstream
 
@@ -18,4 +19,5 @@ __all__ = [
     "ProviderResource",
     "ServiceToken",
     "Upstream",
+    "UserPreferences",
 ]

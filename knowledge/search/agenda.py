@@ -1,7 +1,7 @@
 """What stands in calendars: events of a span of time, what collides, and what is free. The
 reading is one query; the rest is pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
@@ -97,14 +97,13 @@ def find_free(
     until: datetime,
     minutes: int,
     zone: ZoneInfo,
-    day: tuple[time, time],
-    weekends: bool = False,
+    hours: Mapping[int, tuple[time, time]],
 ) -> tuple[Span, ...]:
-    """Stretches of at least so many minutes inside the working `day` that nothing of `busy`
-    touches, in order, in `zone`."""
+    """Stretches of at least so many minutes inside the `hours` of each weekday (Monday is 0) that
+    nothing of `busy` touches, in order, in `zone`."""
     spans = sorted(busy)
     found: list[Span] = []
-    for opens, closes in _days(since.astimezone(zone), until.astimezone(zone), day, weekends):
+    for opens, closes in _days(since.astimezone(zone), until.astimezone(zone), hours):
         start = opens
         for begins, ends in spans:
             if ends <= start or begins >= closes:
@@ -118,13 +117,14 @@ def find_free(
 
 
 def _days(
-    since: datetime, until: datetime, day: tuple[time, time], weekends: bool
+    since: datetime, until: datetime, hours: Mapping[int, tuple[time, time]]
 ) -> Iterable[Span]:
     one: date = since.date()
     while one <= until.date():
-        if weekends or one.weekday() < 5:
-            opens = max(since, datetime.combine(one, day[0], tzinfo=since.tzinfo))
-            closes = min(until, datetime.combine(one, day[1], tzinfo=since.tzinfo))
+        if one.weekday() in hours:
+            begins, ends = hours[one.weekday()]
+            opens = max(since, datetime.combine(one, begins, tzinfo=since.tzinfo))
+            closes = min(until, datetime.combine(one, ends, tzinfo=since.tzinfo))
             if opens < closes:
                 yield opens, closes
         one += timedelta(days=1)

@@ -1,4 +1,4 @@
-"""An approval as its admin page shows it: the card, its times in the account's zone, and the
+"""An approval as its admin page shows it: the card, its times in the user's zone, and the
 form to change it."""
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,8 @@ from guardrails.models import Approval
 
 def context(approval: Approval) -> dict[str, Any]:
     """The page's values."""
-    card = cards.card(approval)
+    zone = cards.zone_of(approval)
+    card = cards.card(approval, zone=zone)
     changed = {name: old for name, old in card.proposed.items() if card.arguments.get(name) != old}
     return {
         "approval": approval,
@@ -26,7 +27,7 @@ def context(approval: Approval) -> dict[str, Any]:
         "side_effects": [visible(text) for text in card.side_effects],
         "why": visible(approval.reason),
         "proposed": list(_in_words(changed)),
-        "times": list(_times(approval)),
+        "times": list(_times(approval, ZoneInfo(zone))),
         "person_said": visible(approval.decision_reason),
         "outcome": visible(str(approval.executed.get("sentence", ""))),
         "is_open": approval.state == Approval.State.PENDING,
@@ -44,11 +45,10 @@ def _in_words(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def note_shown(rows: Iterable[Approval]) -> None:
     """These are before a person who may decide."""
-    approvals.note_shown([cards.card(row) for row in rows])
+    approvals.note_shown([cards.card(row, zone="UTC") for row in rows])
 
 
-def _times(approval: Approval) -> Iterator[tuple[str, str]]:
-    zone = ZoneInfo(approval.account.time_zone)
+def _times(approval: Approval, zone: ZoneInfo) -> Iterator[tuple[str, str]]:
     moments: Mapping[str, datetime | None] = {
         "Asked": approval.created_at,
         "Expires": approval.expires_at,

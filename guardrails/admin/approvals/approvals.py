@@ -99,7 +99,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
 
     @display(description="Handled")  # type: ignore[untyped-decorator]
     def outcome(self, row: Approval) -> str:
-        return cards.handled(row) or "-"
+        return cards.handled(row, zone=row.account.time_zone) or "-"
 
     @display(description="Seconds")  # type: ignore[untyped-decorator]
     def seconds(self, row: Approval) -> str:

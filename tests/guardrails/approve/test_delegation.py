@@ -50,7 +50,7 @@ def hand(approval: Approval, to: str, **changes: Any) -> Approval:
 def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague: str) -> None:
     row = hand(waiting, f"user:{colleague}", note="I am away.")
 
-    assert cards.card(row).delegated.startswith(
+    assert cards.card(row, zone="UTC").delegated.startswith(
         f"Delegated to {colleague} by {waiting.external_user_id} at "
     )
     with pytest.raises(ApprovalConflict, match="This was delegated"):
@@ -66,7 +66,7 @@ def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague:
     assert last.payload["as_user"] == colleague  # on whose word, not in whose account
     decided = Approval.objects.get(pk=waiting.pk)
     assert decided.decided_as == colleague
-    assert cards.handled(decided).startswith(f"Confirmed by {colleague} at ")
+    assert cards.handled(decided, zone="UTC").startswith(f"Confirmed by {colleague} at ")
 
 
 def test_who_holds_it_finds_it_and_others_do_not(

@@ -20,7 +20,7 @@ from tests.model_server import ScriptedModel
 
 STOCKHOLM = ZoneInfo("Europe/Stockholm")
 MAYA = "maya@company.com"
-DAY = (time(8), time(18))
+HOURS = {day: (time(8), time(18)) for day in range(5)}
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
@@ -76,17 +76,18 @@ def test_nobody_elses_calendar_is_read(calendar: AccountRef) -> None:
 
 
 def free(*busy: tuple[datetime, datetime], minutes: int = 60, **more: Any) -> list[str]:
-    span = {"since": at(13, 0), "until": at(16, 23)} | more
+    span: dict[str, Any] = {"since": at(13, 0), "until": at(16, 23), "hours": HOURS} | more
     return [
         f"{begins:%a %H:%M}-{ends:%H:%M}"
-        for begins, ends in find_free(busy, minutes=minutes, zone=STOCKHOLM, day=DAY, **span)
+        for begins, ends in find_free(busy, minutes=minutes, zone=STOCKHOLM, **span)
     ]
 
 
 def test_free_slots_lie_in_the_working_days_of_the_zone() -> None:
     # The 13th is a Friday.
     assert free() == ["Fri 08:00-18:00", "Mon 08:00-18:00"]
-    assert len(free(weekends=True)) == 4
+    short = HOURS | {4: (time(9), time(13)), 5: (time(10), time(11, 30))}
+    assert free(hours=short) == ["Fri 09:00-13:00", "Sat 10:00-11:30", "Mon 08:00-18:00"]
     assert free(since=at(13, 16), until=at(13, 16, 30)) == []
     assert free((at(13, 8), at(13, 9)), until=at(13, 20)) == ["Fri 08:00-09:00", "Fri 10:00-18:00"]
     overlapping = ((at(13, 6), at(13, 12)), (at(13, 8), at(13, 9)), (at(13, 12, 30), at(13, 17)))
@@ -104,7 +105,7 @@ def test_no_free_slot_touches_what_is_busy_and_none_is_missed(spans: list[tuple[
     minute = timedelta(minutes=1)
     busy = [(start + a * minute, start + b * minute) for a, b in spans]
     found = find_free(
-        busy, since=start, until=start + 4320 * minute, minutes=15, zone=STOCKHOLM, day=DAY
+        busy, since=start, until=start + 4320 * minute, minutes=15, zone=STOCKHOLM, hours=HOURS
     )
 
     for begins, ends in found:
