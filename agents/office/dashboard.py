@@ -21,6 +21,7 @@ from audit.ledger.selectors import counts_by_status
 from audit.seals.progress import load_progress
 from audit.verification import verify
 from guardrails.approve.cards import list_cards
+from guardrails.approve.change_request_rows import count_open
 from guardrails.comply import incidents, recipients, time_stamps
 from integrations.models import Delivery, Organisation
 from integrations.web.admin_pages import choose_organisation
@@ -125,6 +126,13 @@ def open_things(
     turns = leases.list_waiting(now=timezone.now()).filter(organisation=organisation)
     return [
         _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
+        _tile(
+            "Open change requests",
+            count_open(organisation.id, limit=MANY + 1),
+            "guardrails_changerequest",
+            state__exact="open",
+            organisation__id__exact=organisation.id,
+        ),
         _tile(
             "Handed to a person",
             escalations.list_open(organisation.id)[: MANY + 1].count(),

@@ -35,6 +35,12 @@ def list_requests(
     return tuple(card(row) for row in rows.order_by("-created_at", "-id")[:limit])
 
 
+def count_open(organisation_id: UUID, *, limit: int) -> int:
+    """How many requests of the organisation wait for an operator, up to `limit`. One query."""
+    rows = ChangeRequest.objects.filter(organisation_id=organisation_id, state=State.OPEN)
+    return rows[:limit].count()
+
+
 def find_by_refusal(
     *, organisation_id: UUID, action_ids: Iterable[UUID]
 ) -> dict[UUID, ChangeRequestCard]:

@@ -15,9 +15,10 @@ from audit.contracts import Recorded
 from audit.ledger import selectors as ledger
 from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments
+from guardrails.approve.cards import UNKNOWN
 from guardrails.decide import evidence
 from guardrails.decide.evidence import Past
-from guardrails.decide.policy import needs
+from guardrails.decide.policy import decide, needs
 from guardrails.decide.smallest_change import Change, NoChange, Refused, smallest_change
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import visible
@@ -25,7 +26,9 @@ from guardrails.gather.judgement import read_facts
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies import differences as policy_differences, files as policy_files
 from guardrails.policies.differences import Difference
+from guardrails.policies.simulation import describe_past
 from guardrails.policies.text import PolicyFileError
+from guardrails.policies.why import Given, list_values
 from integrations.models import Account
 
 LOOKED_THROUGH = 500  # of the account's latest decisions
@@ -78,11 +81,44 @@ class Proposal:
         )
 
     @property
+    def values(self) -> tuple[Given, ...]:
+        """Every value of the refused action with where it comes from, as the guard finds out
+        before anything is changed: what the change lists would count as listed by an operator."""
+        grounds, action = self.grounds, self.grounds.refused.action
+        before = decide(
+            request=grounds.refused.request,
+            action=action,
+            policy=grounds.refused.permitted_type(),
+            facts=grounds.facts,
+            now=grounds.now,
+        )
+        arguments = action.parse(grounds.refused.request.arguments)
+        reached = action.targets(arguments) + (action.implied(arguments, grounds.facts) or ())
+        unknown = {one.path for one in reached if before.provenance.get(one.path) == "X"}
+        return tuple(
+            replace(one, provenance=UNKNOWN) if one.path in unknown else one
+            for one in list_values(grounds.row, before.provenance)
+        )
+
+    @property
     def fingerprint(self) -> str:
         """Equal for equal wishes."""
         lines = [str(self.grounds.row.account_id)]
         lines += [one.model_dump_json() for one in self.change.entries]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A refusal of the past that the change would have ended: for certain where its facts were
+    read, else for what it was aimed at."""
+
+    past: Past
+    is_read: bool
+
+    @property
+    def description(self) -> str:
+        return describe_past(self.past)
 
 
 def read_grounds(row: Recorded, account: Account) -> Grounds | NoChange:
@@ -143,31 +179,42 @@ def propose(grounds: Grounds, account: Account) -> Proposal | NoChange:
 def count_refusals(proposal: Proposal) -> tuple[int, datetime]:
     """How many refusals among the account's latest decisions it would have ended, this one
     included, and when the first of them was."""
-    grounds = proposal.grounds
-    rows = ledger.decisions(
-        tenant_id=grounds.row.tenant_id, account_id=grounds.row.account_id, limit=LOOKED_THROUGH
-    )
-    pasts = [one for one in map(evidence.past, rows) if one and _is_ended(one, proposal)]
-    times = {one.recorded.action_id: one.now for one in pasts}
-    times.setdefault(grounds.row.action_id, grounds.row.occurred_at)
+    row = proposal.grounds.row
+    times = {one.past.recorded.action_id: one.past.now for one in find_ended(proposal)}
+    times.setdefault(row.action_id, row.occurred_at)
     return len(times), min(times.values())
 
 
-def _is_ended(past: Past, proposal: Proposal) -> bool:
-    action, policy = proposal.grounds.refused.action, proposal.change.policy
-    if past.verdict != "refuse" or past.request.action_type != action.name:
-        return False
-    again = evidence.decide_again(past, policy)
-    if again is not None:
-        return again.verdict != "refuse"
-    # Refused before anything was read: then what it was aimed at tells.
+def find_ended(proposal: Proposal) -> tuple[Ended, ...]:
+    """The refusals among the account's latest decisions that it would have ended, newest first.
+    Those that came before anything was read are of the same sort, and aimed at what it lists."""
+    row, policy = proposal.grounds.row, proposal.change.policy
+    found = []
+    for past in map(
+        evidence.past,
+        ledger.decisions(tenant_id=row.tenant_id, account_id=row.account_id, limit=LOOKED_THROUGH),
+    ):
+        if past is None or past.verdict != "refuse" or past.request.action_type != row.action_type:
+            continue
+        again = evidence.decide_again(past, policy)
+        if again is None and _is_alike(past, proposal):
+            found.append(Ended(past=past, is_read=False))
+        elif again is not None and again.verdict != "refuse":
+            found.append(Ended(past=past, is_read=True))
+    return tuple(found)
+
+
+def _is_alike(past: Past, proposal: Proposal) -> bool:
+    """Whether what was refused before anything was read is of the same sort."""
+    refused, policy = proposal.grounds.refused, proposal.change.policy
+    action = refused.action
     try:
         targets = action.targets(action.parse(past.request.arguments))
     except InvalidArguments:
         return False
-    source = proposal.grounds.refused.request.account.source
+    here = action.name, action.resource_type, refused.request.account.source
     return past.reason == proposal.grounds.row.decision_reason and all(
-        policy.granting(action.name, action.resource_type, source, one) for one in targets
+        policy.granting(*here, one) for one in targets
     )
 
 

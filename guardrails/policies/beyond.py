@@ -13,7 +13,7 @@ from guardrails.policies import explain
 from guardrails.policies.explain import Effective
 from guardrails.policies.findings import Finding, findings
 
-MOST_NAMED = 20
+MOST_NAMED, MOST_CHARS = 20, 80
 WORKING = ("auto", "ask")
 
 
@@ -86,5 +86,6 @@ def _names(listed: Iterable[ListedTarget]) -> str:
 
 
 def _name(one: ListedTarget) -> str:
+    identity = visible(one.external_id, limit=MOST_CHARS)
     same = one.name == one.external_id
-    return visible(one.name if same else f"“{one.name}” ({one.external_id})")
+    return identity if same else f"“{visible(one.name, limit=MOST_CHARS)}” ({identity})"

@@ -24,6 +24,7 @@ from integrations.models import Account
 
 LAST = 100
 MOST = 5000  # decisions about mails
+MOST_CHARS = 300  # of a description
 PER_MAIL = 10  # more than a mail sets off
 FROM_CONTENT = ("webhook", "pattern")
 Of = Literal["decisions", "mails"]
@@ -126,7 +127,7 @@ def replay(
 def difference(past: Past, *, before: Verdict, after: Verdict, sentence: str) -> Difference:
     """One decision of the past and what another policy says to it."""
     return Difference(
-        past=past, description=_described(past), before=before, after=after, sentence=sentence
+        past=past, description=describe_past(past), before=before, after=after, sentence=sentence
     )
 
 
@@ -156,7 +157,7 @@ def _pasts(organisation_id: UUID, account_id: UUID | None, last: int, of: Of) ->
     return found
 
 
-def _described(past: Past) -> str:
+def describe_past(past: Past) -> str:
     """The action in one line; of one that was refused, what it was and on what."""
     found = str(past.recorded.payload.get("description", ""))
     if not found:
@@ -165,7 +166,7 @@ def _described(past: Past) -> str:
         title = action.title if action else past.request.action_type
         about = [*([f"“{subject}”"] if subject else []), *_aims(past)]
         found = f"{title}: {', '.join(about)}" if about else title
-    return visible(found)
+    return visible(found, limit=MOST_CHARS)
 
 
 def _aims(past: Past) -> list[str]:

@@ -130,7 +130,7 @@ def why(phases: Sequence[Recorded]) -> Why | None:
             )
             for one in found["checks"]
         ),
-        values=tuple(_values(row, found["provenance"])),
+        values=list_values(row, found["provenance"]),
         allowed_action_id=found["rule_id"],
         target_ids=tuple(found["option_ids"]),
     )
@@ -148,16 +148,17 @@ def check_in_words(name: str) -> str:
     return visible(name).capitalize()
 
 
-def _values(row: Recorded, provenance: Mapping[str, str]) -> Iterator[Given]:
-    """Every value of the arguments; those that came by facts alone have no argument."""
+def list_values(row: Recorded, provenance: Mapping[str, str]) -> tuple[Given, ...]:
+    """Every value of the arguments of this row; those that came by facts alone have none."""
     given = dict(_by_path(row.payload.get("arguments") or {}))
-    for path in [*given, *(path for path in provenance if path not in given)]:
-        code = provenance.get(path, "")
-        yield Given(
+    return tuple(
+        Given(
             path=path,
             value=visible(str(given.get(path, "")), limit=300),
-            provenance=IN_WORDS.get(code, code),
+            provenance=IN_WORDS.get(provenance.get(path, ""), provenance.get(path, "")),
         )
+        for path in [*given, *(path for path in provenance if path not in given)]
+    )
 
 
 def _by_path(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

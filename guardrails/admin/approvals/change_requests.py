@@ -18,7 +18,7 @@ from guardrails.admin.policies.file_page import may_apply
 from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
 from guardrails.approve import change_requests
 from guardrails.approve.change_request_rows import in_a_sentence
-from guardrails.approve.requested_change import Proposal
+from guardrails.approve.requested_change import Proposal, find_ended
 from guardrails.facts.text import visible
 from guardrails.models import ChangeRequest
 from guardrails.policies import beyond, simulation
@@ -147,10 +147,12 @@ def may_decide(request: HttpRequest) -> bool:
 
 def _page(row: ChangeRequest) -> dict[str, Any]:
     """What was refused and to whom; text of models and strangers with hidden characters shown."""
+    found = why(recorded(row.action_id))
     return {
         "change_request": row,
         "headline": visible(row.description),
-        "why": why(recorded(row.action_id)),
+        "why": found,
+        "values": found.values if found else (),
         "is_open": row.state == State.OPEN,
         "became": "" if row.state == State.OPEN else in_a_sentence(row),
         "first_refused": moment(row.first_refused_at),
@@ -171,12 +173,14 @@ def _proposal(request: HttpRequest, row: ChangeRequest) -> dict[str, Any]:
         **chosen(request),
     )
     return {
+        "values": found.values,
         "differences": found.differences,
         "digest": found.digest,
         "after": found.change.decision,
         "beyond": beyond.describe_beyond(
             refused.policy, found.change, action=refused.action, source=source
         ),
+        "unread": [one for one in find_ended(found) if not one.is_read],
         "lasts": LASTS,
         "kinds_of_past": OF,
         "tried": chosen(request),

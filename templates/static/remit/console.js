@@ -4,15 +4,17 @@ import { asked as askedFor, contextUsed, el, finished, handled, held, link, mess
 import { explained, searched } from "./search.js";
 
 const root = document.getElementById("console");
-const [log, status, title, plan, box, send, user, sessions] =
-  ["log", "status", "title", "plan", "message", "send", "user", "sessions"].map((id) => document.getElementById(id));
+const [log, status, title, plan, box, send, user, sessions, requests] =
+  ["log", "status", "title", "plan", "message", "send", "user", "sessions", "asked"].map((id) => document.getElementById(id));
 const DELIVERY_LOOKS = 120;
+const REQUESTS_SHOWN = 20;
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 
 let session = null; // the id of the open session; null until its first message
 let busy = false;
 let lastTurn = null; // whose cards are open
 let asked = ""; // the person's last words: what an answer leans on is shown by them
+let requestIsOpen = false; // a change of policy that the user has asked for waits for an operator
 let handedOver = false; // to a person, whose answer may come at any time
 let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
 
@@ -236,6 +238,7 @@ async function ask(action, button) {
   try {
     const request = await call(root.dataset.changeRequests, { user_id: user.value, action_id: action.action_id });
     place.replaceWith(askedFor(request));
+    await loadRequests();
     say("Asked. An operator decides.");
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -245,21 +248,27 @@ async function ask(action, button) {
   }
 }
 
-/** Requests that an operator has decided meanwhile say so. */
-async function lookForDecisions() {
-  const open = [...log.querySelectorAll('[data-change-request][data-state="open"]')];
-  if (busy || document.hidden || !open.length) return;
+/** What the user has asked operators to permit, and on the cards what became of it. */
+async function loadRequests() {
+  const who = user.value;
   const mine = shown;
-  try {
-    const rows = await call(`${root.dataset.changeRequests}?user_id=${encodeURIComponent(user.value)}`);
-    if (mine !== shown) return;
-    const decided = new Map(rows.filter((one) => one.state !== "open").map((one) => [one.id, one]));
-    const lines = open.filter((line) => decided.has(line.dataset.changeRequest));
-    for (const line of lines) line.replaceWith(askedFor(decided.get(line.dataset.changeRequest)));
-    if (lines.length) say("An operator has decided what you asked for.");
-  } catch {
-    // As above.
-  }
+  const rows = await call(`${root.dataset.changeRequests}?user_id=${encodeURIComponent(who)}`);
+  if (who !== user.value || mine !== shown) return;
+  requests.hidden = !rows.length;
+  requests.querySelector("ul").replaceChildren(...rows.slice(0, REQUESTS_SHOWN).map((row) =>
+    el("li", {}, visible(row.description), el("span", {}, visible(row.sentence)))));
+  requestIsOpen = rows.some((row) => row.state === "open");
+  const decided = new Map(rows.filter((row) => row.state !== "open").map((row) => [row.id, row]));
+  const cards = [...log.querySelectorAll('[data-change-request][data-state="open"]')]
+    .filter((line) => decided.has(line.dataset.changeRequest));
+  for (const line of cards) line.replaceWith(askedFor(decided.get(line.dataset.changeRequest)));
+  if (cards.length) say("An operator has decided what you asked for.");
+}
+
+/** Looks whether an operator has decided. */
+function lookForDecisions() {
+  if (busy || document.hidden || !requestIsOpen) return;
+  loadRequests().catch(() => {}); // as above
 }
 
 /** Take a held action back, and say on its card what became of it. */
@@ -410,6 +419,7 @@ async function start() {
   if ([...user.options].some((option) => option.value === who)) user.value = who;
   const row = await loadSessions(id || null);
   if (row) await openSession(row);
+  await loadRequests().catch(complain);
 }
 
 if (root) {
@@ -432,7 +442,7 @@ if (root) {
   setInterval(look, LOOK_AGAIN_MS);
   document.addEventListener("visibilitychange", look);
   window.addEventListener("focus", look);
-  user.addEventListener("change", () => { startSession(); loadSessions(); });
+  user.addEventListener("change", () => { startSession(); loadSessions(); loadRequests().catch(complain); });
   document.getElementById("new-session").addEventListener("click", startSession);
   for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));
   for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button));

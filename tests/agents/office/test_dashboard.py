@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.office import dashboard, sidebar
+from audit.ledger.ids import uuid7
+from guardrails.models import ChangeRequest
 from integrations.models import Delivery, Organisation
 from tests.agents.pages import SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import append_action
@@ -70,11 +72,21 @@ def test_what_is_open_leads_to_where_it_is(operator: Client) -> None:
     turn(account, state="failed", ending="error")
     turn(account, state="queued", lease_expires_at=timezone.now())
     turn(account, state="running", lease_expires_at=timezone.now() + timedelta(minutes=1))
+    for one in (account, mailbox(slug="elsewhere")):
+        ChangeRequest.objects.create(
+            organisation=one.organisation,
+            account=one,
+            external_user_id="maya",
+            action_id=uuid7(),
+            action_type="archive",
+            first_refused_at=timezone.now(),
+        )
 
     tiles = {tile["label"]: tile for tile in shown(operator).context["open_things"]}
 
     assert {label: tile["number"] for label, tile in tiles.items()} == {
         "Open approvals": "0",
+        "Open change requests": "1",
         "Handed to a person": "0",
         "Failed turns": "1",
         "Turns that wait for a process": "1",

@@ -3,8 +3,10 @@
 import pytest
 from django.utils import timezone
 
+from audit.keeping import erasure
 from audit.ledger.selectors import recorded
 from guardrails.approve import change_requests, requested_change
+from guardrails.approve.cards import UNKNOWN
 from guardrails.decide.smallest_change import NoChange
 from guardrails.models import AllowedAction
 from integrations.models import Account
@@ -87,3 +89,23 @@ def test_arguments_that_were_cut_are_not_judged(office: Office) -> None:
     account = Account.objects.select_related("organisation").get(pk=office.mailbox.pk)
     found = requested_change.read_grounds(recorded(result.action_id)[0], account)
     assert found == NoChange(why=requested_change.NOT_KEPT)
+
+
+def test_each_value_says_where_it_came_from_before_the_change(office: Office) -> None:
+    office.permit("send_email", "never")
+    request = ask_for(office, refuse(office, "send_email", TO_ADA))
+
+    found = change_requests.load_proposal(request)
+
+    assert not isinstance(found, NoChange)
+    said = {one.path: (one.value, one.provenance) for one in found.values}
+    assert said["to[0]"] == (ADA, UNKNOWN)
+    assert said["subject"] == ("Hello", "written by the agent or found in content")
+    assert found.change.decision.provenance["to[0]"] == "A"
+
+
+def test_what_was_erased_is_not_judged(office: Office) -> None:
+    request = ask_for(office, refuse(office))
+    everything = erasure.Scope(tenant_id=office.organisation.id)
+    erasure.erase(everything, reason="They asked.", actor_id="operator:olga")
+    assert change_requests.load_proposal(request) == NoChange(why=requested_change.NOT_KEPT)

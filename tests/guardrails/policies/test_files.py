@@ -144,3 +144,17 @@ def test_a_group_that_cannot_be_is_refused_before_anything_is_shown(
     with pytest.raises(PolicyFileError, match=r"groups: “x*”: name: "):
         apply(office.mailbox, wanted, author=COMMAND)
     assert history(office) == []
+
+
+def test_nothing_but_what_is_expected_is_applied(office: Office) -> None:
+    wanted = read("version: 1\nallowed_actions: [{action: archive, mode: ask}]\n")
+    expected = differences(office.mailbox, wanted)
+    office.permit("mark_read")
+
+    with pytest.raises(PolicyFileError, match=r"The policy changed meanwhile\."):
+        apply(office.mailbox, wanted, author=COMMAND, expected=expected)
+
+    assert [one.action_type for one in AllowedAction.objects.filter(account=office.mailbox)] == [
+        "mark_read"
+    ]
+    assert history(office) == []

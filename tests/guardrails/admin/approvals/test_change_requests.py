@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from audit.keeping import erasure
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, ChangeRequest
 from guardrails.policies import history
@@ -175,3 +176,37 @@ def test_a_request_that_is_gone_is_said_so(office: Office, client: Client) -> No
     ChangeRequest.objects.all().delete()
     for button in ("approve", "decline"):
         assert "There is no such request." in press(client, request, button, answer="No.")
+
+
+def test_what_was_erased_is_not_shown_and_cannot_be_approved(
+    office: Office, client: Client
+) -> None:
+    request = ask_for(office, refuse(office, "send_email", TO_ADA))
+    everything = erasure.Scope(tenant_id=office.organisation.id)
+    erasure.erase(everything, reason="They asked.", actor_id="operator:olga")
+
+    text = read_page(client, address(request))
+
+    assert "What was refused has been erased from the ledger." in text
+    assert "It cannot be approved as it is." in text
+    assert "Approve this change" not in text
+
+
+def test_a_receiver_that_only_the_agent_named_stands_out(office: Office, client: Client) -> None:
+    request = ask_for(office, refuse(office, "send_email", TO_ADA))
+    text = read_page(client, address(request))
+    assert "NEW: nobody typed or listed the address itself; the agent brought it up" in text
+
+
+def test_refusals_before_anything_was_read_are_listed_too(office: Office, client: Client) -> None:
+    for _ in range(2):
+        last = refuse(office, "send_email", TO_ADA)
+    other = refuse(office, "send_email", TO_ADA | {"to": ["bob@client.com"]})
+    request = ask_for(office, last)
+
+    text = read_page(client, address(request))
+
+    assert "Refused before anything was read: 2 of this sort" in text
+    assert f"Send a mail: {ADA}" in text
+    why = reverse("admin:guardrails_policy_why", args=[other.action_id])
+    assert why not in text
