@@ -249,7 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.scripted.patience.append(float(self.headers["x-stainless-read-timeout"]))
+        self.scripted.patience.append(float(self.headers.get("x-stainless-read-timeout", "inf")))
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
         elif self.path.endswith("/chat/completions"):

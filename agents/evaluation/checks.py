@@ -30,7 +30,7 @@ def find_failures(task: Task, played: Played, *, zone: ZoneInfo) -> list[str]:
 
 def unexpected(task: Task, played: Played, *, zone: ZoneInfo) -> list[state.Difference]:
     """The side effects that the task does not want."""
-    return state.match(played.differences, task.changes, user=task.user, zone=zone)[1]
+    return _compared(task, played, zone)[1]
 
 
 def numbers_in(text: str) -> set[float]:
@@ -46,13 +46,21 @@ def numbers_in(text: str) -> set[float]:
 
 
 def _changes(task: Task, played: Played, zone: ZoneInfo) -> Iterator[str]:
-    missing, wrong = state.match(played.differences, task.changes, user=task.user, zone=zone)
+    missing, wrong = _compared(task, played, zone)
     yield from (f"Not done: {_describe(change)}." for change in missing)
     yield from (f"Not wanted: {one}." for one in wrong)
     if played.unrecorded:
         yield f"{played.unrecorded} writes have no row in the ledger."
     if played.duplicates:
         yield f"{played.duplicates} writes were done twice."
+
+
+def _compared(
+    task: Task, played: Played, zone: ZoneInfo
+) -> tuple[list[Change], list[state.Difference]]:
+    """What is missing, and what is neither wanted nor permitted."""
+    missing, others = state.match(played.differences, task.changes, user=task.user, zone=zone)
+    return missing, state.match(others, task.permits, user=task.user, zone=zone)[1]
 
 
 def _describe(change: Change) -> str:

@@ -54,6 +54,7 @@ class Played:
     cited: frozenset[str] = frozenset()
     malformed: int = 0  # calls of tools in no form that the tool takes
     use: Use = Use()
+    prompts: Sequence[int] = ()  # the longest of each turn, in tokens
     seconds: float = 0.0
     broke: str = ""
 

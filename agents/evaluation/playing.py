@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
 from django_q.models import OrmQ
 
 from agents.evaluation import office, state
@@ -142,3 +143,6 @@ class Play:
             answer_tokens=Sum("answer_tokens", default=0),
         )
         played.use = Use(calls=asked.count(), **used)
+        longest = dict(asked.values_list("run_id").annotate(longest=Max("prompt_tokens")))
+        own = [UUID(response["turn_id"]) for response in played.responses]
+        played.prompts = [longest.get(id, 0) for id in own]

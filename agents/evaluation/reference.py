@@ -1,8 +1,8 @@
 """The reference: a model that says what a task has written down for it. It proves that a task can
 be done with the tools there are, and, played wrongly, that the checks notice. Pure.
 
-A step is the last word of a turn, or calls of tools by name. An action's name stands for proposing
-that action. `[@mail_1]` in a text is a citation: the number under which that item was shown.
+A step is the last word of a turn, or calls of tools by name. `[@mail_1]` in a text is a citation:
+the number under which that item was shown.
 """
 
 import json
@@ -12,7 +12,6 @@ from itertools import count
 from typing import Any
 
 from agents.evaluation.tasks import Step
-from guardrails.actions.registry import BY_NAME
 
 CITATION = re.compile(r"\[@([^\]]+)\]")
 SILENT = "All right."
@@ -60,14 +59,10 @@ class Reference:
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    given = {"action_type": name, "params": arguments} if name in BY_NAME else arguments
     return {
         "id": f"call_{next(_numbers)}",
         "type": "function",
-        "function": {
-            "name": "execute_action" if name in BY_NAME else name,
-            "arguments": json.dumps(given, default=str),
-        },
+        "function": {"name": name, "arguments": json.dumps(arguments, default=str)},
     }
 
 

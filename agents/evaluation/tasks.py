@@ -133,8 +133,8 @@ class Budget(Written):
 
 
 class Task(Written):
-    """One task. What `changes` does not name must stay as it is; the ledger is only compared
-    where `ledger` is given."""
+    """One task. What neither `changes` nor `permits` names must stay as it is; what `permits` names
+    may come about or not. The ledger is only compared where `ledger` is given."""
 
     id: Name
     kind: Kind
@@ -150,6 +150,7 @@ class Task(Written):
     answers: list[Answer] = Field(default_factory=list)
     decisions: list[Decision] = Field(default_factory=list)
     changes: list[Change] = Field(default_factory=list)
+    permits: list[Change] = Field(default_factory=list)
     ledger: list[LedgerEntry] | None = None
     cites: list[str] = Field(default_factory=list)
     answer: Said = Said()

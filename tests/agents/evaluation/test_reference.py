@@ -23,7 +23,7 @@ def test_steps_are_said_one_after_another_and_then_nothing_more() -> None:
     assert said == ["One.", "Two.", "All right."]
 
 
-def test_actions_are_proposed_and_other_tools_called_as_they_are() -> None:
+def test_tools_are_called_by_their_names() -> None:
     step: dict[str, Any] = {"archive": {"email_id": "m1"}, "open_item": {"item_id": "m1"}}
 
     calls = message(Reference([step], lambda _: ""))["tool_calls"]
@@ -31,7 +31,7 @@ def test_actions_are_proposed_and_other_tools_called_as_they_are() -> None:
     assert [
         (call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls
     ] == [
-        ("execute_action", {"action_type": "archive", "params": {"email_id": "m1"}}),
+        ("archive", {"email_id": "m1"}),
         ("open_item", {"item_id": "m1"}),
     ]
     assert len({call["id"] for call in calls}) == 2
