@@ -135,6 +135,7 @@ class TurnRecord:
     reply: str | None
     person: str = ""
     id: UUID | None = None
+    is_whole: bool = True  # else only what was said is known of it
 
 
 @dataclass(frozen=True, kw_only=True)

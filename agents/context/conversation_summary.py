@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents.context import results, truncation
+from agents.context import memory, results, truncation
 from agents.context.messages import Wire, build_messages, split_chains, to_wire
 from agents.contracts import TurnRecord
 from agents.journal import journal
@@ -63,6 +63,13 @@ class Past:
     deadline: Deadline
     text: str
     can_ask: bool
+    continues: bool = False  # the present turn answers a question of the last of these
+
+    def __post_init__(self) -> None:
+        self._keep()
+
+    def _keep(self) -> None:
+        self._older, self._newest = memory.keep(self.turns, continues=self.continues)
 
     def messages(self, system: str, present: TurnRecord, *, max_tokens: int) -> Sequence[Wire]:
         """The message list of the conversation in so many tokens (`messages.build_messages`).
@@ -74,14 +81,25 @@ class Past:
             leaving = self._leaving(system, present, max_tokens)
             if leaving:
                 self._summarise(leaving)
-        turns, summary = [*self.turns, present], self._render(max_tokens)
-        if summary:
-            built = build_messages(
-                system=system, turns=turns, max_tokens=max_tokens, before=summary
-            )
+        turns = [*self._older, *self._newest, present]
+        summary = self._render(max_tokens)
+        for said in [summary, []] if summary else [[]]:
+            before = [*said, *self._notes(system, turns, said, max_tokens)]
+            built = build_messages(system=system, turns=turns, max_tokens=max_tokens, before=before)
             if truncation.count_tokens(built) <= max_tokens:
                 return built
         return build_messages(system=system, turns=turns, max_tokens=max_tokens)
+
+    def _notes(
+        self, system: str, turns: Sequence[TurnRecord], summary: Sequence[Wire], max_tokens: int
+    ) -> list[Wire]:
+        """What the model learns about turns that it sees less of, or nothing of."""
+        notes = [memory.NOTE] if self._older else []
+        first: Wire = {"role": "system", "content": system}
+        room = max_tokens - truncation.count_tokens([first, *summary, *notes])
+        wires = [to_wire(chain) for chain in split_chains(turns)]
+        is_silent = not summary and truncation.count_left_out(wires, max_tokens=room) > 0
+        return [*notes, memory.LEFT_OUT] if is_silent else notes
 
     def _render(self, max_tokens: int) -> list[Wire]:
         messages = [render_summary(self.text)] if self.text else []
@@ -119,6 +137,7 @@ class Past:
                 {"decision": "older_turns_summarised", "turns": len(leaving)},
             )
         self.text, self.turns = text, self.turns[len(leaving) :]
+        self._keep()
 
     def _asked(self, leaving: Sequence[TurnRecord]) -> str:
         """The summary by a model; empty where there is none."""
@@ -170,6 +189,7 @@ def load_past(
     payer: Payer,
     limits: Limits,
     deadline: Deadline,
+    continues: bool,
 ) -> Past:
     """`turns`, oldest first, with the conversation's summary in place of those it tells of."""
     row = None
@@ -186,6 +206,7 @@ def load_past(
         deadline=deadline,
         text=row.text if row else "",
         can_ask=settings.CONVERSATION_SUMMARY,
+        continues=continues,
     )
 
 

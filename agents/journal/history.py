@@ -8,23 +8,27 @@ from agents.contracts import StepRecord, TurnRecord
 from agents.journal import journal
 from agents.models import Message, ToolCall, Turn
 
-HISTORY_TURNS = 30
+HISTORY_TURNS = 30  # at least so many are read whole, where there are so many
+MOST_TURNS = 500  # of older ones what was said
 
 
 def load_history(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
     """The conversation up to this turn, oldest first, and the steps this turn has already
-    taken. Four queries, whatever the length of the conversation."""
-    newest = list(
-        Turn.objects.filter(conversation=turn.conversation_id).order_by("-created_at", "-id")[
-            :HISTORY_TURNS
-        ]
-    )
-    turns = list(reversed(newest))
+    taken. Five queries, whatever the length of the conversation.
+
+    Where the turns begin that are read whole moves by HISTORY_TURNS at once, so that what a prompt
+    makes of them is the same from turn to turn."""
+    conversation = Turn.objects.filter(conversation=turn.conversation_id)
+    total = conversation.count()
+    newest = conversation.only("id", "ending", "decisions").order_by("-created_at", "-id")
+    turns = list(reversed(newest[:MOST_TURNS]))
     ids = [row.id for row in turns]
+    start = max(0, total // HISTORY_TURNS - 1) * HISTORY_TURNS - (total - len(turns))
+    first, whole = ids[max(0, start)], set(ids[max(0, start) :])
     said: dict[tuple[UUID, str], Message] = {
         (m.turn_id, m.role): m for m in Message.objects.filter(turn_id__in=ids)
     }
-    steps = journal.load_steps(ids)
+    steps = journal.load_steps([*whole])
     records = []
     for row in turns:
         user = said.get((row.id, Message.Role.USER))
@@ -37,21 +41,22 @@ def load_history(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
             own = [*own[:-1], replace(own[-1], text=assistant.content)]
         records.append(
             TurnRecord(
-                user_text=_wire_text(user),
+                user_text=_wire_text(user, may_answer=row.id in whole and row.id != first),
                 decisions=tuple(row.decisions),
                 steps=tuple(own),
                 reply=assistant.content if assistant and not spoken else None,
                 person=person.content if person else "",
                 id=row.id,
+                is_whole=row.id in whole,
             )
         )
     return records, list(steps.get((turn.id, None), []))
 
 
-def _wire_text(message: Message | None) -> str | None:
+def _wire_text(message: Message | None, *, may_answer: bool) -> str | None:
     if message is None:
         return ""
-    if "answers" in message.metadata:
+    if may_answer and "answers" in message.metadata:
         return None  # stands in the transcript as the result of the question's call
     return message.content or "(The user decided about pending actions.)"
 

@@ -22,7 +22,7 @@ from integrations.llm import metering
 from integrations.llm.completions import Completion
 
 CHANNEL = "turn_events"
-CONTEXT_TURNS = 60  # twice as many as a prompt can show
+CONTEXT_TURNS = 500  # as many as a prompt can show
 
 
 def load_steps(turn_ids: list[UUID]) -> dict[tuple[UUID, UUID | None], list[StepRecord]]:

@@ -110,6 +110,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         payer=person.payer(turn.id),
         limits=roster.ORCHESTRATOR.limits(),
         deadline=deadline,
+        continues=present.user_text is None,
     )
 
     def messages(steps: Sequence[StepRecord], room: int) -> Sequence[Wire]:
