@@ -341,6 +341,7 @@ SPECTACULAR_SETTINGS = {
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_TZ = True
+LOCALE_PATHS = [BASE_DIR / "locale"]  # what Remit itself says to users (agents.answer.records)
 FORMAT_MODULE_PATH = ["config.formats"]  # times show their zone
 STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"

@@ -121,8 +121,9 @@ class ActionResult:
     the provider said no, or could not be reached before anything happened. unknown: the
     provider may have acted; recovery asks it. `result` is what may be shown to the model.
     `proposed` is what the agent had proposed, where a person changed it before confirming;
-    `handled` says who decided and when, where a person was asked. `can_be_asked_for` says that
-    the user may ask operators to permit what was refused.
+    `handled` says who decided and when, where a person was asked; `late`, that a person's word
+    came after another decision, or was about another card, and changed nothing.
+    `can_be_asked_for` says that the user may ask operators to permit what was refused.
     """
 
     status: ResultStatus
@@ -139,6 +140,7 @@ class ActionResult:
     artifacts: tuple[Artifact, ...] = ()
     proposed: Mapping[str, Any] = field(default_factory=dict)
     handled: str = ""
+    late: bool = False
     can_be_asked_for: bool = False
 
 

@@ -14,16 +14,6 @@ from agents.answer.deeds import ANYTHING, EVERY_KIND, find_claims, find_denials
 
 DONE = frozenset({"succeeded", "noop"})
 NOT_DONE = frozenset({"refused", "failed", "unknown"})
-LISTED = 20  # actions listed in a text
-STATUS_WORDS = {
-    "succeeded": "done",
-    "noop": "was already like that",
-    "pending": "waits for a confirmation, not done",
-    "held": "held, not done yet",
-    "refused": "refused, not done",
-    "failed": "failed, not done",
-    "unknown": "not known whether it happened",
-}
 
 Action = Mapping[str, Any]
 
@@ -81,46 +71,3 @@ def _corrects(later: Action, action: Action) -> bool:
 
 def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text).casefold().strip()
-
-
-def render_correction(actions: Sequence[Action], *, contradicts: bool) -> str:
-    """What the records say, item by item, in words for people."""
-    head = "Correction from the records" if contradicts else "From the records"
-    if not actions:
-        return f"{head}: nothing was sent, created or changed in this turn."
-    lines = [
-        f"- {_one_line(action.get('description') or action['type'])}: "
-        f"{STATUS_WORDS.get(action['status'], action['status'])}."
-        + (
-            f" {_one_line(action['sentence'])}"
-            if action["status"] in NOT_DONE and action.get("sentence")
-            else ""
-        )
-        for action in actions[:LISTED]
-    ]
-    more = len(actions) - LISTED
-    return "\n".join([f"{head}:", *lines, *([f"- and {more} more"] if more > 0 else [])])
-
-
-def render_record(actions: Sequence[Action]) -> str:
-    """How many actions are how far: one sentence that every answer carries."""
-    if not actions:
-        return "No action was carried out."
-    counted = {
-        word: sum(action["status"] in statuses for action in actions)
-        for word, statuses in (
-            ("done", DONE),
-            ("waiting for a decision", {"pending"}),
-            ("held", {"held"}),
-            ("refused", {"refused"}),
-            ("failed", {"failed"}),
-            ("of unknown outcome", {"unknown"}),
-        )
-    }
-    said = ", ".join(f"{number} {word}" for word, number in counted.items() if number)
-    return f"Actions: {said}."
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 200 else f"{line[:199]}…"

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from agents.answer import citations, claims, review
+from django.utils.translation import gettext
+
+from agents.answer import citations, claims, records, review
 from agents.contracts import StepRecord
 from agents.journal import journal
 from agents.models import Turn
@@ -29,20 +31,33 @@ class Answer:
 
 def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> Answer:
     """The answer for this last word of the turn's own agent, whose model was shown `steps`
-    (of this turn and of earlier ones). Four queries at most; one more for each earlier turn
-    where something is claimed that this turn did not do."""
-    turn = Turn.objects.only("organisation_id", "conversation_id", "actions").get(id=turn_id)
+    (of this turn and of earlier ones). What Remit adds is in the turn's language. Four queries at
+    most; one more for each earlier turn where something is claimed that this turn did not do."""
+    turn = Turn.objects.only(
+        "organisation_id", "conversation_id", "actions", "decisions", "language"
+    ).get(id=turn_id)
     context = journal.load_context(turn_id) if citations.has_citations(text) else ()
     bound = citations.bind_citations(
         text, citations.list_citable(context, citations.list_results(steps))
     )
     contradicts = _contradicts(turn, bound.text) or claims.denies(bound.text, turn.actions)
-    said = bound.text.strip() or EMPTY_SENTENCE
-    if steps and steps[-1].finish_reason == "length" and steps[-1].text == text:
-        said = f"{said}\n\n{CUT_SENTENCE}"
-    if contradicts or claims.omits_refusals(bound.text, turn.actions):
-        corrected = claims.render_correction(turn.actions, contradicts=contradicts)
-        said = f"{said}\n\n{corrected}"
+    cut = bool(steps) and steps[-1].finish_reason == "length" and steps[-1].text == text
+    # What came too late is listed as such.
+    late = {one["id"] for one in turn.decisions if one.get("late")}
+    actions = [one for one in turn.actions if one["id"] not in late]
+    with records.speaking(turn.language):
+        omits = claims.omits_refusals(bound.text, actions) and claims.omits_refusals(
+            bound.text, [one | {"sentence": records.sentence_of(one)} for one in actions]
+        )
+        added = [
+            gettext(CUT_SENTENCE) if cut else "",
+            records.render_late(turn.decisions),
+            records.render_correction(turn.actions, contradicts=contradicts)
+            if contradicts or omits
+            else "",
+        ]
+        own = bound.text.strip() or gettext(EMPTY_SENTENCE)
+    said = "\n\n".join([own, *filter(None, added)])
     if contradicts or bound.removed:
         log.warning(
             "answer.corrected",

@@ -35,8 +35,8 @@ fits, look for a custom agent with list_custom_agents and run it with a query wr
 - Act with the tools that are named after actions. Limits that administrators set decide \
 whether one runs, waits for the user's confirmation or is refused; say plainly which it was. With \
 confirm_first it waits even where it would run.
-- The user confirms what waits with its button, never in words: when they agree in words, \
-point to the button, and do not propose it again.
+- The user confirms what waits with its button: when they agree in words and no decision says \
+so, point to the button, and do not propose it again.
 - Call tools that do not depend on each other in one step.
 - Never say that something was done unless a tool result or a decision says so.
 {UNTRUSTED_LIMIT}"""

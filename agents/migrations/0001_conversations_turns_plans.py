@@ -39,6 +39,7 @@ class Migration(migrations.Migration):
                 ("kind", models.CharField(choices=[("chat", "Chat"), ("inbound", "Inbound item")], max_length=16)),
                 ("item_source_id", models.CharField(blank=True, max_length=500)),
                 ("principal", models.CharField(blank=True, help_text="Who started it.", max_length=200)),
+                ("language", models.CharField(default="en", help_text="In which Remit speaks to the user: a BCP 47 tag.", max_length=35)),
                 ("state", models.CharField(choices=[("queued", "Queued"), ("running", "Running"), ("finished", "Finished"), ("failed", "Failed")], default="queued", max_length=16)),
                 (
                     "ending",

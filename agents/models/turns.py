@@ -48,6 +48,9 @@ class Turn(models.Model):
     )
     item_source_id = models.CharField(max_length=500, blank=True)
     principal = models.CharField(max_length=200, blank=True, help_text="Who started it.")
+    language = models.CharField(
+        max_length=35, default="en", help_text="In which Remit speaks to the user: a BCP 47 tag."
+    )
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     ending = models.CharField(max_length=16, choices=Ending, blank=True)
     error_code = models.CharField(max_length=64, blank=True)

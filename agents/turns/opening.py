@@ -12,7 +12,10 @@ from agents.journal import leases
 from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
 from integrations.database import notices
+from knowledge.text.languages import language_of
 
+# What a text is recognised as, as a tag.
+LANGUAGES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it"}
 WAITING = "turns_waiting"  # the channel that announces queued turns
 
 
@@ -45,10 +48,8 @@ def start_turn(
     An open question of the conversation is answered by this message. Raises UnknownUser,
     UnknownConversation or TurnRunning; then nothing is stored.
     """
-    if (
-        people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
-        is None
-    ):
+    person = people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
+    if person is None:
         raise UnknownUser
     try:
         with transaction.atomic():
@@ -63,6 +64,7 @@ def start_turn(
                 kind=Turn.Kind.CHAT,
                 conversation=conversation,
                 principal=principal,
+                language=person.preferences.language or _language(conversation, message),
                 lease_expires_at=timezone.now() if queued else leases.lease_end(),
                 decisions=[dict(decision) for decision in decisions],
                 # The request goes on, with what was found before the question.
@@ -111,6 +113,14 @@ def _conversation(
         raise UnknownConversation
     found.save(update_fields=["updated_at"])
     return found
+
+
+def _language(conversation: Conversation, message: str) -> str:
+    """The language of the message, else that of the user's last one here."""
+    if found := LANGUAGES.get(language_of(message)):
+        return found
+    last = Turn.objects.filter(conversation=conversation).order_by("-created_at", "-id")
+    return last.values_list("language", flat=True).first() or "en"
 
 
 def _open_question(conversation: Conversation) -> ToolCall | None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
-from agents.answer import claims
+from agents.answer import records
 from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Step, ToolCall, Turn
 from agents.plans import rendering, store
@@ -27,10 +27,16 @@ COMPLETED = (
 
 
 def build_response(turn_id: UUID) -> dict[str, Any]:
-    """The chat response of one turn (seed I 7.1 and what Remit adds). What waits counts as shown
-    to the person from now on. Seven queries whatever the amount, one more when it held actions
-    or was refused what can be asked for, two more where it was handed to a person."""
+    """The chat response of one turn (seed I 7.1 and what Remit adds), in the turn's language. What
+    waits counts as shown to the person from now on. Nine queries whatever the amount, one more
+    when it held actions or was refused what can be asked for, two more where it was handed to a
+    person."""
     turn = Turn.objects.get(id=turn_id)
+    with records.speaking(turn.language):
+        return _describe(turn)
+
+
+def _describe(turn: Turn) -> dict[str, Any]:
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
     question = _open_question(turn)
@@ -76,7 +82,7 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
         "plan": rendering.describe_plan(plan) if plan else None,
         "citations": reply.metadata.get("citations", []) if reply else [],
         "review": reply.metadata.get("review") if reply else None,
-        "record": claims.render_record(_decided_since(actions, decided)),
+        "record": records.render_record(_decided_since(actions, decided)),
     }
 
 
@@ -225,4 +231,7 @@ def _refused(turn: Turn, actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _completed(action: dict[str, Any]) -> dict[str, Any]:
-    return {key: action.get(key) for key in COMPLETED} | {"handled": action.get("handled", "")}
+    return {key: action.get(key) for key in COMPLETED} | {
+        "sentence": records.sentence_of(action),
+        "handled": action.get("handled", ""),
+    }

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from agents.answer import closing, review
+from agents.answer import closing, records, review
 from agents.context import (
     conversation_summary,
     custom_agents,
@@ -28,7 +28,7 @@ from agents.models import Message, Turn
 from agents.plans import rendering, store
 from agents.tools import acting
 from agents.tools.base import ToolContext
-from agents.turns import loop, roster, specialists
+from agents.turns import loop, roster, specialists, spoken
 from guardrails.approve import approvals
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
@@ -65,7 +65,7 @@ def work(lease: Lease, *, stream: bool) -> bool:
     turn = Turn.objects.get(id=lease.turn_id)
     try:
         if turn.attempts > MAX_ATTEMPTS:
-            _fail(lease, "too_many_attempts")
+            _fail(lease, turn, "too_many_attempts")
         else:
             with leases.HEARTBEAT.keep(lease):
                 _work(lease, turn, stream=stream)
@@ -73,15 +73,17 @@ def work(lease: Lease, *, stream: bool) -> bool:
         log.warning("turn.lease_lost", extra={"turn": str(turn.id)})
         return False
     except BudgetExhausted as error:
-        finish_turn(lease, text=error.sentence, ending=Turn.Ending.LIMIT, code=error.code)
+        said = records.say(error.sentence, language=turn.language)
+        finish_turn(lease, text=said, ending=Turn.Ending.LIMIT, code=error.code)
     except ModelError as error:
         log.warning("turn.model_failed", extra={"turn": str(turn.id), "code": error.code})
-        _fail(lease, error.code, REFUSED_SENTENCE if error.is_refusal else ERROR_SENTENCE)
+        _fail(lease, turn, error.code, REFUSED_SENTENCE if error.is_refusal else ERROR_SENTENCE)
     return True
 
 
-def _fail(lease: Lease, code: str, text: str = ERROR_SENTENCE) -> None:
-    finish_turn(lease, text=text, ending=Turn.Ending.ERROR, code=code)
+def _fail(lease: Lease, turn: Turn, code: str, sentence: str = ERROR_SENTENCE) -> None:
+    said = records.say(sentence, language=turn.language)
+    finish_turn(lease, text=said, ending=Turn.Ending.ERROR, code=code)
 
 
 def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
@@ -89,9 +91,16 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
     )
     if person is None:
-        _fail(lease, "unknown_user")
+        _fail(lease, turn, "unknown_user")
         return
     deadline = Deadline.after(settings.TURN_MAX_SECONDS)
+    heard = spoken.hear(turn)
+    if heard is not None and not heard.confirmed:
+        said = spoken.point_at_buttons(turn, person, heard.waiting)
+        finish_turn(lease, text=said, ending=Turn.Ending.REPLY)
+        return
+    if heard is not None:
+        turn.decisions = spoken.to_decisions(turn, heard)
     _decide(lease, turn)
     loaded, own_steps = history.load_history(turn)
     words = history.load_user_words(turn)
@@ -169,7 +178,8 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             answer = closing.close_answer(lease.turn_id, text, steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
         case Escalated(text=text):
-            said = f"{text}\n\n{prompts.ESCALATED_SENTENCE}".lstrip()
+            handed = records.say(prompts.ESCALATED_SENTENCE, language=turn.language)
+            said = f"{text}\n\n{handed}".lstrip()
             answer = closing.close_answer(lease.turn_id, said, steps=[*earlier, *run.steps])
             finish_turn(
                 lease, text=answer.text, ending=Turn.Ending.ESCALATED, metadata=answer.metadata
@@ -180,7 +190,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             stopped = limit == "stopped"
             finish_turn(
                 lease,
-                text=prompts.LIMIT_SENTENCES[limit],
+                text=records.say(LIMIT_SENTENCES[limit], language=turn.language),
                 ending=Turn.Ending.STOPPED if stopped else Turn.Ending.LIMIT,
             )
 
@@ -200,11 +210,13 @@ def _decide(lease: Lease, turn: Turn) -> None:
             digest=decision.get("digest"),
             decided_by=turn.principal,
             reason=decision.get("reason", ""),
+            said_in=decision.get("said_in", ""),
         )
         # A changed action is another one: it waits under an id of its own.
         edited = decision["decision"] == "edited" and result.status == "pending"
         action = acting.describe_result(result) | ({} if edited else {"id": decision["id"]})
-        turn.decisions[index] = decision | acting.describe_action(action)
+        late = {"late": True, "handled": result.handled} if result.late else {}
+        turn.decisions[index] = decision | acting.describe_action(action) | late
         with lease.held():
             Turn.objects.filter(id=turn.id).update(decisions=journal.to_storable(turn.decisions))
         journal.add_action(lease, action)
@@ -271,6 +283,7 @@ def stop_turn(turn_id: UUID, *, by: str, now: datetime) -> bool:
                 lease_owner=lease.owner,
                 lease_expires_at=leases.lease_end(),
             )
-            finish_turn(lease, text=LIMIT_SENTENCES["stopped"], ending=Turn.Ending.STOPPED)
+            said = records.say(LIMIT_SENTENCES["stopped"], language=turn.language)
+            finish_turn(lease, text=said, ending=Turn.Ending.STOPPED)
     log.info("turn.stop_asked", extra={"turn": str(turn_id)})
     return True

@@ -36,6 +36,7 @@ class DraftAllowedAction(StrictSerializer):
     )
     hold_seconds = serializers.IntegerField(min_value=0, required=False, default=0)
     patterns_unapproved = serializers.BooleanField(required=False, default=False)
+    confirm_in_words = serializers.BooleanField(required=False, default=False)
 
 
 class DraftGroup(StrictSerializer):

@@ -21,7 +21,10 @@ from guardrails.models.approvals import ApprovalQuerySet
 
 State = Approval.State
 CLOCK = "expiry"
-CLAIMED = ["state", "decided_at", "decided_by", "decided_as", "decision_reason", "delegated_to"]
+CLAIMED = [
+    *("state", "decided_at", "decided_by", "decided_as", "decision_reason", "delegated_to"),
+    "said_in",
+]
 
 
 class ApprovalNotFound(Exception):
@@ -71,6 +74,7 @@ def claim(
     now: datetime,
     external_user_id: str | None = None,
     reason: str = "",
+    said_in: str = "",
 ) -> bool:
     """Takes the approval out of waiting, if it still waits and is still in the hands it was
     in; afterwards `row` is as stored."""
@@ -82,6 +86,7 @@ def claim(
         decided_by=by,
         decided_as=external_user_id or "",
         decision_reason=reason,
+        said_in=said_in,
     )
     row.refresh_from_db(fields=CLAIMED)
     return claimed == 1
@@ -122,6 +127,8 @@ def _record(row: Approval) -> None:
         "seconds_to_decide": round(row.seconds_to_decide, 3),
         **_as_user(row.decided_as),
     }
+    if row.said_in:
+        payload |= {"confirmed": "in words", "message_id": row.said_in}
     if row.state == State.REJECTED:
         payload["person_said"] = row.decision_reason
     revision = Approval.objects.filter(revises=row).first()

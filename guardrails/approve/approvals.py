@@ -118,25 +118,30 @@ def decide(
     reason: str = "",
     changes: Mapping[str, Any] | None = None,
     resumed: bool = False,
+    said_in: str = "",
 ) -> ActionResult:
     """A person's word as one value: as `confirm`, `reject` or `edit`, and what became of the
     action. Where the word came too late or was about something else, the result is that of
-    the decision that counts. `resumed`: the process that took this word before is dead.
+    the decision that counts, and says so (`late`). `resumed`: the process that took this word
+    before is dead. `said_in` is the chat message of a confirmation in words.
     Raises ApprovalNotFound, audit.contracts.LedgerError."""
     row = find(organisation_id, approval_id, external_user_id)
+    late = row.state != State.PENDING and not (resumed and row.decided_by == decided_by)
     try:
         check(row, digest=digest, external_user_id=external_user_id)
         if word == "confirm":
-            return _accept(row, decided_by, external_user_id, resumed=resumed)
+            done = _accept(row, decided_by, external_user_id, resumed=resumed, said_in=said_in)
+            return replace(done, late=late or row.state == State.EXPIRED)
         if word == "edit":
-            return _revise(row, decided_by, external_user_id, changes or {})
+            return replace(_revise(row, decided_by, external_user_id, changes or {}), late=late)
         _decline(row, decided_by, external_user_id, reason)
     except ApprovalConflict:
         log.info("guardrails.approval_conflict approval=%s", approval_id)
         row.refresh_from_db(fields=CLAIMED)
+        late = True
     except InvalidArguments as error:
         return replace(finish(row), reason="invalid_arguments", sentence=f"{error}.")
-    return finish(row)
+    return replace(finish(row), late=late)
 
 
 def note_shown(cards: Iterable[ApprovalCard]) -> None:
@@ -203,14 +208,25 @@ def _under_way(row: Approval) -> ActionResult:
 
 
 def _accept(
-    row: Approval, by: str, external_user_id: str | None, *, resumed: bool = False
+    row: Approval,
+    by: str,
+    external_user_id: str | None,
+    *,
+    resumed: bool = False,
+    said_in: str = "",
 ) -> ActionResult:
     # Threads of this process wait for the one that executes, and give its result.
     with one_at_a_time(row.action_id):
         now = timezone.now()
         in_time = Q(expires_at=None) | Q(expires_at__gt=now)
         claimed = claim(
-            row, in_time, state=State.APPROVED, by=by, now=now, external_user_id=external_user_id
+            row,
+            in_time,
+            state=State.APPROVED,
+            by=by,
+            now=now,
+            external_user_id=external_user_id,
+            said_in=said_in,
         )
         if row.state == State.PENDING:  # not claimed, and nobody decided: overdue or delegated
             expire(row.id)

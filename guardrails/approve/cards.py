@@ -10,6 +10,8 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.contracts import ApprovalCard, CardValue
@@ -26,6 +28,8 @@ WORDS = {
     State.SUPERSEDED: "Changed",
     State.EXPIRED: "Expired",
 }
+CONFIRMED, CONFIRMED_IN_WORDS = "Confirmed", "Confirmed in words"
+BY_PERSON, BY_CLOCK = "%(what)s by %(who)s at %(time)s", "%(what)s at %(time)s"
 UNKNOWN = "NEW: nobody typed or listed the address itself; the agent brought it up"
 IN_CHANGE = "typed by the person who changed what the agent proposed"
 THERE_ALREADY = "already there, in no argument; nobody typed or listed the address itself"
@@ -97,12 +101,17 @@ def title_of(action_type: str) -> str:
 
 
 def handled(row: Approval, *, zone: str) -> str:
-    """Who decided and when; empty while it waits."""
+    """Who decided and when, in the language that is spoken; empty while it waits."""
     if row.decided_at is None:
         return ""
-    what = WORDS.get(State(row.state), "Confirmed")
-    by = "" if row.state == State.EXPIRED else f" by {named(row.decided_by, row.decided_as)}"
-    return f"{what}{by} at {moment(row.decided_at, zone)}"
+    said = {
+        "what": gettext(
+            WORDS.get(State(row.state), CONFIRMED_IN_WORDS if row.said_in else CONFIRMED)
+        ),
+        "who": named(row.decided_by, row.decided_as),
+        "time": moment(row.decided_at, zone),
+    }
+    return gettext(BY_CLOCK if row.state == State.EXPIRED else BY_PERSON) % said
 
 
 def delegated(row: Approval, *, zone: str) -> str:

@@ -21,6 +21,7 @@ class AllowedActionEntry(Part):
     enabled: bool = True
     conditions: list[dict[str, Any]] = Field(default_factory=list)
     patterns_unapproved: bool = False
+    confirm_in_words: bool = False
     hold_seconds: int = 0
 
 

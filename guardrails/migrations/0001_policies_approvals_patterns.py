@@ -277,6 +277,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "confirm_in_words",
+                    models.BooleanField(
+                        default=False,
+                        help_text="The user may confirm this by typing a short “yes, do it” in the conversation that asks, not only with its button.",
+                        verbose_name="Confirming in words",
+                    ),
+                ),
+                (
                     "hold_seconds",
                     models.PositiveIntegerField(
                         default=0,
@@ -332,6 +340,7 @@ class Migration(migrations.Migration):
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
                 ("decided_at", models.DateTimeField(blank=True, null=True)),
                 ("decided_by", models.CharField(blank=True, max_length=200)),
+                ("said_in", models.CharField(blank=True, help_text="The chat message in which it was confirmed in words.", max_length=64)),
                 ("decision_reason", models.TextField(blank=True, help_text="What the person said about it.")),
                 ("executed", models.JSONField(default=dict, help_text="What became of it.")),
                 ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="approvals", to="integrations.account")),

@@ -83,6 +83,12 @@ class AllowedAction(ValidatedModel):
         "at least five mails like that and none otherwise. What the agent proposes while it works "
         "through a mail always waits for approval.",
     )
+    confirm_in_words = models.BooleanField(
+        "Confirming in words",
+        default=False,
+        help_text="The user may confirm this by typing a short “yes, do it” in the conversation "
+        "that asks, not only with its button.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

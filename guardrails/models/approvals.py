@@ -92,6 +92,9 @@ class Approval(models.Model):
     decided_as = models.CharField(
         max_length=200, blank=True, help_text="The user for whom the word was given."
     )
+    said_in = models.CharField(
+        max_length=64, blank=True, help_text="The chat message in which it was confirmed in words."
+    )
     decision_reason = models.TextField(blank=True, help_text="What the person said about it.")
     delegated_to = models.CharField(
         max_length=200, blank=True, help_text="user:…, operator:… or group:…: who decides now."

@@ -117,10 +117,15 @@ def _in_words(section: str, entry: Mapping[str, Any]) -> str:
         only_if = "; ".join(map(explain.in_words, conditions.read_all(entry["conditions"])))
         unapproved = ", also by patterns that nobody approved"
         unapproved = unapproved if entry["patterns_unapproved"] else ""
+        in_words = ", also confirmed in words" if entry["confirm_in_words"] else ""
         seconds = entry["hold_seconds"]
         held = f", held for {duration(seconds)} first where it reaches others" if seconds else ""
         return (
-            MODES[entry["mode"]] + (f", only if {only_if}" if only_if else "") + held + unapproved
+            MODES[entry["mode"]]
+            + (f", only if {only_if}" if only_if else "")
+            + held
+            + unapproved
+            + in_words
         )
     return visible(
         f"called “{entry['name']}”" + (f", in “{entry['group']}”" if entry["group"] else "")

@@ -45,6 +45,7 @@ def exported(account: Account) -> PolicyFile:
                 hold_seconds=row.hold_seconds,
                 conditions=row.conditions,
                 patterns_unapproved=row.patterns_unapproved,
+                confirm_in_words=row.confirm_in_words,
             )
             for row in AllowedAction.objects.filter(account=account).order_by(
                 "action_type", "resource_type"

@@ -286,7 +286,7 @@ def test_a_list_takes_the_same_queries_whatever_its_length(
     for _ in range(number):
         execute(office.request("archive", {"email_id": office.receive()}))
     api.get(APPROVALS, user_id=office.user_id)  # notes the token's use
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert len(api.get(APPROVALS, user_id=office.user_id).json()) == number
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import httpx
 from django.conf import settings
 
 from audit.ledger.ids import uuid7
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
+from integrations.models import ServiceToken
 from tests.model_server import Script, ScriptedModel, scripted_model
 from tests.office import Office
 
@@ -34,3 +37,29 @@ def classify(office: Office, email_id: str, label_id: str) -> ActionResult:
             origin=Origin(trigger="chat"),
         )
     )
+
+
+class Frontend:
+    """Maya's frontend: what she does there, each time with a scripted model behind Remit."""
+
+    def __init__(self, office: Office) -> None:
+        token = ServiceToken.issue(
+            organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+        )[1]
+        self.address = f"{office.origin}/api/v1"
+        self.headers = {"Authorization": f"Bearer {token}"}
+
+    def ask(self, method: str, path: str, body: Any) -> dict[str, Any]:
+        address = f"{self.address}{path}"
+        answer = httpx.request(method, address, json=body, headers=self.headers, timeout=60)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def prefer(self, **changes: Any) -> None:
+        self.ask("PATCH", "/preferences?user_id=maya", changes)
+
+    def say(self, script: Script, **more: Any) -> tuple[dict[str, Any], ScriptedModel]:
+        body = {"user_id": "maya", "message": "Look into it."} | more
+        with scripted(script) as model:
+            return self.ask("POST", "/chat", body), model

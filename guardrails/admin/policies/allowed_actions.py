@@ -37,6 +37,7 @@ class AllowedActionForm(WithConditions):
             "hold_seconds",
             "conditions",
             "patterns_unapproved",
+            "confirm_in_words",
         )
 
 

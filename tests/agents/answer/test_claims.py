@@ -148,25 +148,3 @@ def test_a_false_denial_is_found_as_a_false_claim_is(text: str, type: str) -> No
 def test_that_nothing_of_one_kind_was_done_is_true_where_another_was() -> None:
     assert not claims.denies("Nothing was sent.", [action("create_jira_task", "succeeded")])
     assert claims.denies("Nothing was sent.", [action("send_email", "succeeded")])
-
-
-def test_the_records_are_listed_item_by_item() -> None:
-    actions = [
-        action("archive", "succeeded", description="Archive “A”"),
-        action("draft", "refused", "No such\nreceiver.", "Draft a reply"),
-        action("send_email", "pending", "Confirm?", "Send “B”"),
-    ]
-
-    assert claims.render_correction(actions, contradicts=True) == (
-        "Correction from the records:\n"
-        "- Archive “A”: done.\n"
-        "- Draft a reply: refused, not done. No such receiver.\n"
-        "- Send “B”: waits for a confirmation, not done."
-    )
-    assert claims.render_correction([], contradicts=True) == (
-        "Correction from the records: nothing was sent, created or changed in this turn."
-    )
-    many = claims.render_correction([action("archive", "failed")] * 25, contradicts=False)
-    assert many.endswith("- and 5 more")
-    assert claims.render_record(actions) == "Actions: 1 done, 1 waiting for a decision, 1 refused."
-    assert claims.render_record([]) == "No action was carried out."

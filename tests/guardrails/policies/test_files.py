@@ -76,9 +76,9 @@ def test_differences_are_shown_one_a_line(office: Office, policy: PolicyFile) ->
         "~ allowed action archive (mode: ask → auto; conditions: the mail is from somebody at "
         "company.com → the mail's thread has at least 2 mails)",
         "- allowed action classify (mode: auto; enabled: yes; conditions: none; "
-        "patterns unapproved: no; hold seconds: 0)",
+        "patterns unapproved: no; confirm in words: no; hold seconds: 0)",
         "+ allowed action draft (mode: ask; enabled: yes; patterns unapproved: no; "
-        "hold seconds: 0)",
+        "confirm in words: no; hold seconds: 0)",
     ]
     assert exported(office.mailbox) == policy
 
