@@ -23,7 +23,7 @@ from guardrails.decide.snapshot import AllowedAction, Limit, PolicySnapshot
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 
-STEPS = 300  # more than an action has targets and conditions
+STEPS = 100  # what takes more of them is no small change
 Entry = AllowedActionEntry | Listed
 Key = tuple[str, ...]
 L = TypeVar("L", AllowedAction, Limit)
@@ -90,6 +90,8 @@ def smallest_change(refused: Refused, *, facts: Facts, now: datetime) -> Change 
         if entry is None or found.get(key(entry)) == entry:
             return NoChange(why=f"No small change of the policy permits this. {decision.sentence}")
         found[key(entry)] = entry
+    else:
+        return NoChange(why=f"It would take more than {STEPS - 1} changes of the policy.")
     for one in list(found):
         less = {name: entry for name, entry in found.items() if name != one}
         if _decide(refused, less.values(), facts, now)[1].verdict != "refuse":

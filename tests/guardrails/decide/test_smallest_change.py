@@ -22,6 +22,7 @@ from guardrails.decide.smallest_change import (
 )
 from guardrails.decide.snapshot import AllowedAction, ListedTarget, PolicySnapshot, Switch
 from guardrails.facts.facts import Facts
+from integrations.contracts import Document
 from tests.guardrails.decide.test_policy_ceiling import limit
 from tests.guardrails.decide.test_policy_properties import (
     ARGUMENTS,
@@ -29,9 +30,12 @@ from tests.guardrails.decide.test_policy_properties import (
     policies,
 )
 from tests.guardrails.values import (
+    ACTION_ID,
     ADA,
+    ME,
     NOW,
     STRANGER,
+    account,
     allow,
     chat,
     decide,
@@ -256,6 +260,44 @@ def test_several_things_change_together() -> None:
         ("send_email", "", "recipient", STRANGER),
     ]
     assert change.decision.verdict == "ask"
+
+
+def test_who_is_reached_without_an_argument_is_listed_too() -> None:
+    plan = Document(
+        id="doc-1", created_at=NOW, modified_at=NOW, owner=ME, name="Plan", shared_with=(STRANGER,)
+    )
+    drive = account(source="gdrive", kind="files")
+    row = allow("append_document", "ask")
+    wish = ActionRequest(
+        action_id=ACTION_ID,
+        account=drive,
+        action_type="append_document",
+        arguments={"document_id": "doc-1", "content": "More."},
+        origin=chat(),
+    )
+
+    change = smallest_change(
+        refused(wish, policy_of(row)), facts=facts(document=plan, folders=()), now=NOW
+    )
+
+    assert isinstance(change, Change), change
+    assert change.entries == (
+        Listed(action="append_document", kind="recipient", id=STRANGER, name=STRANGER),
+    )
+    assert [one.source for one in change.policy.listed_targets] == ["gdrive"]
+
+
+def test_what_takes_a_hundred_entries_is_no_small_change() -> None:
+    people = [[f"p{n}@{part}.example" for n in range(50)] for part in ("to", "cc")]
+    wish = {"to": people[0], "cc": people[1], **MAIL}
+
+    fits = found("send_email", wish | {"cc": people[1][:49]}, allow("send_email", "ask"))
+
+    assert isinstance(fits, Change)
+    assert len(fits.entries) == 99
+    assert found("send_email", wish, allow("send_email", "ask")) == NoChange(
+        why="It would take more than 99 changes of the policy."
+    )
 
 
 def test_rates_are_left_alone() -> None:
