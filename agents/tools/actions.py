@@ -83,11 +83,17 @@ def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability
     form = _form(action, targets, others={} if always_asks else CONFIRM)
     if len(permitted) > 1:
         form["properties"] |= _accounts(person, permitted)
-    openings = dict.fromkeys(one.description for one in permitted)
-    said = [*openings, "The user confirms each." if always_asks else ""]
+    # Which others an opening lets in is decided anyway, and takes many words to say.
+    opened = any(one.description != action.description for one in permitted)
+    said = [
+        action.description,
+        "The limits may let others in." if opened else "",
+        "The user confirms each." if always_asks else "",
+        _in_words(action, targets),
+    ]
     return _tool(
         action,
-        description=" ".join(filter(None, [*said, _in_words(action, targets)])),
+        description=" ".join(filter(None, said)),
         offered=True,
         form=form,
     )

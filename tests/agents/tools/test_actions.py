@@ -40,13 +40,17 @@ PERSON = Person(
 
 
 def permit(
-    action_type: str, *targets: tuple[str, str, str], mode: str = "auto", number: int = 1
+    action_type: str,
+    *targets: tuple[str, str, str],
+    mode: str = "auto",
+    number: int = 1,
+    opening: str = "",
 ) -> Capability:
     return Capability(
         account_id=UUID(int=number),
         action_type=action_type,
         source="gmail",
-        description=BY_NAME[action_type].description,
+        description=BY_NAME[action_type].description + opening,
         mode=mode,
         schema={},
         targets=tuple(PermittedTarget(kind=k, id=i, name=n) for k, i, n in targets),
@@ -106,6 +110,15 @@ def test_who_may_receive_is_said_and_is_no_closed_list() -> None:
 
     assert "enum" not in str(mail["parameters"])
     assert mail["description"].endswith("Listed: a@b.com, @c.com.")
+
+
+def test_that_others_may_be_let_in_is_said_shortly() -> None:
+    opening = " Need not be listed if every receiver is somebody the user has written to."
+    (mail,) = shown(permit("send_email", ("recipient", "a@b.com", "Ann"), opening=opening)).values()
+
+    assert mail["description"] == (
+        f"{BY_NAME['send_email'].description} The limits may let others in. Listed: a@b.com."
+    )
 
 
 def test_more_targets_than_are_worth_their_tokens_are_not_all_named() -> None:
