@@ -13,13 +13,14 @@ django = get_asgi_application()
 
 from agents.api.mcp.door import with_mcp  # noqa: E402  # needs the app registry
 from agents.turns.streams import App, with_streams  # noqa: E402  # needs the app registry
-from audit.database.start import find_refusals  # noqa: E402
+from audit.database import start  # noqa: E402
 from config.body_limit import with_body_limit  # noqa: E402
 from config.lifespan import with_lifespan  # noqa: E402
+from knowledge import checks  # noqa: E402
 
 application = with_lifespan(
     with_body_limit(
         with_mcp(with_streams(cast(App, django))), max_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     ),
-    refusals=find_refusals,
+    refusals=lambda: [*start.find_refusals(), *checks.find_refusals()],
 )

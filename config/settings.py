@@ -240,6 +240,8 @@ EMBEDDING_MODEL = env.str(
     "EMBEDDING_MODEL",
     default="offline-hash-384" if MODEL_IS_OFFLINE else "text-embedding-3-small",
 )
+# How many numbers a vector has. After a change: `manage.py resize_vectors`.
+EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", default=384)
 # A file that adds to integrations/llm/model_profiles.yaml: windows, prices, providers, fallbacks.
 MODEL_PROFILES = env.str("MODEL_PROFILES", default="")
 # Endpoints beside the default one, by the name a profile gives: MODEL_PROVIDERS="local=http://…/v1".
@@ -307,7 +309,6 @@ APPROVAL_ESCALATE_HOURS = env.int("APPROVAL_ESCALATE_HOURS", default=0)  # 0: by
 MAX_OPEN_ASKS_PER_TURN = env.int("MAX_OPEN_ASKS_PER_TURN", default=10)
 MAX_OPEN_ASKS_PER_ACCOUNT = env.int("MAX_OPEN_ASKS_PER_ACCOUNT", default=100)
 CHANGE_REQUESTS_PER_DAY = env.int("CHANGE_REQUESTS_PER_DAY", default=10)  # of one user
-EMBEDDING_DIMENSIONS = 384  # the vector column's width; models are asked for this many
 
 # --- API -------------------------------------------------------------------------------
 REST_FRAMEWORK = {

@@ -10,7 +10,8 @@ from django.core.wsgi import get_wsgi_application
 
 application = get_wsgi_application()
 
-from audit.database.start import find_refusals  # noqa: E402  # needs the app registry
+from audit.database import start  # noqa: E402  # needs the app registry
+from knowledge import checks  # noqa: E402
 
-if reasons := find_refusals():
+if reasons := [*start.find_refusals(), *checks.find_refusals()]:
     raise ImproperlyConfigured(" ".join(reasons))

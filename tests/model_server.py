@@ -120,13 +120,15 @@ def exchanged(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 @dataclass
 class ScriptedModel:
-    """What a running server was asked. `fail_embeddings` answers those with this status."""
+    """What a running server was asked. `fail_embeddings` answers those with this status; with
+    `only_size`, vectors have this size, and to be asked for one is refused."""
 
     script: Script
     url: str = ""
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     unexpected: list[str] = field(default_factory=list)
     fail_embeddings: int | None = None
+    only_size: int | None = None
     counts: bool = True  # says what was used
     patience: list[float] = field(default_factory=list)  # seconds that each request gave a read
     over: threading.Event = field(default_factory=threading.Event)
@@ -266,9 +268,13 @@ class _Handler(BaseHTTPRequestHandler):
         if self.scripted.fail_embeddings:
             self._error(self.scripted.fail_embeddings, "scripted failure")
             return
+        if self.scripted.only_size and "dimensions" in body:
+            self._error(400, "this model takes no dimensions")
+            return
+        size = body.get("dimensions", self.scripted.only_size or DIMENSIONS)
         data = []
         for index, text in enumerate(_texts(body)):
-            vector: Any = embedding(text, body.get("dimensions", DIMENSIONS))
+            vector: Any = embedding(text, size)
             if body.get("encoding_format") == "base64":
                 vector = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
             data.append({"object": "embedding", "index": index, "embedding": vector})

@@ -283,18 +283,20 @@ def embed(
     from integrations.llm import attempts  # noqa: PLC0415  # it imports openai
 
     asked = model or embedding_model_name()
+    profile = profiles.profile(asked)
+    # A model of one size refuses to be asked for any.
+    size = {} if profile.dimensions else {"dimensions": settings.EMBEDDING_DIMENSIONS}
 
     def ask(timeout: "Timeout") -> "CreateEmbeddingResponse":
-        return _shared_client().embeddings.create(
-            model=asked,
-            input=list(texts),
-            dimensions=settings.EMBEDDING_DIMENSIONS,
-            timeout=timeout,
+        return _shared_client(profile.provider).embeddings.create(
+            model=asked, input=list(texts), timeout=timeout, **size
         )
 
     with (
         _in_time(deadline) as until,
-        telemetry.span("embeddings", asked, model=asked, provider="openai") as note,
+        telemetry.span(
+            "embeddings", asked, model=asked, provider=_provider(profile.provider)
+        ) as note,
         metering.counted(payer, model=asked, purpose="embedding") as count,
     ):
         answer = attempts.tried(ask, deadline=until, tries=TRIES)

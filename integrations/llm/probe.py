@@ -112,7 +112,8 @@ def try_embeddings() -> Finding:
     return _try(
         f"embeds in {settings.EMBEDDING_DIMENSIONS} dimensions",
         lambda: _has(llm.embed(["One.", "Two."], payer=None)),
-        "Search goes by words alone. Set EMBEDDING_MODEL to one whose vectors can have this size.",
+        "Search goes by words alone. Name the size of its vectors in its profile (dimensions) and "
+        "in EMBEDDING_DIMENSIONS, and run `manage.py resize_vectors`.",
     )
 
 

@@ -22,7 +22,8 @@ PROMPT_PERCENT = {"tools": 80, "json": 70}
 
 class Profile(BaseModel):
     """What is known of one model. Prices are US dollars for a million tokens. What is thought in
-    `thinking_tokens` is beside what an answer may have."""
+    `thinking_tokens` is beside what an answer may have. `dimensions` is the size of an embedding
+    model's vectors where it takes no wish; 0: it gives the size that it is asked for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,6 +39,7 @@ class Profile(BaseModel):
     reasoning_effort: str = Field(default="", max_length=20)
     thinking_tokens: int = Field(default=0, ge=0, le=100_000)
     system_messages: Literal["anywhere", "first"] = "anywhere"
+    dimensions: int = Field(default=0, ge=0, le=100_000)
 
     def cost(self, *, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> Decimal:
         """US dollars. `cached_tokens` are part of `prompt_tokens`."""

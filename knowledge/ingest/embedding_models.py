@@ -40,7 +40,12 @@ ON CONFLICT DO NOTHING
 
 # Asked before every search: written out, it costs a third of what composing it does.
 _SEARCHED = """
-SELECT name FROM knowledge_embeddingmodel WHERE completed_at IS NOT NULL LIMIT 1
+SELECT name, completed_at IS NOT NULL FROM knowledge_embeddingmodel
+ORDER BY completed_at IS NULL LIMIT 1
+"""
+_OF_SIZE = """
+SELECT atttypmod FROM pg_attribute
+WHERE attrelid = to_regclass('knowledge_chunkvector') AND attname = 'vector'
 """
 
 
@@ -51,16 +56,20 @@ class Passage:
 
 
 def find_searched_model() -> str:
-    """The model whose vectors searches compare. One query."""
+    """The model whose vectors searches compare; empty while the first one of a new size is being
+    filled, so that no search goes by half of the vectors. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_SEARCHED)
         row = cursor.fetchone()
-    return row[0] if row else llm.embedding_model_name()
+    if row is None:
+        return llm.embedding_model_name()
+    return row[0] if row[1] else ""
 
 
 def list_written_models() -> tuple[str, ...]:
     """The models that new passages get vectors of; the wanted one first. One query."""
-    return tuple(dict.fromkeys((llm.embedding_model_name(), find_searched_model())))
+    both = (llm.embedding_model_name(), find_searched_model())
+    return tuple(dict.fromkeys(name for name in both if name))
 
 
 def claim(*, now: datetime) -> bool:
@@ -110,6 +119,30 @@ def fill(*, now: datetime) -> Literal["more", "complete"]:
         done_up_to=max(row.done_up_to, found[-1].id), lease_expires_at=now + LEASE
     )
     return "more"
+
+
+def find_stored_size() -> int | None:
+    """How many numbers a stored vector has; None where there is no table yet. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_SIZE)
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def resize(size: int, *, now: datetime) -> None:
+    """Make room for vectors of another size. Those of the present size go, and searches go by
+    words until every passage has one of the wanted model: fill it next."""
+    index = next(one for one in ChunkVector._meta.indexes if one.name == "chunk_vector_graph")
+    with transaction.atomic(), connection.schema_editor() as editor:
+        EmbeddingModel.objects.all().delete()
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE knowledge_chunkvector")
+            editor.remove_index(ChunkVector, index)
+            cursor.execute(
+                "ALTER TABLE knowledge_chunkvector ALTER COLUMN vector TYPE halfvec(%s)", [size]
+            )
+        editor.add_index(ChunkVector, index)
+        EmbeddingModel.objects.create(name=llm.embedding_model_name(), started_at=now)
 
 
 def count_percent(row: EmbeddingModel) -> int:

@@ -9,6 +9,7 @@ import django.db.models.deletion
 import django.utils.timezone
 import pgvector.django.halfvec
 import pgvector.django.indexes
+from django.conf import settings
 from django.db import migrations, models
 from pgvector.django import VectorExtension
 
@@ -105,7 +106,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("model", models.CharField(max_length=100)),
-                ("vector", pgvector.django.halfvec.HalfVectorField(dimensions=384)),
+                ("vector", pgvector.django.halfvec.HalfVectorField(dimensions=settings.EMBEDDING_DIMENSIONS)),
                 ("account", models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="integrations.account")),
                 ("chunk", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="vectors", to="knowledge.chunk")),
                 ("item", models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="vectors", to="knowledge.item")),

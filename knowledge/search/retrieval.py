@@ -190,7 +190,7 @@ def _embedded(
     payer: Payer | None,
     deadline: Deadline | None,
 ) -> str | None:
-    if not query.terms:
+    if not query.terms or not model:
         return None
     key = cache.build_vector_key(request.account_ids, model, query.text)
     if known := cache.load_vector(key):
