@@ -37,7 +37,7 @@ def measure(model: str) -> dict[str, Any]:
     suite = tasks.load("office")
     asked = OFFLINE_MODEL if model == REFERENCE else model
     tries, figures = [], {}
-    with runner.running(suite, model=asked, endpoint={}) as playing:
+    with runner.running(suite, model=asked) as playing:
         for task in suite.tasks:
             steps = task.play if model == REFERENCE else None
             one = playing.judge(task, playing.play(task, steps=steps))

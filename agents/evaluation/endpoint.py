@@ -19,7 +19,7 @@ OFFLINE_MODEL = "offline-rules"
 OFFLINE_READER = "offline-reader"
 OFFLINE_EMBEDDINGS = "offline-hash-384"
 REFERENCE = "reference"
-SECONDS = 600.0
+SECONDS = 3600.0
 # Whom a reference speaks for.
 LEADING = tuple(prompt.partition("\n")[0] for prompt in (prompts.ORCHESTRATOR, prompts.MAIL_READER))
 

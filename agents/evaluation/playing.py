@@ -15,13 +15,13 @@ from agents.evaluation.clock import Clock
 from agents.evaluation.outcome import LedgerLine, Played, Use
 from agents.evaluation.person import TaskUser
 from agents.evaluation.sandbox import Sandbox
-from agents.evaluation.tasks import Head, Task, Turn, User
+from agents.evaluation.tasks import POLICY, Head, Task, Turn, User
 from agents.models import ToolCall, Turn as TurnRow
 from audit.models import ExecutedAgentAction
 from integrations.models import ModelCall
 from integrations.network import http
 
-CHAT_SECONDS = 1_200.0
+CHAT_SECONDS = 24 * 3600.0
 MOST_WORDS = 8  # answers and decisions after one message
 BETWEEN_TURNS = timedelta(minutes=1)
 
@@ -48,7 +48,7 @@ class Play:
         for collection, objects in self.task.seed.items():
             put = self.sandbox.put(self._user, collection, objects, now=self.moment, notify=False)
             office.take_in(self._user, collection, put)
-        if self.task.policy != "office":
+        if self.task.policy != POLICY:
             office.permit(self.head.policies[self.task.policy])
         base = self.sandbox.state()
         try:

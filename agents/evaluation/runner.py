@@ -19,7 +19,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from django.test import override_settings
 
-from agents.evaluation import checks, endpoint as endpoints, office, programs
+from agents.evaluation import checks, endpoint as endpoints, office, programs, tasks
 from agents.evaluation.clock import Clock, taken_for_the_present
 from agents.evaluation.database import Databases, own_databases
 from agents.evaluation.endpoint import (
@@ -30,17 +30,17 @@ from agents.evaluation.endpoint import (
 )
 from agents.evaluation.outcome import Played
 from agents.evaluation.playing import Play
-from agents.evaluation.recordings import Misfit
-from agents.evaluation.reference import Reference
+from agents.evaluation.recordings import Misfit, Recorder, Recording
+from agents.evaluation.reference import ItemId, Reference
 from agents.evaluation.report import Try
 from agents.evaluation.sandbox import Sandbox
 from agents.evaluation.tasks import Step, Suite, Task
 from integrations.llm import llm
 from integrations.network import http
 
-POLICY = "office"
 CACHE = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-TURN_SECONDS = 1_000.0
+# How fast a model is, is reported and not judged.
+TURN_SECONDS = 6 * 3600.0
 
 
 @dataclass(kw_only=True)
@@ -48,7 +48,6 @@ class Runner:
     """A running Remit with its office. Play one task at a time."""
 
     suite: Suite
-    model: str
     endpoint: Endpoint
     sandbox: Sandbox
     databases: Databases
@@ -97,7 +96,7 @@ class Runner:
             self.endpoint.begin("")
             self._restore(moment)
             self._bases[moment] = self.databases.migrated()
-            office.found(self.suite.head, policy=POLICY)
+            office.found(self.suite.head, policy=tasks.POLICY)
         return self._bases[moment]
 
     def _restore(self, moment: datetime) -> None:
@@ -106,7 +105,7 @@ class Runner:
         self.sandbox.stand_at(moment)
         self.sandbox.restore()
 
-    def _item_id(self, task: Task) -> Any:
+    def _item_id(self, task: Task) -> ItemId:
         def found(provider_id: str) -> str:
             try:
                 return office.item_id(task.user, provider_id)
@@ -117,9 +116,16 @@ class Runner:
 
 
 @contextmanager
-def running(suite: Suite, *, model: str, endpoint: dict[str, Any]) -> Iterator[Runner]:
-    """All that tasks need, until the end of the block. `endpoint` holds what the endpoint needs
-    beside the stand-in. Raises DidNotStart or NoDatabase."""
+def running(
+    suite: Suite,
+    *,
+    model: str,
+    upstream: http.Upstream | None = None,
+    recorder: Recorder | None = None,
+    recording: Recording | None = None,
+) -> Iterator[Runner]:
+    """All that tasks need, until the end of the block. The model answers at `upstream`; without
+    one the stand-in does. Raises DidNotStart or NoDatabase."""
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         stand_in = stack.enter_context(
@@ -127,7 +133,13 @@ def running(suite: Suite, *, model: str, endpoint: dict[str, Any]) -> Iterator[R
         )
         between = stack.enter_context(
             endpoints.serving(
-                Endpoint(model=model, stand_in=http.client(f"{stand_in}/v1", "offline"), **endpoint)
+                Endpoint(
+                    model=model,
+                    stand_in=http.client(f"{stand_in}/v1", "offline"),
+                    upstream=upstream,
+                    recorder=recorder,
+                    recording=recording,
+                )
             )
         )
         secret = f"whsec_{b64encode(os.urandom(24)).decode()}"
@@ -159,7 +171,6 @@ def running(suite: Suite, *, model: str, endpoint: dict[str, Any]) -> Iterator[R
         stack.enter_context(taken_for_the_present(clock))
         yield Runner(
             suite=suite,
-            model=model,
             endpoint=between,
             sandbox=sandbox,
             databases=databases,
@@ -193,6 +204,7 @@ def _settings(model: str, url: str, secret: str) -> dict[str, Any]:
         "SEARCH_SELECTION": False,
         "TURN_MAX_SECONDS": TURN_SECONDS,
         "MODEL_TIMEOUT_SECONDS": endpoints.SECONDS,
+        "TOOL_TIMEOUT_SECONDS": endpoints.SECONDS,
     }
 
 

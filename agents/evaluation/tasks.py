@@ -12,6 +12,7 @@ from guardrails.actions.registry import BY_NAME
 from guardrails.decide.policy_file import PolicyFile
 
 SUITES = Path(__file__).with_name("suites")
+POLICY = "office"  # of a task that names no other; a suite has it
 Kind = Literal["mail", "calendar", "documents", "issues", "several"]
 Language = Literal["en", "de", "fr", "es"]
 Trap = Literal[
@@ -143,7 +144,7 @@ class Task(Written):
     about: str = ""
     user: str = "maya"
     clock: datetime | None = None
-    policy: str = "office"
+    policy: str = POLICY
     seed: dict[Collection, list[Fields]] = Field(default_factory=dict)
     say: str = ""
     turns: list[Turn] = Field(default_factory=list)
@@ -191,6 +192,14 @@ class Head(Written):
     clock: datetime
     users: list[User]
     policies: dict[str, dict[str, dict[str, PolicyFile]]]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if POLICY not in self.policies:
+            raise ValueError(f"policies: name one “{POLICY}”")
+        if self.clock.tzinfo is None:
+            raise ValueError("clock: name the time zone")
+        return self
 
 
 class Suite(Written):

@@ -56,15 +56,21 @@ class Command(BaseCommand):
         recording = Recording(options["replay"]) if options["replay"] else None
         model = options["model"] or (recording.model if recording else settings.CHAT_MODEL)
         tasks = self.chosen(suite, options["task"], recording)
-        given: dict[str, Any] = {"upstream": self.upstream(model), "recording": recording}
         tries: list[Try] = []
         with ExitStack() as stack:
+            recorder = None
             if path := options["record"]:
                 recorder = Recorder(path, suite=suite.name, model=model)
                 stack.enter_context(closing(recorder))
-                given["recorder"] = recorder
-            asked = OFFLINE_MODEL if model == REFERENCE else model
-            playing = stack.enter_context(runner.running(suite, model=asked, endpoint=given))
+            playing = stack.enter_context(
+                runner.running(
+                    suite,
+                    model=OFFLINE_MODEL if model == REFERENCE else model,
+                    upstream=self.upstream(model),
+                    recorder=recorder,
+                    recording=recording,
+                )
+            )
             for task in tasks:
                 for number in range(1, options["repeat"] + 1):
                     tries.append(self.play(playing, task, number, model))

@@ -32,7 +32,7 @@ def suite() -> Suite:
 def playing(suite: Suite) -> Iterator[Runner]:
     with (
         database.unpooled(),
-        runner.running(suite, model=OFFLINE_MODEL, endpoint={}) as running,
+        runner.running(suite, model=OFFLINE_MODEL) as running,
     ):
         yield running
     llm.forget_clients()

@@ -69,5 +69,19 @@ def test_what_is_written_wrongly_is_named_by_file_task_and_field(
     assert said in refused(folder, text)
 
 
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (HEAD.replace("{office: {}}", "{other: {}}"), "policies: name one “office”"),
+        (HEAD.replace("+01:00", ""), "clock: name the time zone"),
+        (HEAD.replace("users:", "people:"), "suite.yaml, users: Field required"),
+    ],
+)
+def test_the_head_of_a_suite_is_checked_too(folder: Path, head: str, said: str) -> None:
+    (folder / "suite.yaml").write_text(head)
+
+    assert said in refused(folder, "[]")
+
+
 def test_yaml_makes_no_objects(folder: Path) -> None:
     assert "could not determine a constructor" in refused(folder, "- !!python/object:os.system {}")

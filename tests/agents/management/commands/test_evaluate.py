@@ -54,7 +54,7 @@ def played(playing: Runner, id: str, steps: Any) -> list[str]:
 
 def test_references_succeed_wrong_plays_fail_and_nothing_stays(suite: Suite) -> None:
     before = timezone.now
-    with runner.running(suite, model=OFFLINE_MODEL, endpoint={}) as playing:
+    with runner.running(suite, model=OFFLINE_MODEL) as playing:
         right = {task.id: played(playing, task.id, task.play) for task in suite.tasks}
         wrong = {
             name: played(playing, task.id, steps)
@@ -84,7 +84,7 @@ def evaluate(*arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_recorded_answers_play_again_without_the_model(tmp_path: Path) -> None:
+def test_recorded_answers_play_again_and_what_fits_no_more_is_said(tmp_path: Path) -> None:
     recording, folder = tmp_path / "answers.jsonl", tmp_path / "transcripts"
     chosen = ["--task", "archive", "--repeat", "2"]
     first = evaluate("--model", OFFLINE_MODEL, "--record", str(recording), *chosen)
@@ -99,6 +99,10 @@ def test_recorded_answers_play_again_without_the_model(tmp_path: Path) -> None:
     assert again["model"] == OFFLINE_MODEL
     assert min(path.name for path in folder.iterdir()) == "archive-1.md"
     assert "Archive the mail about the lift." in (folder / "archive-1.md").read_text()
+
+    recording.write_text("".join(recording.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(CommandError, match=r"no answer for archive#2: .* Record it anew"):
+        evaluate("--replay", str(recording), "--repeat", "2")
 
 
 @pytest.mark.parametrize(
