@@ -118,10 +118,10 @@ def test_the_old_model_may_be_gone_already(
 ) -> None:
     embed = llm.embed
 
-    def only_new(texts: Any, *, payer: Any, model: str) -> Any:
+    def only_new(texts: Any, *, model: str, **more: Any) -> Any:
         if model == "old":
             raise ModelError("status_404", retryable=False)
-        return embed(texts, payer=payer, model=model)
+        return embed(texts, model=model, **more)
 
     monkeypatch.setattr(llm, "embed", only_new)
     take(owner, "c")
@@ -136,10 +136,10 @@ def test_a_new_model_that_nobody_knows_stops_neither_ingest_nor_search(
 ) -> None:
     embed = llm.embed
 
-    def only_old(texts: Any, *, payer: Any, model: str) -> Any:
+    def only_old(texts: Any, *, model: str, **more: Any) -> Any:
         if model == "new":
             raise ModelError("status_404", retryable=False)
-        return embed(texts, payer=payer, model=model)
+        return embed(texts, model=model, **more)
 
     with monkeypatch.context() as patched:
         patched.setattr(llm, "embed", only_old)
@@ -156,7 +156,7 @@ def test_a_new_model_that_nobody_knows_stops_neither_ingest_nor_search(
 def test_an_item_waits_while_neither_model_answers(
     owner: AccountRef, monkeypatch: pytest.MonkeyPatch, passing: str
 ) -> None:
-    def neither(texts: Any, *, payer: Any, model: str) -> Any:
+    def neither(texts: Any, *, model: str, **more: Any) -> Any:
         raise ModelError(f"of_{model}", retryable=model == passing)
 
     monkeypatch.setattr(llm, "embed", neither)
@@ -204,9 +204,9 @@ def test_a_passage_that_goes_while_the_model_answers_gets_no_vector(
     assert embedding_models.claim(now=NOW)
     embed = llm.embed
 
-    def deleting(texts: Any, *, payer: Any, model: str) -> Any:
+    def deleting(texts: Any, *, model: str, **more: Any) -> Any:
         forget(account=owner, source_id="a", at=LATER)
-        return embed(texts, payer=payer, model=model)
+        return embed(texts, model=model, **more)
 
     monkeypatch.setattr(llm, "embed", deleting)
     assert embedding_models.fill(now=LATER) == "more"
