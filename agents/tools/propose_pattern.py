@@ -20,7 +20,7 @@ from guardrails.learn import proposals
 from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef
 from knowledge.contracts import StoredMail
-from knowledge.search import mails
+from knowledge.search import mails, retrieval
 
 Match = Literal["sender", "sender_and_subject", "sender_domain", "list", "list_and_subject"]
 
@@ -40,12 +40,13 @@ class ProposePattern(Arguments):
 
 
 def _example(person: Person, email_id: str) -> tuple[AccountRef | None, StoredMail | None]:
-    """The mail, and whose mailbox it is in."""
-    for account in person.mailboxes:
-        mail = mails.load_by_ids(account.id, [email_id]).get(email_id)
-        if mail is not None:
-            return account, mail
-    return None, None
+    """The mail, by Remit's id or by the provider's, and whose mailbox it is in."""
+    mailboxes = {one.id: one for one in person.mailboxes}
+    found = retrieval.find_items([email_id], account_ids=[*mailboxes], chars=0).get(email_id)
+    if found is None:
+        return None, None
+    account = mailboxes[found.account_id]
+    return account, mails.load_by_ids(account.id, [found.source_id]).get(found.source_id)
 
 
 def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:

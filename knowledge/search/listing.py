@@ -1,5 +1,6 @@
 """Items by what their sources say of them: every one that fits, in order, counted if asked."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -115,7 +116,7 @@ def _people(wanted: Listing) -> Q:
     return (
         _any(_sent_by(one) for one in wanted.senders)
         & _any(_is_to(one) for one in wanted.receivers)
-        & _any(Q(metadata__assignee__icontains=one.strip()) for one in wanted.assignees)
+        & _any(Q(metadata__assignee__iregex=_begins_with(one)) for one in wanted.assignees)
     )
 
 
@@ -126,6 +127,11 @@ def _any(choices: Iterable[Q]) -> Q:
     return found
 
 
+def _begins_with(text: str) -> str:
+    """What finds a word that begins so: “Elin” is no “Zielinski”."""
+    return rf"\m{re.escape(text.strip())}"
+
+
 def _sent_by(person: str) -> Q:
     text = person.strip().lower()
     if text.startswith("@"):
@@ -134,7 +140,8 @@ def _sent_by(person: str) -> Q:
         return Q(sender_address=text)
     found = Q()
     for word in text.split():
-        found &= Q(sender_name__icontains=word) | Q(sender_address__icontains=word)
+        begins = _begins_with(word)
+        found &= Q(sender_name__iregex=begins) | Q(sender_address__iregex=begins)
     return found
 
 

@@ -7,7 +7,10 @@ from sandbox.offline_model.rules import (
     ingest,
     mail_reader,
     orchestrator,
+    reply_drafts,
     reviewer,
+    specialists,
+    summaries,
     task_specialist,
 )
 from sandbox.offline_model.transcript import Reply, Transcript
@@ -17,9 +20,15 @@ Rule = Callable[[Transcript], Reply]
 AGENTS: tuple[tuple[str, Rule], ...] = (
     ("You are Remit's orchestrator.", orchestrator.next_reply),
     ("You are Remit's task specialist.", task_specialist.next_reply),
+    ("You are Remit's email specialist.", specialists.next_reply),
+    ("You are Remit's document specialist.", specialists.next_reply),
+    ("You are Remit's custom agent ", specialists.next_reply),
     ("You are Remit's mail reader.", mail_reader.next_reply),
     ("You are Remit's reviewer.", reviewer.review),
     ("You extract tasks.", extractor.extract),
+    ("You summarise a document.", summaries.summarise),
+    ("You summarise a mail thread.", summaries.summarise),
+    ("You draft a reply.", reply_drafts.draft),
     ("You summarise an item and list its entities.", ingest.describe),
 )
 UNKNOWN = (

@@ -7,6 +7,7 @@ documents is only ever looked up in, never followed.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.offline_model.chat_request import (
@@ -74,6 +75,32 @@ class Transcript:
     decisions: tuple[Json, ...]
     offers: tuple[Offer, ...]
 
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of what may be called."""
+        return frozenset(offer.name for offer in self.offers)
+
+    @property
+    def user(self) -> Json:
+        """Whom the work is for: name, addresses, time zone."""
+        return as_object(marked_value(self.system, "user"))
+
+    @property
+    def skills(self) -> tuple[Json, ...]:
+        """What load_skill may read, by name and description."""
+        return as_objects(marked_value(self.system, "skills"))
+
+    @property
+    def now(self) -> datetime:
+        """The time on the user's clock; that of the machine where the prompt says none."""
+        said = marked_text(f"{self.system}\n{self.request}", "now").split()
+        for word in said:
+            try:
+                return datetime.fromisoformat(word)
+            except ValueError:
+                continue
+        return datetime.now(UTC)
+
     def results_of(self, *names: str) -> tuple[Result, ...]:
         return tuple(result for result in self.results if result.call.name in names)
 
@@ -111,9 +138,24 @@ def parsed(text: str) -> object:
 
 def marked_line(text: str, mark: str) -> object:
     """The JSON value of the first line that starts with `[mark] `; None without one."""
+    return parsed(marked_text(text, mark))
+
+
+def marked_text(text: str, mark: str) -> str:
+    """What stands behind `[mark] ` on the first line that starts with it; else nothing."""
     start = f"[{mark}] "
     line = next((line for line in text.split("\n") if line.startswith(start)), "")
-    return parsed(line.removeprefix(start)) if line else None
+    return line.removeprefix(start)
+
+
+def marked_value(text: str, mark: str) -> object:
+    """The first JSON list or object in it, whatever is said around it."""
+    said = marked_text(text, mark)
+    starts = [place for place in (said.find("["), said.find("{")) if place >= 0]
+    try:
+        return json.JSONDecoder().raw_decode(said[min(starts) :])[0] if starts else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def read(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Transcript:
@@ -167,12 +209,12 @@ def _results(messages: Sequence[Message]) -> tuple[Result, ...]:
 def _result(call: Call, content: Json) -> Result:
     success = content.get("success") is True
     error = as_object(content.get("error"))
-    sentences = (as_text(error.get("message")), as_text(error.get("suggested_action")))
     return Result(
         call=call,
         success=success,
         data=as_object(content.get("data")),
-        refusal="" if success else " ".join(filter(None, sentences)) or "The tool gave no reason.",
+        # What is suggested is meant for a model, not for the person.
+        refusal="" if success else as_text(error.get("message")) or "The tool gave no reason.",
     )
 
 

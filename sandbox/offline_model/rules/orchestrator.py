@@ -1,14 +1,20 @@
 """“You are Remit's orchestrator.”: which rule a request belongs to, first match first."""
 
 import re
+from dataclasses import replace
 
 from sandbox.offline_model.rules import (
     actions,
+    custom_agents,
     decisions,
     handing_over,
+    patterns,
+    plans,
     questions,
+    skills,
     tasks_from_mail,
 )
+from sandbox.offline_model.script import Script, follow, play
 from sandbox.offline_model.transcript import Reply, Transcript
 
 LONGEST_REQUEST = 4000
@@ -16,11 +22,13 @@ HELP = (
     "I am the offline stand-in: I follow fixed rules and am not a language model. "
     "I can answer questions about your mail, documents, calendar and issues, create tasks "
     "from a mail, create an issue, archive or label a mail, draft a reply and send a mail. "
+    "I plan requests of several steps, follow skills and ask custom agents. "
     "Try: “Create Jira tasks from John's proposal email”, “Which mails mention the invoice?” "
     "or “Draft a reply to Anna's mail about the budget”."
 )
 _POLITE = re.compile(
-    r"\A(?:(?:hi|hello|hey|please|can you|could you|would you|i want you to|now)\b[\s,!]*)+",
+    r"\A(?:(?:hi|hello|hey|hallo|please|bitte|can you|could you|would you|kannst du|können sie|"
+    r"tell me|sag mir|i want you to|now)\b[\s,!]*)+",
     re.IGNORECASE,
 )
 _ABOUT_ITSELF = re.compile(
@@ -33,16 +41,29 @@ def next_reply(transcript: Transcript) -> Reply:
     if transcript.decisions:
         return Reply(text=decisions.describe_decisions(transcript.decisions))
     request = _POLITE.sub("", transcript.request[:LONGEST_REQUEST].strip(), count=1)
-    if _ABOUT_ITSELF.fullmatch(request):
-        return Reply(text=HELP)
     if handing_over.is_wish(request):
         return handing_over.next_reply(transcript)
-    wish = tasks_from_mail.wish_in(request)
-    if wish is not None:
-        return tasks_from_mail.next_reply(transcript, wish)
-    action = actions.next_reply(transcript, request)
-    if action is not None:
-        return action
+    if steps := plans.steps_in(request):
+        return play(plans.script(transcript, steps, _one_step), transcript)
+    return play(_one_step(transcript, request), transcript)
+
+
+def _one_step(transcript: Transcript, step: str) -> Script:
+    """One request, by the first rule that it belongs to."""
+    request = _POLITE.sub("", step, count=1)
+    if _ABOUT_ITSELF.fullmatch(request):
+        return HELP
+    if wish := tasks_from_mail.wish_in(request):
+        return (yield from follow(lambda t: tasks_from_mail.next_reply(t, wish), transcript))
+    if asked := custom_agents.wish_in(request):
+        return (yield from custom_agents.script(transcript, *asked))
+    if which := patterns.wish_in(request):
+        return (yield from patterns.script(transcript, which))
+    if found := skills.WISH.fullmatch(request.rstrip(".! ")):
+        return (yield from skills.script(transcript, found["which"]))
+    alone = replace(transcript, request=request, results=())
+    if actions.next_reply(alone, request) is not None:
+        return (yield from follow(lambda t: actions.next_reply(t, request) or Reply(), alone))
     if questions.is_question(request):
-        return questions.next_reply(transcript)
-    return Reply(text=HELP)
+        return (yield from questions.script(transcript, request))
+    return HELP

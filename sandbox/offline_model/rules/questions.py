@@ -1,6 +1,7 @@
-"""“Which …?”, “Find …”: search where the words point to, then quote what was found."""
+"""Questions: which rule answers one, and, where none does, what a search finds, quoted."""
 
 import re
+from collections.abc import Generator, Sequence
 from datetime import datetime
 
 from sandbox.offline_model.language import (
@@ -12,6 +13,10 @@ from sandbox.offline_model.language import (
     word_set,
     words,
 )
+from sandbox.offline_model.rules import agenda, counting, dates, filters, item_facts, passages
+from sandbox.offline_model.rules.asked import KIND_WORDS, Asked
+from sandbox.offline_model.rules.wording import NEAREST, NO_ANSWER, say
+from sandbox.offline_model.script import Results, Script, call, play, side_by_side
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -23,6 +28,7 @@ from sandbox.offline_model.transcript import (
 )
 
 MOST_QUOTED = 3
+IN_TEXTS = ("how_much", "how_many", "how_long", "when")
 SOURCE_WORDS = {
     "gmail": word_set("mail mails email emails e-mail e-mails inbox message messages"),
     "gdrive": word_set("document documents doc docs file files drive spreadsheet"),
@@ -57,6 +63,7 @@ _ASKING = word_set(
     """find show search list look tell summarise summarize many much anything something
     say says said write wrote written mention mentions mentioned send sent get got"""
 )
+_WHAT = re.compile(r"(?:what(?:'s)? (?:is|are|was)|was (?:ist|sind|war))\b", re.IGNORECASE)
 _ALL_SOURCE_WORDS = frozenset[str]().union(*SOURCE_WORDS.values())
 _JOINED = re.compile(r"\b(?:and|or)\b|[,&]", re.IGNORECASE)
 
@@ -67,9 +74,92 @@ def is_question(request: str) -> bool:
 
 
 def next_reply(transcript: Transcript) -> Reply:
-    calls = searches(transcript.request)
-    remaining = transcript.remaining(calls)
-    return Reply(calls=remaining) if remaining else Reply(text=_answer(transcript))
+    return play(script(transcript, transcript.request), transcript)
+
+
+def script(transcript: Transcript, request: str) -> Script:
+    """The answer to a question, by the first rule that has one."""
+    asked, now, tools = Asked(request), transcript.now, transcript.tools
+    span = dates.span_in(request, now=now)
+    if "read_calendar" in tools and agenda.is_about(asked, span):
+        return (yield from agenda.answer(asked, span, now=now))
+    if "list_items" in tools:
+        wanted = filters.read(asked, now=now)
+        counts = asked.kind == "how_many" and bool(asked.types)
+        lists = asked.kind == "" and not asked.keys and wanted.says_something
+        if (counts or lists or wanted.by) and not wanted.left:
+            return (yield from counting.answer(asked, wanted, only_count=counts))
+    if "open_item" in tools and (asked.kind or asked.fact):
+        return (yield from _one_item(asked, request, now=now))
+    found = yield Reply(calls=searches(request))
+    items = [item for result in found for item in as_objects(result.data.get("items"))]
+    if _WHAT.match(request) and items and not item_facts.meant(asked, items):
+        return _nearest(asked, items)
+    return _answer(found, request)
+
+
+def _one_item(asked: Asked, request: str, *, now: datetime) -> Script:
+    """A fact of one item; else the sentence of one that holds the answer; else what was found,
+    with the word that no answer was."""
+    fact, types = item_facts.fact_of(asked)
+    counts = asked.kind == "how_many" and asked.unit in KIND_WORDS  # by topic, which is no filter
+    types = types or (asked.types if counts else ())
+    if asked.keys:
+        opened = yield side_by_side(
+            *(call("open_item", item_id=key) for key in asked.keys[:MOST_QUOTED])
+        )
+        items = [result.data for result in opened if result.success]
+        said = [item_facts.answer(asked, fact, [item], now=now) for item in items] if fact else []
+        if any(said):
+            return "\n".join(filter(None, said))
+        if not items:
+            return NO_ANSWER[asked.german] + " " + quoted(opened[0].refusal, limit=200)
+    else:
+        found = yield call("retrieve_context", query=asked.query, types=list(types))
+        items = list(as_objects(found[0].data.get("items")))
+        if not found[0].success:
+            return _answer(found, request)
+        meant = item_facts.meant(asked, items, sure=item_facts.needed(fact))
+        if fact and (said_one := item_facts.answer(asked, fact, meant, now=now)):
+            return said_one
+        if types and not items:
+            found = yield call("retrieve_context", query=asked.query)
+            items = list(as_objects(found[0].data.get("items")))
+    if asked.kind in IN_TEXTS and not counts and fact not in ("sent", "updated"):
+        texts = yield from _opened(items)
+        if answer := passages.best(asked, texts):
+            return passages.render(asked, answer)
+    if not items:
+        return say(asked.german, "nothing", query=quoted(asked.query), where="")
+    return _nearest(asked, items)
+
+
+def _nearest(asked: Asked, items: Sequence[Json]) -> str:
+    lines = [f"- {_quoted_item(item)}" for item in items[:MOST_QUOTED]]
+    return "\n".join([NO_ANSWER[asked.german] + NEAREST[asked.german], *lines])
+
+
+def _opened(items: list[Json]) -> Generator[Reply, Results, list[Json]]:
+    """The first of these items, whole, part by part."""
+    names = [as_text(item.get("id")) for item in items[: passages.MOST_OPENED]]
+    if not names:
+        return []
+    first = yield side_by_side(*(call("open_item", item_id=name) for name in names))
+    texts = [result.data for result in first if result.success]
+    more = [
+        call("open_item", item_id=as_text(text.get("id")), part=part)
+        for text in texts
+        for part in range(2, min(_parts(text), passages.MOST_PARTS) + 1)
+    ]
+    if more:
+        others = yield side_by_side(*more)
+        texts += [result.data for result in others if result.success]
+    return texts
+
+
+def _parts(text: Json) -> int:
+    last = as_text(text.get("part")).rpartition(" ")[2]
+    return int(last) if last.isdigit() else 1
 
 
 def searches(request: str) -> tuple[Call, ...]:
@@ -120,8 +210,7 @@ def _query(request: str) -> str:
     return " ".join(left)[:300] or "everything"
 
 
-def _answer(transcript: Transcript) -> str:
-    results = transcript.results_of("retrieve_context")
+def _answer(results: Results, request: str) -> str:
     failures = [
         f"I could not search{_in_sources(result.call)}. {quoted(result.refusal, limit=400)}"
         for result in results
@@ -140,7 +229,7 @@ def _answer(transcript: Transcript) -> str:
     if failures:
         return "\n".join(failures)
     asked = results[0].call
-    where = listed([SOURCE_NAMES.get(s, s) for s in _sources(transcript.request)[0]])
+    where = listed([SOURCE_NAMES.get(s, s) for s in _sources(request)[0]])
     query = quoted(as_text(asked.arguments.get("query")))
     return f"I found nothing about “{query}”" + (f" in your {where}." if where else ".")
 
@@ -166,10 +255,5 @@ def _quoted_item(item: Json) -> str:
 
 def _day(date: str) -> str:
     """“20 Nov 2026 09:30 UTC+01:00”; nothing when it is no date with a zone."""
-    try:
-        moment = datetime.fromisoformat(date)
-    except ValueError:
-        return ""
-    if moment.tzinfo is None:
-        return ""
-    return f"{moment.day} {moment:%b %Y %H:%M} {moment.tzname()}"
+    moment = dates.moment(date)
+    return f"{moment.day} {moment:%b %Y %H:%M} {moment.tzname()}" if moment else ""

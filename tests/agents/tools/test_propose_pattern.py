@@ -47,7 +47,7 @@ def stored(owner: AccountRef, source_id: str, **changes: Any) -> None:
     values = {
         "title": "Invoice 17",
         "sender_address": "billing@cloudnest.example",
-        "identifiers": ["billing@cloudnest.example"],
+        "identifiers": [source_id, "billing@cloudnest.example"],
         "metadata": metadata | changes.pop("metadata", {}),
     }
     Item.objects.create(
@@ -133,6 +133,14 @@ def test_a_chat_proposes_with_evidence_of_what_is_stored(mine: AccountRef) -> No
         ("m3", "supporting"),
     ]
     assert patterns.approved_patterns(mine, now=NOW) == ()
+
+
+def test_the_example_is_known_by_the_id_that_results_show(mine: AccountRef) -> None:
+    stored(mine, "m1")
+    shown = Item.objects.get(source_id="m1").id
+
+    assert propose(context(mine), email_id=str(shown))["data"]["status"] == "proposed"
+    assert LearnedPattern.objects.get().example_id == "m1"
 
 
 @pytest.mark.parametrize(

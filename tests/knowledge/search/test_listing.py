@@ -148,3 +148,16 @@ def test_a_folder_is_a_place(model: ScriptedModel) -> None:
 
     assert listed(owner, place="portal") == ["d1"]
     assert counted(owner, "place") == [("/Portal/Launch", 1), ("/Private", 1)]
+
+
+def test_a_name_is_no_part_of_another(model: ScriptedModel) -> None:
+    mailbox, tracker = account(), account(source="jira")
+    take(mailbox, email(id="elin", **{"from": "elin@company.com", "from_name": "Elin Berg"}))
+    take(mailbox, email(id="tz", **{"from": "tz@company.com", "from_name": "Tomasz Zielinski"}))
+    take(tracker, issue(id="i1", assignee="t.zielinski@company.com"))
+
+    assert listed(mailbox, senders=("elin",)) == ["elin"]
+    assert listed(mailbox, senders=("zielin",)) == ["tz"]
+    assert listed(tracker, assignees=("elin",)) == []
+    assert listed(tracker, assignees=("zielinski",)) == ["i1"]
+    assert listed(tracker, assignees=("t.*",)) == []

@@ -1,0 +1,45 @@
+"""“You summarise a document.”, “You summarise a mail thread.”, “You keep the summary of a
+conversation.”: the sentences that say most, in their order."""
+
+import html
+import re
+from collections import Counter
+
+from sandbox.offline_model.language import fresh_text, is_greeting, quoted, sentences, shortened
+from sandbox.offline_model.rules.concepts import Text, concepts_of
+from sandbox.offline_model.transcript import Reply, Transcript
+
+MOST_SENTENCES = 6
+LONGEST = 1200
+_BLOCK = re.compile(r"<untrusted\b[^>]*>\n?(.*?)\n?</untrusted>", re.DOTALL)
+_FOCUS = re.compile(r"\AThe reader wants to know: (?P<focus>.*)")
+_HEAD = re.compile(r"^(?:From|To|Cc|Subject|Date): ?(?P<value>.*)$", re.MULTILINE)
+
+
+def summarise(transcript: Transcript) -> Reply:
+    """What the reader wants to know first, then what is said most of."""
+    blocks = _BLOCK.findall(transcript.request)
+    text = html.unescape("\n\n".join(blocks)) if blocks else transcript.request
+    focus = _FOCUS.match(transcript.request)
+    return Reply(text=summary(text, focus=focus["focus"] if focus else ""))
+
+
+def summary(text: str, *, focus: str = "") -> str:
+    said = [
+        one
+        for one in sentences(fresh_text(_HEAD.sub("", text)))
+        if len(one.split()) >= 4 and not is_greeting(one)
+    ]
+    if not said:
+        return shortened(quoted(text, limit=LONGEST), limit=LONGEST) or "It says nothing."
+    counts = Counter(word for one in said for word in Text(one).stems)
+    wanted = concepts_of(focus)
+
+    def rated(place: int) -> float:
+        one = Text(said[place])
+        heard = sum(counts[concept] for concept in one.stems if counts[concept] > 1)
+        asked = sum(concept.is_in(one) for concept in wanted)
+        return 100.0 * asked + heard / (5 + len(one.stems)) + 1 / (1 + place)
+
+    best = sorted(range(len(said)), key=rated, reverse=True)[:MOST_SENTENCES]
+    return shortened(" ".join(quoted(said[n], limit=300) for n in sorted(best)), limit=LONGEST)
