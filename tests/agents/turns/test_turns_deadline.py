@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import tenacity
+from django.utils import timezone
 
 from agents.context.prompts import LIMIT_SENTENCES
 from agents.models import Message, ToolCall, Turn, TurnEvent
@@ -11,6 +12,7 @@ from agents.turns import opening, turns
 from agents.turns.turns import ERROR_SENTENCE
 from integrations.llm import attempts
 from integrations.models import Account, ModelCall, Organisation
+from knowledge.models import Item
 from tests.model_server import (
     Dribble,
     Failure,
@@ -27,13 +29,23 @@ ORCHESTRATOR, TASK = "You are Remit's orchestrator.", "You are Remit's task spec
 EXTRACTION, REVIEWER = "You extract tasks.", "You are Remit's reviewer."
 LOOK = calls(("retrieve_context", {"query": "contract"}))
 DELEGATE = calls(("delegate_to_specialist", {"specialist": "task", "task": "Extract tasks."}))
-EXTRACT = calls(("extract_tasks", {"source_text": "Paint the fence."}))
+EXTRACT = calls(("extract_tasks", {"item_id": "fence"}))
 
 
 @pytest.fixture
 def turn() -> Turn:
     found = Organisation.objects.create(slug="default", name="Default")
-    Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
+    account = Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
+    Item.objects.create(
+        account=account,
+        source="gmail",
+        source_id="fence",
+        content_type="email",
+        text="Paint the fence.",
+        identifiers=["fence"],
+        occurred_at=timezone.now(),
+        ingested_at=timezone.now(),
+    )
     started = opening.start_turn(
         organisation_id=found.id,
         external_user_id="maya",
