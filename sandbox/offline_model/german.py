@@ -52,7 +52,7 @@ _ENDINGS = ("", "e", "en", "n", "er", "es", "em", "s", "ern")
 
 def is_german(text: str) -> bool:
     found = [word.casefold() for word in words(text)]
-    telling = sum(word in _TELLING for word in found) + 2 * bool(re.search("[äöüß]", text.lower()))
+    telling = sum(word in _TELLING for word in found) + bool(re.search("[äöüß]", text.lower()))
     return telling >= 2 or (bool(found) and found[0] in _TELLING)
 
 

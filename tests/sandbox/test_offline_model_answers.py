@@ -89,6 +89,13 @@ def test_a_priority_is_counted_among_those_that_the_source_names(client: OpenAI)
     assert dialogue.says() == "There are 2 issues. The first:\n- “OPS-2 B” [2]"
 
 
+def test_a_name_with_an_umlaut_makes_no_question_german(client: OpenAI) -> None:
+    dialogue = asking(client, "How many issues are assigned to Hans Knöchel?")
+    dialogue.calls()
+    dialogue.returns(listed(1, issue(1, "PROJ-1 A")))
+    assert dialogue.says() == "There is 1 issue.\n- “PROJ-1 A” [1]"
+
+
 def test_what_no_filter_takes_is_not_counted(client: OpenAI) -> None:
     dialogue = asking(client, "How many mails did Elin send about the budget?")
     assert call(dialogue) == ("retrieve_context", {"query": "Elin budget", "types": ["email"]})
