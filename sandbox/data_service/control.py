@@ -19,6 +19,7 @@ from sandbox.data_service import (
     outbox,
     places,
 )
+from sandbox.data_service.audiences import Audiences
 from sandbox.data_service.errors import Refusal, invalid_body
 from sandbox.data_service.faults import FaultSettings
 from sandbox.data_service.operations import parsed_json
@@ -37,6 +38,8 @@ V = TypeVar("V", bound=Value)
 class NewUser(Value):
     address: Annotated[str, Field(min_length=3)] | None = None
     name: str | None = None
+    items: dict[str, list[dict[str, Any]]] = {}  # by collection
+    audiences: Audiences | None = None
 
 
 class Clock(Value):
@@ -98,7 +101,12 @@ async def get_calls(request: Request) -> Response:
     after = request.query_params.get("after", "0")
     if not after.isascii() or not after.isdecimal() or len(after) > 15:
         raise Refusal(400, "bad_parameter", "after: give the id of a call.")
-    items = operations.calls(room(request).store, after=int(after), limit=CALLS_PER_ANSWER)
+    items = operations.calls(
+        room(request).store,
+        after=int(after),
+        user_id=request.query_params.get("user"),
+        limit=CALLS_PER_ANSWER,
+    )
     return JSONResponse({"items": items, "has_more": len(items) == CALLS_PER_ANSWER})
 
 
@@ -118,13 +126,17 @@ async def post_user(request: Request) -> Response:
         user = office.create_user(
             here.store, id=id, address=body.address or f"{id}@company.com", name=body.name or id
         )
+        for collection, items in body.items.items():
+            _put_in(here.store, user, _kind(collection), items, notify=False)
+        if body.audiences:
+            audiences.put(here.store, user_id=user.id, audiences=body.audiences)
     return JSONResponse({"id": user.id, "address": user.address, "name": user.name})
 
 
 async def put_audiences(request: Request) -> Response:
     """Says who else sees the user's mailbox and folders; what is not given is private."""
     store = room(request).store
-    given = await _body(request, audiences.Audiences)
+    given = await _body(request, Audiences)
     user = places.user(store, id=request.path_params["user_id"])
     audiences.put(store, user_id=user.id, audiences=given)
     return JSONResponse(given.model_dump())
@@ -134,17 +146,10 @@ async def post_items(request: Request) -> Response:
     """Puts objects into a user's rooms, all or none; an id that is there changes nothing."""
     here = room(request)
     intake = await _body(request, Intake)
-    added = 0
     with here.store.transaction():
         user = places.user(here.store, id=request.path_params["user_id"])
-        kind = _kind(request)
-        for fields in intake.items:
-            stored, is_new = objects.add(
-                here.store, user_id=user.id, kind=kind, fields=fields, notify=intake.notify
-            )
-            if is_new:
-                _note(here.store, user, kind, "created", history.address(stored))
-            added += is_new
+        kind = _kind(request.path_params["collection"])
+        added = _put_in(here.store, user, kind, intake.items, notify=intake.notify)
     here.delivery.wake()
     return JSONResponse({"added": added, "unchanged": len(intake.items) - added})
 
@@ -165,7 +170,8 @@ async def patch_item(request: Request) -> Response:
     if not isinstance(fields, dict):
         raise Refusal(422, "invalid_body", "body: give an object.")
     with here.store.transaction():
-        user, kind = places.user(here.store, id=request.path_params["user_id"]), _kind(request)
+        user = places.user(here.store, id=request.path_params["user_id"])
+        kind = _kind(request.path_params["collection"])
         changed = objects.change(
             here.store, user_id=user.id, kind=kind, id=request.path_params["id"], fields=fields
         )
@@ -178,7 +184,8 @@ async def delete_item(request: Request) -> Response:
     """Removes an object as if it had been removed elsewhere."""
     here = room(request)
     with here.store.transaction():
-        user, kind = places.user(here.store, id=request.path_params["user_id"]), _kind(request)
+        user = places.user(here.store, id=request.path_params["user_id"])
+        kind = _kind(request.path_params["collection"])
         objects.remove(here.store, user_id=user.id, kind=kind, id=request.path_params["id"])
         _note(here.store, user, kind, "deleted", request.path_params["id"])
     here.delivery.wake()
@@ -228,13 +235,27 @@ async def _body(request: Request, model: type[V]) -> V:
         raise invalid_body(error) from error
 
 
+def _put_in(
+    store: Store, user: User, kind: Kind, items: list[dict[str, Any]], *, notify: bool
+) -> int:
+    """How many were not there before."""
+    added = 0
+    for fields in items:
+        stored, is_new = objects.add(
+            store, user_id=user.id, kind=kind, fields=fields, notify=notify
+        )
+        if is_new:
+            _note(store, user, kind, "created", history.address(stored))
+        added += is_new
+    return added
+
+
 def _note(store: Store, user: User, kind: Kind, change: str, object_id: str) -> None:
     """What came about behind the client's back is in the history too, marked so."""
     history.note(store, user_id=user.id, kind=kind, change=change, object_id=object_id)
 
 
-def _kind(request: Request) -> Kind:
-    collection = request.path_params["collection"]
+def _kind(collection: str) -> Kind:
     for kind in KINDS:
         if kind.collection == collection:
             return kind

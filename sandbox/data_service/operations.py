@@ -156,9 +156,12 @@ def performed(store: Store, *, user_id: str) -> list[JsonObject]:
     ]
 
 
-def calls(store: Store, *, after: int, limit: int) -> list[JsonObject]:
-    """Mutation requests in the order they came, from the one after `after`."""
-    rows = store.rows("SELECT * FROM calls WHERE id > ? ORDER BY id LIMIT ?", (after, limit))
+def calls(store: Store, *, after: int, limit: int, user_id: str | None = None) -> list[JsonObject]:
+    """Mutation requests (of one user) in the order they came, from the one after `after`."""
+    rows = store.rows(
+        "SELECT * FROM calls WHERE id > ? AND user_id = coalesce(?, user_id) ORDER BY id LIMIT ?",
+        (after, user_id, limit),
+    )
     return [_call(row) for row in rows]
 
 

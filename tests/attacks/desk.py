@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +17,7 @@ from standardwebhooks.webhooks import Webhook
 from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
-from tests.guardrails.office import CREATED, Office, settle
+from tests.guardrails.office import CREATED, Office, mail_to, settle, usual
 from tests.mcp_server import Tracker
 from tests.model_server import Reply, ScriptedModel
 from tests.office import run_next_task
@@ -197,7 +198,7 @@ def drain() -> None:
 def seated(house: House, *, number: int = 1) -> Desk:
     """A new tenant with one user and furnished rooms; no policy. `number` is in every id."""
     known = settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS, settings.WEBHOOK_SECRETS
-    office = settle(house.sandbox, settings)
+    office = settle(house.sandbox, settings, furnished=partial(furnished, number=number))
     slug = office.organisation.slug
     settings.DATA_SERVICES = known[0] | settings.DATA_SERVICES
     settings.DATA_SERVICE_KEYS = known[1] | settings.DATA_SERVICE_KEYS
@@ -205,7 +206,6 @@ def seated(house: House, *, number: int = 1) -> Desk:
     _, token = ServiceToken.issue(
         organisation=office.organisation, name="frontend", scopes=ServiceToken.Scope.values
     )
-    furnish(office, number)
     return Desk(house=house, office=office, token=token)
 
 
@@ -214,28 +214,31 @@ def neighbour(desk: Desk) -> Desk:
     return seated(desk.house)
 
 
-def furnish(office: Office, number: int = 1) -> None:
+def furnished(me: str, *, number: int = 1) -> dict[str, Any]:
     """`mail-1` of Ada, and `draft-1`; own and a stranger's issues, events and documents; the folder
     `drive_people`, which the stranger reads."""
-    me = office.mailbox.address
-    office.receive(id=f"mail-{number}", from_name="Ada")
-    office.put("drafts", {"id": f"draft-{number}"})
     keys = (f"PROJ-{899 + number}", "OPS-900")
-    office.put(
-        "issues",
-        *({"id": f"issue-{key}", "key": key, "project_key": key.partition("-")[0]} for key in keys),
+    issues = (
+        {"id": f"issue-{key}", "key": key, "project_key": key.partition("-")[0]} for key in keys
     )
     times = {"start": CREATED, "end": "2026-01-05T10:00:00+00:00"}
     attendees = [{"email": BOB}, {"email": me}]
-    office.put(
-        "events",
+    events = (
         {"id": f"event-{number}", "created_by": me, "attendees": attendees, **times},
         {"id": "event-foreign", "created_by": EVE, "attendees": attendees, **times},
     )
     texts = {"content_text": "One.", "folder_id": "drive_meetings"}
-    office.put(
-        "documents",
+    documents = (
         {"id": f"doc-{number}", "owner": me, **texts},
         {"id": "doc-foreign", "owner": EVE, **texts},
     )
-    office.share(drive_people=[EVE])
+    return {
+        "items": {
+            "emails": [mail_to(me, id=f"mail-{number}", from_name="Ada")],
+            "drafts": usual("drafts", me, {"id": f"draft-{number}"}),
+            "issues": usual("issues", me, *issues),
+            "events": usual("events", me, *events),
+            "documents": usual("documents", me, *documents),
+        },
+        "audiences": {"folders": {"drive_people": [EVE]}},
+    }

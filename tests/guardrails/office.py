@@ -1,7 +1,7 @@
 """A mailbox and an issue tracker at the real sandbox, with policy rows, for one test."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -61,7 +61,7 @@ class Office:
     diary: Account
     drive: Account
     servers: Account
-    seen: int = 0  # the last call in the sandbox's journal before this test
+    in_trouble: bool = False  # whether faults were switched on
 
     # --- the provider's side -----------------------------------------------------------
 
@@ -74,23 +74,14 @@ class Office:
 
     def receive(self, **fields: Any) -> str:
         """Puts one mail into the mailbox; returns its id."""
-        mail = {
-            "id": f"mail-{uuid4().hex[:12]}",
-            "from": "ada@client.com",
-            "to": [self.mailbox.address],
-            "subject": "Lunch on Friday?",
-            "body_text": "Shall we?",
-            "date": datetime.now(UTC).isoformat(),
-            "authentication": PASSED,
-        } | fields
+        mail = mail_to(self.mailbox.address, **fields)
         self.control("POST", f"/users/{self.user_id}/emails", {"items": [mail], "notify": False})
         return str(mail["id"])
 
     def put(self, collection: str, *objects: dict[str, Any], **fields: Any) -> None:
         """Puts these objects, or one with these fields, into the user's rooms. What is not given is
         as usual, and their own."""
-        own = {OWNERS[collection]: self.mailbox.address} if collection in OWNERS else {}
-        items = [USUAL[collection] | own | given for given in objects or (fields,)]
+        items = usual(collection, self.mailbox.address, *objects or (fields,))
         body = {"items": items, "notify": False}
         self.control("POST", f"/users/{self.user_id}/{collection}", body)
 
@@ -112,10 +103,10 @@ class Office:
 
     def calls(self) -> list[dict[str, Any]]:
         """Every write that reached the provider for this user, oldest first."""
-        items = self.control("GET", f"/calls?after={self.seen}")["items"]
-        return [call for call in items if call["user"] == self.user_id]
+        return list(self.control("GET", f"/calls?user={self.user_id}")["items"])
 
     def faults(self, **faults: Any) -> None:
+        self.in_trouble = bool(faults)
         self.control("PUT", "/faults", faults)
 
     # --- Remit's side ------------------------------------------------------------------
@@ -174,15 +165,40 @@ class Office:
         return next(account for account in accounts if account.kind == kind)
 
 
-def settle(sandbox: RunningSandbox, settings: Any) -> Office:
-    """A new organisation with one user, known on both sides; no policy."""
+def mail_to(address: str, **fields: Any) -> dict[str, Any]:
+    """A mail to this address as the sandbox takes it."""
+    return {
+        "id": f"mail-{uuid4().hex[:12]}",
+        "from": "ada@client.com",
+        "to": [address],
+        "subject": "Lunch on Friday?",
+        "body_text": "Shall we?",
+        "date": datetime.now(UTC).isoformat(),
+        "authentication": PASSED,
+    } | fields
+
+
+def usual(collection: str, address: str, *objects: dict[str, Any]) -> list[dict[str, Any]]:
+    """These objects as the sandbox takes them, of this user. What is not given is as usual."""
+    own = {OWNERS[collection]: address} if collection in OWNERS else {}
+    return [USUAL[collection] | own | given for given in objects]
+
+
+def settle(
+    sandbox: RunningSandbox,
+    settings: Any,
+    *,
+    furnished: Callable[[str], dict[str, Any]] = lambda address: {},
+) -> Office:
+    """A new organisation with one user, known on both sides; no policy. `furnished` says what is in
+    the rooms of the user with an address."""
     slug, user_id = f"org-{uuid4().hex[:8]}", f"user-{uuid4().hex[:8]}"
     settings.DATA_SERVICES = {slug: sandbox.url}
     settings.DATA_SERVICE_KEYS = {slug: sandbox.key}
     settings.DATA_SERVICE_ATTEMPTS = 1
     organisation = Organisation.objects.create(slug=slug, name="Company")
-    mailbox, tracker, diary, drive, servers = (
-        Account.objects.create(
+    accounts = [
+        Account(
             organisation=organisation,
             external_user_id=user_id,
             source=source,
@@ -190,7 +206,10 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
             display_name="Maya Lindqvist",
         )
         for source in ("gmail", "jira", "calendar", "gdrive", "mcp")
-    )
+    ]
+    for account in accounts:
+        account.clean()  # names its kind
+    mailbox, tracker, diary, drive, servers = Account.objects.bulk_create(accounts)
     office = Office(
         sandbox=sandbox,
         organisation=organisation,
@@ -201,17 +220,12 @@ def settle(sandbox: RunningSandbox, settings: Any) -> Office:
         drive=drive,
         servers=servers,
     )
-    office.control("POST", f"/users/{user_id}", {"address": mailbox.address})
-    office.seen = newest_call(office)
+    office.control(
+        "POST",
+        f"/users/{user_id}",
+        {"address": mailbox.address} | furnished(mailbox.address),
+    )
     return office
-
-
-def newest_call(office: Office) -> int:
-    """The journal is read once, not by each test from its beginning."""
-    sandbox = office.sandbox
-    while calls := office.control("GET", f"/calls?after={sandbox.seen}")["items"]:
-        sandbox.seen = calls[-1]["id"]
-    return sandbox.seen
 
 
 def recover(request: ActionRequest, *, later: timedelta = timedelta(seconds=1)) -> None:

@@ -13,7 +13,7 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import ActionResult
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
-from tests.attacks.desk import furnish
+from tests.attacks.desk import furnished
 from tests.guardrails.approvals import confirm
 from tests.guardrails.arguments import (
     BASE,
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 @pytest.fixture
 def desk(office: Office) -> Office:
-    furnish(office)
+    office.control("POST", f"/users/{office.user_id}", furnished(office.mailbox.address))
     return office
 
 

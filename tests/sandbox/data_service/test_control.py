@@ -175,6 +175,31 @@ def test_the_journal_says_what_reached_the_service(office: Client) -> None:
     assert error(office.try_control("GET", "/calls?after=x")) == (400, "bad_parameter")
 
 
+def test_the_journal_of_one_user_is_theirs_alone(office: Client) -> None:
+    office.post("/maya/emails/send", {"to": ["a@b.example"], "body": "x"})
+    office.post("/omar/emails/send", {"to": []})
+
+    assert [call["user"] for call in office.control("GET", "/calls?user=omar")["items"]] == ["omar"]
+    assert office.control("GET", "/calls?user=nobody") == {"items": [], "has_more": False}
+
+
+def test_a_user_comes_with_their_rooms_or_not_at_all(office: Client) -> None:
+    mail = {"id": "mail-1", "from": "ada@client.com", "date": "2026-01-05T09:00:00Z"}
+    rooms = {"emails": [mail], "slack": []}
+    audiences = {"mailbox": ["eve@evil.example"]}
+    bad = {"items": rooms | {"parcels": [{"id": "parcel-1"}]}}
+
+    assert error(office.try_control("POST", "/users/lea", bad)) == (404, "not_found")
+    assert error(office.get("/lea/emails")) == (404, "unknown_user")
+    office.control("POST", "/users/lea", {"items": rooms, "audiences": audiences})
+    office.control("POST", "/users/lea", {"items": rooms})
+
+    assert [one["id"] for one in office.get("/lea/emails").json()["items"]] == ["mail-1"]
+    assert office.get("/lea/emails/mail-1").json()["labels"] == ["INBOX", "UNREAD"]
+    assert office.control("GET", "/webhooks") == {"pending": 0, "delivered": 0, "dead": 0}
+    assert office.get("/lea/mailbox").json()["shared_with"] == ["eve@evil.example"]
+
+
 def test_a_reset_brings_the_office_back(office: Client) -> None:
     office.control("POST", "/users/lea", {})
     office.post("/maya/jira/issues", {"project_key": "PROJ", "type": "task", "summary": "x"})
