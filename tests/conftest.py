@@ -4,11 +4,12 @@ DATABASE_URL names the server to test on; without it an embedded one is started 
 folder of its own and left running for the next time (`make reset` stops it).
 """
 
+import gc
 import ipaddress
 import os
-import shutil
 import ssl
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -22,22 +23,15 @@ import psycopg
 import pytest
 import pytest_django
 from django.conf import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from config.local import embedded, processes, state
+from tests import chromium
 
 if TYPE_CHECKING:
     from tests.office import Office
-
-BROWSER_SWITCHES = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
@@ -51,6 +45,7 @@ class NetworkRefused(RuntimeError):
 def pytest_configure(config: pytest.Config) -> None:
     """Name the database before Django is set up, which pytest-django does after this."""
     sys.addaudithook(refuse_network)
+    keep_bytecode()
     os.environ["REMIT_STATE_DIR"] = str(state.state_dir() / "test")
     # Pages are served from the finders in tests; the folder only has to exist.
     (Path(os.environ["REMIT_STATE_DIR"]) / "static").mkdir(parents=True, exist_ok=True)
@@ -68,6 +63,13 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     keep_trust()
     keep_static_files()
+
+
+def keep_bytecode() -> None:
+    """Where the environment forbids to keep what is compiled, each worker and each program that a
+    test starts would compile all of Remit anew, for 15 s of a core."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def keep_trust() -> None:
@@ -120,19 +122,42 @@ def refuse_network(event: str, arguments: tuple[object, ...]) -> None:
         raise NetworkRefused(f"A test tried to reach {name}. Only loopback is allowed.")
 
 
-def chromium() -> Path | None:
-    """The Chromium of this machine."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    return Path(found) if found else None
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return ByFile(config, log)
+
+
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+    """A file's tests stay together, because they share servers, and all that share a browser. The
+    attacks, a sixth of all time, are shared out: else one process would still be at them when all
+    others have ended."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, name = nodeid.partition("::")
+        share = zlib.crc32(name.encode()) % 4 if file == "tests/attacks/test_attacks.py" else 0
+        return f"{together(Path(file))} {share}"
+
+
+def together(path: Path) -> Path:
+    return path.parent if path.parent.name == "browser" else path
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Nothing of what is collected is garbage. Looking for some takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Files with slow or many tests come first: begun last, one process would work on while
-    # others idle.
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    number = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path not in slow, -number[item.path]))
-    if chromium() is None:
+    # What is slow or much comes first: begun last, one process would work on while others idle.
+    slow = {together(item.path) for item in items if is_slow(item)}
+    number = Counter(together(item.path) for item in items)
+    items.sort(key=lambda item: (together(item.path) not in slow, -number[together(item.path)]))
+    if chromium.program() is None:
         missing = pytest.mark.skip(
             reason="No Chromium found, so the browser tests did not run. Install one "
             "(Debian: apt-get install chromium) and run the tests again."
@@ -142,19 +167,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(missing)
 
 
-# One module at a time: Playwright runs an event loop in this thread as long as it is open,
-# and other tests need a thread without one.
+def is_slow(item: pytest.Item) -> bool:
+    """Starts processes, or all of Remit."""
+    marked = item.get_closest_marker("slow") or item.get_closest_marker("browser")
+    return marked is not None or item.path.parent.name == "stories"
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The Chromium of this machine. For tests marked `browser`."""
-    program = chromium()
-    assert program is not None, "mark the test `browser`"
-    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as environment:
-        # Django refuses queries in a thread with an event loop.
-        environment.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        launched = playwright.chromium.launch(executable_path=program, args=BROWSER_SWITCHES)
+    """For tests marked `browser`, one module at a time."""
+    with chromium.launched() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The sandbox data service as a real HTTP server for one test."""
 
+import asyncio
 import contextlib
 import socket
 import threading
@@ -20,7 +21,6 @@ class RunningSandbox:
 
     origin: str
     key: str
-    seen: int = 0  # the last call in its journal that a test before has read
 
     @property
     def url(self) -> str:
@@ -63,38 +63,66 @@ def serving(app: object, *, port: int = 0) -> Iterator[str]:
     Raises RuntimeError when the application does not start.
     """
     listener = listening_on(port)
-    server = uvicorn.Server(
+    server = PromptServer(
         uvicorn.Config(
             app,  # type: ignore[arg-type]
             log_level="error",
             access_log=False,
             lifespan="on",
             timeout_graceful_shutdown=1,
+            timeout_keep_alive=60,  # clients let go of idle connections first
         )
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    started = _when_started(server)
     thread.start()
     try:
-        while not started.wait(0.05):
+        while not server.open.wait(0.05):
             if not thread.is_alive():
                 raise RuntimeError("The application did not start.")
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.stop()
         thread.join()
         listener.close()
 
 
-def _when_started(server: uvicorn.Server) -> threading.Event:
-    """An event that is set once the server accepts requests."""
-    started = threading.Event()
-    startup = server.startup
+class PromptServer(uvicorn.Server):
+    """Says when it is open, and ends at once. uvicorn's own looks every 0.1 s whether to end,
+    and waits as long again before it does."""
 
-    async def announced(sockets: list[socket.socket] | None = None) -> None:
-        await startup(sockets)
-        if server.started:
-            started.set()
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.open = threading.Event()
+        self.ending = asyncio.Event()
+        self.loop: asyncio.AbstractEventLoop | None = None
 
-    server.startup = announced  # type: ignore[method-assign]
-    return started
+    def stop(self) -> None:
+        """From another thread. It need not run any more."""
+        self.should_exit = True
+        if self.loop:
+            with contextlib.suppress(RuntimeError):  # its loop has ended
+                self.loop.call_soon_threadsafe(self.ending.set)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self.loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        if self.started:
+            self.open.set()
+
+    async def main_loop(self) -> None:
+        await self.ending.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._idle(), self.config.timeout_graceful_shutdown)
+        for task in self.server_state.tasks:
+            task.cancel()
+        await self.lifespan.shutdown()
+
+    async def _idle(self) -> None:
+        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)

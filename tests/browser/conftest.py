@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
+from tests import chromium
+
 if TYPE_CHECKING:
     from tests.office import Office
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One for all modules here: it takes seconds of a core to start."""
+    with chromium.launched() as launched:
+        yield launched
 
 
 @pytest.fixture
