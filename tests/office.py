@@ -16,7 +16,7 @@ import importlib
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from unittest import mock
 
 import httpx
 from asgiref.sync import SyncToAsync
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 from django_q.models import OrmQ
@@ -34,9 +35,11 @@ from agents.turns import turns
 from integrations.contracts import AccountRef
 from integrations.llm import llm
 from integrations.models import Account, Organisation
+from tests import copies
 from tests.offline_model_server import running_offline_model
 from tests.sandbox_server import RunningSandbox, running_sandbox, serving
 
+OFFLINE = "offline"
 PASSWORD = "open sesame, said the operator"
 SECRET = "whsec_b2ZmaWNlLW9mLXRoZS10ZXN0cw=="
 PATIENCE_SECONDS = 30.0
@@ -48,6 +51,7 @@ class Office:
 
     origin: str
     sandbox: RunningSandbox
+    copy: copies.Copy
 
     @property
     def organisation(self) -> Organisation:
@@ -59,8 +63,19 @@ class Office:
         )
         return row.ref()
 
-    def sync(self, *sources: str, user: str = "maya") -> None:
-        """The first sync of these sources (of all, without any), here and now."""
+    def sync(self, *sources: str, user: str = "maya", copied: bool = True) -> None:
+        """The first sync of these sources (of all, without any), here and now. What it makes of
+        this office is copied from an earlier test, unless the way itself is what is tested."""
+        if not copied or settings.OPENAI_API_KEY != OFFLINE:
+            self._sync(sources, user)
+            return
+        with self.copy.syncing(
+            (sources, user, settings.INGEST_MODEL, settings.EMBEDDING_MODEL)
+        ) as done:
+            if not done:
+                self._sync(sources, user)
+
+    def _sync(self, sources: Sequence[str], user: str) -> None:
         accounts = Account.objects.filter(organisation__slug="default", external_user_id=user)
         if sources:
             accounts = accounts.filter(source__in=sources)
@@ -168,25 +183,36 @@ def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
     settings.STATE_DIR = state_dir
     settings.WEBHOOK_SECRETS = {"default": SECRET}
     settings.MODEL_IS_OFFLINE = True
+    rooms, original = state_dir / "sandbox.sqlite", copies.known()
+    if original:
+        rooms.write_bytes(original.sandbox)
     with contextlib.ExitStack() as stack:
         origin = stack.enter_context(serving(entrance()))
         sandbox = stack.enter_context(
-            running_sandbox(webhook_url=f"{origin}/webhooks", webhook_secret=SECRET)
+            running_sandbox(
+                state=str(rooms), webhook_url=f"{origin}/webhooks", webhook_secret=SECRET
+            )
         )
         settings.SANDBOX_PORT = int(sandbox.origin.rpartition(":")[2])
         settings.DATA_SERVICES = {"default": sandbox.url}
         settings.DATA_SERVICE_KEYS = {"default": sandbox.key}
         settings.OPENAI_BASE_URL = stack.enter_context(running_offline_model())
-        settings.OPENAI_API_KEY = "offline"
+        settings.OPENAI_API_KEY = OFFLINE
         llm._client.cache_clear()
         stack.callback(forget_model_client)
         stack.callback(close_stream_connections)
         stack.enter_context(mock.patch.dict(os.environ, {"OPERATOR_PASSWORD": PASSWORD}))
-        call_command("load_demo", verbosity=0)
-        running = Office(origin=origin, sandbox=sandbox)
+        copy = copies.copied(original) if original else load_demo(rooms)
+        running = Office(origin=origin, sandbox=sandbox, copy=copy)
         # A webhook under way while the servers stop would leave its connection open.
         stack.callback(running.settle_webhooks)
         yield running
+
+
+def load_demo(rooms: Path) -> copies.Copy:
+    with copies.loading(rooms) as found:
+        call_command("load_demo", verbosity=0)
+    return found[0]
 
 
 def entrance() -> Any:
