@@ -312,9 +312,9 @@ def test_a_try_counts_and_writes_nothing(office: Office) -> None:
     assert simulation.simulate(request).decision.reason == "rate_exceeded"
 
 
-def test_sixteen_threads_try_two_hundred_and_seven_are_done(office: Office) -> None:
+def test_sixteen_threads_try_eighty_and_seven_are_done(office: Office) -> None:
     office.permit("archive", conditions=[SEVEN])
-    requests = [office.request("archive", {"email_id": office.receive()}) for _ in range(200)]
+    requests = [office.request("archive", {"email_id": office.receive()}) for _ in range(80)]
 
     def work(number: int) -> list[ActionResult]:
         try:
@@ -325,7 +325,7 @@ def test_sixteen_threads_try_two_hundred_and_seven_are_done(office: Office) -> N
     with ThreadPoolExecutor(16) as pool:
         results = [one for some in pool.map(work, range(16)) for one in some]
 
-    assert Counter(one.reason for one in results) == {"performed": 7, "rate_exceeded": 193}
+    assert Counter(one.reason for one in results) == {"performed": 7, "rate_exceeded": 73}
     assert len(office.calls()) == 7
     assert Usage.objects.count() == 7
     refused = [one for one in results if one.status == "refused"]
