@@ -75,8 +75,10 @@ class Delivery:
     async def _pause(self) -> None:
         due = outbox.seconds_until_due(self._store)
         seconds = IDLE_SECONDS if due is None else min(IDLE_SECONDS, max(due, SHORTEST_PAUSE))
+        # Not wait_for: in Python 3.11 it forgets that it was cancelled in the moment of its end.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
 
     async def _send(self, client: httpx.AsyncClient, webhook: Pending) -> None:
         status = await self._post(client, webhook)

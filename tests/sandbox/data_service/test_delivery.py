@@ -1,8 +1,13 @@
+import asyncio
 from pathlib import Path
 
 import httpx
 import pytest
 
+from sandbox.data_service.delivery import Delivery
+from sandbox.data_service.faults import Faults, FaultSettings
+from sandbox.data_service.settings import Settings
+from sandbox.data_service.store import Store
 from tests.sandbox.data_service.client import Client, mail
 from tests.sandbox.data_service.receiver import Receiver, free_port
 from tests.sandbox_server import running_sandbox, serving
@@ -192,3 +197,16 @@ def test_any_success_counts_as_taken(sending: Client, receiver: Receiver, answer
     receiver.wait_for(1)
     sending.control("PATCH", f"/users/maya/emails/{first['id']}", {"is_starred": True})
     assert [one.event for one in receiver.wait_for(2)] == ["item-created", "item-updated"]
+
+
+def test_it_ends_also_in_the_moment_it_is_woken() -> None:
+    async def end_awake() -> None:
+        settings = Settings(key="k", webhook_url="http://127.0.0.1:9", webhook_secret="whsec_eA==")
+        store = Store(settings.state, records_webhooks=True)
+        delivery = Delivery(store, settings=settings, faults=Faults(FaultSettings()))
+        async with delivery.running():
+            await asyncio.sleep(0.05)  # all wait for something to send
+            delivery.wake()
+        store.close()
+
+    asyncio.run(asyncio.wait_for(end_awake(), 10))
