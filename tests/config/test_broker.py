@@ -17,6 +17,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from config.broker import Broker
 from config.local import state
+from tests.database import unpooled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -148,18 +149,26 @@ def test_a_waiting_worker_is_woken_by_a_commit(
 def test_a_lost_connection_costs_one_pause_and_no_task(
     broker: Broker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broker.dequeue()
-    with psycopg.connect(database_url(), autocommit=True) as session:
-        session.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    with unpooled(), psycopg.connect(database_url(), autocommit=True) as session:
+        others = sessions(session)
+        broker.dequeue()
+        for lost in sessions(session) - others:
+            session.execute("SELECT pg_terminate_backend(%s)", [lost])
 
-    assert broker.dequeue() is None
-    assert [record.message for record in caplog.records] == ["broker.database_away"]
+        assert broker.dequeue() is None
+        assert [record.message for record in caplog.records] == ["broker.database_away"]
 
-    number = broker.enqueue("payload")
-    assert broker.dequeue() == [(number, "payload")]
+        number = broker.enqueue("payload")
+        assert broker.dequeue() == [(number, "payload")]
+
+
+def sessions(session: psycopg.Connection) -> set[int]:
+    """Of this database, by their process."""
+    found = session.execute(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+        "AND backend_type = 'client backend'"
+    )
+    return {pid for (pid,) in found}
 
 
 def test_a_task_is_given_out_again_only_after_all_before_it_had_their_time() -> None:
