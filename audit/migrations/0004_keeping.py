@@ -130,7 +130,7 @@ DECLARE
     months text[] := ARRAY(
         SELECT right(c.relname, 7) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'audit_action'::regclass
-          AND to_date(right(c.relname, 7), 'YYYY_MM') < before
+          AND right(c.relname, 7) < to_char(before, 'YYYY_MM')
         ORDER BY 1);
     month text;
     whole text;
