@@ -39,6 +39,10 @@ def render_state(
         lines.append(f"[review] {results.fence(review)}")
     if agents:
         listed = [{"name": name, "description": description} for name, description in agents]
+        lines.append(
+            "Where no specialist fits, find a custom agent with list_custom_agents, and run it "
+            "with a query written for it."
+        )
         lines.append(f"[agents] {results.fence(listed[:MOST_AGENTS])}")
     return ({"role": "system", "content": "\n".join([HEAD, *lines])},)
 

@@ -71,10 +71,12 @@ def refer(permitted: Iterable[str]) -> Tool[ExecuteAction]:
     """execute_action for all but these actions."""
     others = sorted({action.name for action in ACTIONS}.difference(permitted))
     form = schemas.describe_arguments(ExecuteAction)
-    named = form["properties"]["action_type"] | {"enum": others}
+    named = form["properties"]["action_type"] | {
+        "description": f"{', '.join([*others, 'or another'])}."
+    }
     properties = {name: one for name, one in form["properties"].items() if name not in ABOUT_CALL}
     form = {**form, "properties": properties | {"action_type": named}}
-    return replace(execute_action.TOOL, form=form, offered=bool(others))
+    return replace(execute_action.TOOL, form=form)
 
 
 def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability]) -> ActionTool:

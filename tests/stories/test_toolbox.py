@@ -259,7 +259,7 @@ def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_nam
     label = offered["classify"]["function"]["parameters"]["properties"]["label_id"]
     assert set(label["enum"]) == {one.name for one in labels}
     others = offered["execute_action"]["function"]["parameters"]["properties"]["action_type"]
-    assert "send_email" in others["enum"]
+    assert "send_email" in others["description"]
     assert "send_email" not in offered
     labelled, *refusals = results(model)
     assert labelled["data"]["action"]["params"] == {
