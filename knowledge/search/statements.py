@@ -238,7 +238,7 @@ WITH {_NAMED}, {_TAKES_PLACE},
     ),
     hits AS (
         SELECT 'words' AS list, 1.0 AS weight, * FROM by_words
-        UNION ALL SELECT 'identifier', 1.0, * FROM by_identifier
+        UNION ALL SELECT 'identifier', 1.5, * FROM by_identifier  -- before any that has the words
         UNION ALL SELECT 'vector', %(vector_weight)s, * FROM by_vector
         UNION ALL SELECT 'newest', 1.0, * FROM newest
         UNION ALL SELECT 'coming', 1.0, * FROM coming
