@@ -14,7 +14,7 @@ def own_database(*migrate: str, durable: bool = True) -> Iterator[Path]:
     app whose tables are wanted, else all are made. One that is not `durable` is faster."""
     from config.local import embedded
 
-    # Told to stop, it still takes its database away.
+    # Its database is taken away when it is stopped, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

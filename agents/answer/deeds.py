@@ -1,7 +1,7 @@
 """How people say that something was done, or that nothing was, in the languages of the office.
 
 A verb is listed once, as participle; its forms follow from its language's grammar. What is
-quoted, asked, wished, cited or told of others is about something else. Every pattern is bounded,
+quoted, asked, wished, cited or about others is no deed of the agent's. Every pattern is bounded,
 so that a long text is read in linear time. Pure.
 """
 
@@ -184,7 +184,7 @@ _NOT = re.compile(
     r"|cuando|nunca|será|non|mai|quando|sarà|niet|geen|zal|zodra)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-# Told of others, or of another time: then a passive is no deed of the agent's.
+# About others, or about another time: then a passive is no deed of the agent's.
 _OTHERS = re.compile(
     r"\b(?:by|von|par|por|da|door)\s+\w"
     r"|\b(?:according to|laut|gemäß|selon|d['\u2019]après|según|secondo|volgens)\b"

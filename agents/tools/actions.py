@@ -2,7 +2,7 @@
 
 Every action is understood by its name, so that one which is not permitted is refused, with the
 reason, and recorded. A model is shown only what is permitted now, with the targets that it may
-name: the others cost it nothing to read.
+name; of the others it knows no more than the names.
 """
 
 from collections import defaultdict
@@ -145,10 +145,10 @@ def _called(target: PermittedTarget, targets: Sequence[PermittedTarget]) -> str:
 def _in_words(action: AnyAction, targets: Sequence[PermittedTarget]) -> str:
     """Listed targets that no argument has a closed list of."""
     closed = {_kind_of(name, action) for name in action.classes}
-    counts = {kind: [one for one in targets if one.kind == kind] for kind in action.takes}
+    by_kind = {kind: [one for one in targets if one.kind == kind] for kind in action.takes}
     rest = [
         one
-        for kind, listed in counts.items()
+        for kind, listed in by_kind.items()
         if kind not in closed or len(listed) > TARGETS_SHOWN
         for one in listed
     ]

@@ -8,6 +8,7 @@ from agents.context import facts
 from agents.contracts import ToolResult, failure
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
+from knowledge.contracts import FoundItem
 from knowledge.search import retrieval
 
 PART_CHARS = 6_000
@@ -21,11 +22,9 @@ class OpenItem(Arguments):
 
 def run(context: ToolContext, arguments: OpenItem) -> ToolResult:
     """Its facts and one part of its text, the texts of its attachments behind its own."""
-    accounts = [account.id for account in context.person.accounts]
-    name = arguments.item_id
-    item = retrieval.find_items([name], account_ids=accounts, chars=MOST_CHARS).get(name)
+    item = find(context, arguments.item_id, chars=MOST_CHARS)
     if item is None:
-        return no_such_item(name)
+        return no_such_item(arguments.item_id)
     start = (arguments.part - 1) * PART_CHARS
     parts = max(1, -(-len(item.text) // PART_CHARS))
     if arguments.part > parts:
@@ -39,6 +38,12 @@ def run(context: ToolContext, arguments: OpenItem) -> ToolResult:
     if parts > 1:
         data["part"] = f"{arguments.part} of {parts}"
     return ToolResult(success=True, data=data, untrusted=True)
+
+
+def find(context: ToolContext, name: str, *, chars: int) -> FoundItem | None:
+    """The user's item of this name, with so many characters of its text. One query."""
+    accounts = [account.id for account in context.person.accounts]
+    return retrieval.find_items([name], account_ids=accounts, chars=chars).get(name)
 
 
 def no_such_item(name: str) -> ToolResult:

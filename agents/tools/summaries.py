@@ -7,8 +7,8 @@ from pydantic import Field
 
 from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, render_block
 from agents.contracts import ToolResult, failure
+from agents.tools import open_item
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
-from agents.tools.open_item import no_such_item
 from agents.tools.retrieve_context import number_items
 from integrations.contracts import Email
 from integrations.exceptions import NotFound
@@ -32,12 +32,9 @@ class SummariseDocument(Arguments):
 
 def document(context: ToolContext, arguments: SummariseDocument) -> ToolResult:
     """One summary of one item of the user, made part by part where it is long."""
-    name = arguments.item_id
-    accounts = [account.id for account in context.person.accounts]
-    longest = PART_CHARS * MAX_PARTS + 1
-    item = retrieval.find_items([name], account_ids=accounts, chars=longest).get(name)
+    item = open_item.find(context, arguments.item_id, chars=PART_CHARS * MAX_PARTS + 1)
     if item is None:
-        return no_such_item(name)
+        return open_item.no_such_item(arguments.item_id)
     if not item.text.strip():
         return failure("NOT_FOUND", "The item has no text.")
     parts = [
@@ -72,7 +69,7 @@ def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     name = arguments.item_id
     item = retrieval.find_items([name], account_ids=[*accounts]).get(name)
     if item is None or item.content_type != "email":
-        return no_such_item(name)
+        return open_item.no_such_item(name)
     account = accounts[item.account_id]
     try:
         mail = mail_reader(account).email(item.source_id)

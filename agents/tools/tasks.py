@@ -8,10 +8,9 @@ from pydantic import Field, ValidationError
 
 from agents.context.prompts import TASK_EXTRACTION
 from agents.contracts import ErrorCode, ToolResult, failure
-from agents.tools import forms
+from agents.tools import forms, open_item
 from agents.tools.acting import act, describe_result
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
-from agents.tools.open_item import no_such_item
 from agents.tools.retrieve_context import describe_items, number_items
 from integrations.llm import llm
 from integrations.registry import writable
@@ -37,11 +36,9 @@ class ExtractTasks(Arguments):
 def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
     """The tasks in an item that the agent has not read: a model of its own reads it here, so that
     the text is read once."""
-    name = arguments.item_id
-    accounts = [account.id for account in context.person.accounts]
-    item = retrieval.find_items([name], account_ids=accounts, chars=MAX_SOURCE + 1).get(name)
+    item = open_item.find(context, arguments.item_id, chars=MAX_SOURCE + 1)
     if item is None:
-        return no_such_item(name)
+        return open_item.no_such_item(arguments.item_id)
     answer = llm.complete_json(
         system=TASK_EXTRACTION,
         user=item.text[:MAX_SOURCE],

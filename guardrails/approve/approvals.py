@@ -14,8 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from audit.ledger.ids import uuid7
-from guardrails.actions import registry
-from guardrails.actions.base import AnyAction, InvalidArguments
+from guardrails.actions.base import InvalidArguments
 from guardrails.approve.approval_rows import (
     CLAIMED,
     ApprovalConflict,
@@ -30,7 +29,8 @@ from guardrails.approve.approval_rows import (
     with_account,
 )
 from guardrails.approve.cards import handled, zone_of
-from guardrails.contracts import ActionRequest, ActionResult, ApprovalCard
+from guardrails.approve.edits import change_arguments
+from guardrails.contracts import ActionResult, ApprovalCard
 from guardrails.execute.executor import Confirmation, execute, one_at_a_time
 from guardrails.execute.held_sends import request_of
 from guardrails.execute.switches import UNDER_WAY
@@ -255,7 +255,7 @@ def _revise(
     row: Approval, by: str, external_user_id: str | None, changes: Mapping[str, Any]
 ) -> ActionResult:
     proposal = request_of(row)
-    arguments = _changed(proposal, changes)
+    arguments = change_arguments(proposal, changes)
     earlier = with_account().filter(revises=row).first()
     if earlier is not None and earlier.arguments == arguments:
         return execute(request_of(earlier))
@@ -285,26 +285,3 @@ def _revise(
     row.refresh_from_db(fields=CLAIMED)
     record(row)
     return result
-
-
-def _changed(proposal: ActionRequest, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The canonical arguments with a person's changes. Raises InvalidArguments."""
-    action = registry.BY_NAME.get(proposal.action_type)
-    if action is None:
-        raise InvalidArguments("there is no such action any more")
-    wanted = {name: _or_default(action, name, value) for name, value in changes.items()}
-    arguments: dict[str, Any] = action.parse({**proposal.arguments, **wanted}).canonical()
-    if arguments == proposal.arguments:
-        raise InvalidArguments("nothing is changed")
-    field = action.object_field
-    if field is not None and arguments[field] != proposal.arguments[field]:
-        raise InvalidArguments(f"{field}: another object needs a new action")
-    return arguments
-
-
-def _or_default(action: AnyAction, name: str, value: Any) -> Any:
-    """Null takes an optional argument away: then it is as if it had never been given."""
-    field = action.arguments.model_fields.get(name)
-    if value is not None or field is None or field.is_required():
-        return value
-    return field.get_default(call_default_factory=True)

@@ -44,7 +44,7 @@ class Command(BaseCommand):
         answers.add_argument("--replay", type=Path, help="Take the answers from this file instead.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # Told to stop, it still takes away what it made.
+        # What it made is taken away when it is stopped, too.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             self.evaluate(**options)
