@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from config.local import processes, state
+from config.local import interrupts, processes, state
 
 TOKEN = "REMIT_RUN"  # noqa: S105  # the name of a variable that marks our processes
 STOP_SECONDS = 10.0
@@ -63,28 +63,23 @@ class Children:
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"
 
-    def start(self, program: Program) -> None:
-        """Start a program; its output goes to its log."""
-        process = self._launch(program)
-        self._children[program.name] = Child(program, process, time.monotonic())
-        self.write_record()
+    def start(self, program: Program, *, on_terminal: bool = False) -> None:
+        """Start a program; its output goes to its log, or to the terminal."""
+        with interrupts.held():
+            process = self._launch(program, on_terminal=on_terminal)
+            self._children[program.name] = Child(program, process, time.monotonic())
+            self.write_record()
 
     def run(self, program: Program, *, on_terminal: bool = False) -> int:
         """Run a program to its end and return its exit code.
 
         What it prints goes to its log, or to the terminal if it is run `on_terminal`.
         """
-        with self._open_log(program.name) as log:
-            return subprocess.run(
-                program.command,
-                cwd=state.PROJECT_DIR,
-                env={**self.environment, **program.environment},
-                stdin=subprocess.DEVNULL,
-                stdout=None if on_terminal else log,
-                stderr=log,
-                start_new_session=True,
-                check=False,
-            ).returncode
+        # While it runs it is one of the children, so that whatever happens `stop` ends it.
+        self.start(program, on_terminal=on_terminal)
+        code = self._children[program.name].process.wait()
+        del self._children[program.name]
+        return code
 
     def is_alive(self, name: str) -> bool:
         child = self._children[name]
@@ -115,8 +110,10 @@ class Children:
                     f"{pause:.0f} s. Its log: {self.log(name)}"
                 )
             elif child.resume_at is not None and now >= child.resume_at:
-                child.process, child.began, child.resume_at = self._launch(child.program), now, None
-                self.write_record()
+                with interrupts.held():
+                    child.process, child.began = self._launch(child.program), now
+                    child.resume_at = None
+                    self.write_record()
                 self._say(f"{name} was started again.")
 
     def stop(self, *, hurry: Callable[[], bool]) -> None:
@@ -148,15 +145,15 @@ class Children:
         }
         state.write_private(self._record, json.dumps(record))
 
-    def _launch(self, program: Program) -> subprocess.Popen[bytes]:
+    def _launch(self, program: Program, *, on_terminal: bool = False) -> subprocess.Popen[bytes]:
         with self._open_log(program.name) as log:
             return subprocess.Popen(
                 program.command,
                 cwd=state.PROJECT_DIR,
                 env={**self.environment, **program.environment},
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                stdout=None if on_terminal else log,
+                stderr=log,
                 start_new_session=True,
             )
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.local import embedded, ports, secrets as local_secrets, state
+from config.local import embedded, interrupts, ports, secrets as local_secrets, state
 from config.local.children import Children, Program, end_leftovers
 
 PYTHON = sys.executable
@@ -155,8 +155,7 @@ def supervise() -> int:
                 f"Remit runs already with the state folder {chosen.folder}. Stop it with Ctrl-C "
                 "where it runs, or set REMIT_STATE_DIR (and other ports) for a second one."
             )
-        for request in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(request, signal.default_int_handler)
+        interrupts.obey()
         try:
             left_database = end_leftovers(record)
             check_ports(chosen)
@@ -190,7 +189,7 @@ def _hold(chosen: Plan, children: Children, secrets: dict[str, str]) -> int:
         return 0
     finally:
         again: list[int] = []
-        for request in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for request in interrupts.REQUESTS:
             signal.signal(request, lambda number, _frame: again.append(number))
         say("Stopping ...")
         children.stop(hurry=lambda: bool(again))

@@ -1,11 +1,13 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -150,6 +152,31 @@ def test_a_command_runs_to_its_end_and_returns_its_exit_code(running: Children) 
 
     assert running.run(Program("task", command)) == 4
     assert running.last_lines("task") == "  why"
+
+
+@pytest.mark.parametrize("begin", [Children.start, Children.run])
+def test_a_program_whose_start_a_request_to_stop_meets_is_ended_too(
+    running: Children, monkeypatch: pytest.MonkeyPatch, begin: Callable[[Children, Program], object]
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Popen(subprocess.Popen[bytes]):
+        """A process in whose start Ctrl-C is pressed, before anyone knows it."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(
+        children, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": Popen})
+    )
+
+    with pytest.raises(KeyboardInterrupt):
+        begin(running, Program("one", SLEEP))
+    running.stop(hurry=lambda: True)
+
+    assert [process.poll() is None for process in started] == [False]
 
 
 def test_a_big_log_is_set_aside(running: Children, monkeypatch: pytest.MonkeyPatch) -> None:

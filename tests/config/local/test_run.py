@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 CONFIG = (
     *("__init__", "run", "reset", "children", "embedded", "secrets", "place", "ports"),
-    *("processes", "state"),
+    *("interrupts", "processes", "state"),
 )
 MANAGE = """
 import os, pathlib, sys, time
