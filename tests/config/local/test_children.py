@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from config.local import children, processes
+from config.local import children, interrupts, processes
 from config.local.children import Children, Program, end_leftovers
 
 pytestmark = pytest.mark.slow
@@ -154,6 +154,17 @@ def test_a_command_runs_to_its_end_and_returns_its_exit_code(running: Children) 
     assert running.last_lines("task") == "  why"
 
 
+@pytest.fixture
+def obeying() -> Iterator[None]:
+    """Ctrl-C raises, also where pytest itself runs in the background and ignores it."""
+    before = {request: signal.getsignal(request) for request in interrupts.REQUESTS}
+    interrupts.obey()
+    yield
+    for request, handler in before.items():
+        signal.signal(request, handler)
+
+
+@pytest.mark.usefixtures("obeying")
 @pytest.mark.parametrize("begin", [Children.start, Children.run])
 def test_a_program_whose_start_a_request_to_stop_meets_is_ended_too(
     running: Children, monkeypatch: pytest.MonkeyPatch, begin: Callable[[Children, Program], object]
