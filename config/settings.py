@@ -307,7 +307,11 @@ PATTERN_DAYS = env.int("PATTERN_DAYS", default=180)  # then a person renews a le
 RECONCILE_DAYS = env.int("RECONCILE_DAYS", default=7)  # between runs; 0: by hand alone
 APPROVAL_ESCALATE_HOURS = env.int("APPROVAL_ESCALATE_HOURS", default=0)  # 0: by hand alone
 MAX_OPEN_ASKS_PER_TURN = env.int("MAX_OPEN_ASKS_PER_TURN", default=10)
+# About one mail, file or sender, as far as the user did not ask for it in words of their own.
+MAX_OPEN_ASKS_PER_CAUSE = env.int("MAX_OPEN_ASKS_PER_CAUSE", default=5)
 MAX_OPEN_ASKS_PER_ACCOUNT = env.int("MAX_OPEN_ASKS_PER_ACCOUNT", default=100)
+# Of the account's, for what the user asked for in words of their own.
+OPEN_ASKS_KEPT_FOR_PEOPLE = env.int("OPEN_ASKS_KEPT_FOR_PEOPLE", default=50)
 CHANGE_REQUESTS_PER_DAY = env.int("CHANGE_REQUESTS_PER_DAY", default=10)  # of one user
 
 # --- API -------------------------------------------------------------------------------

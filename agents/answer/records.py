@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from agents.answer.claims import DONE, NOT_DONE, Action
 from guardrails.actions.registry import BY_NAME
-from guardrails.facts.reasons import SENTENCES
+from guardrails.facts.reasons import NO_ROOM, SENTENCES
 
 LANGUAGES = ("en", "de", "fr", "es", "it")
 LISTED = 20  # actions listed in a text
@@ -60,6 +60,11 @@ def say(sentence: str, *, language: str) -> str:
         return gettext(sentence)
 
 
+def _title(action: Action) -> str:
+    known = BY_NAME.get(action["type"])
+    return gettext(known.title) if known else _one_line(action["type"])
+
+
 def describe(action: Action) -> str:
     """The action in one line: as the record has it, or in another language what it is and what
     it is done to."""
@@ -72,6 +77,17 @@ def describe(action: Action) -> str:
     quoted = _QUOTED.search(recorded)
     about = named or (quoted.group(1) if quoted else "")
     return f"{title}: “{_one_line(about)}”" if about else title
+
+
+def fold(actions: Sequence[Action]) -> list[tuple[Action, int]]:
+    """The actions, each with how many it stands for: those that found no room for one more
+    question are one line for each type, however many they are."""
+    found: dict[object, tuple[Action, int]] = {}
+    for at, action in enumerate(actions):
+        key = (action["type"], action["reason"]) if action.get("reason") in NO_ROOM else at
+        first, times = found.get(key, (action, 0))
+        found[key] = first, times + 1
+    return list(found.values())
 
 
 def sentence_of(action: Action) -> str:
@@ -88,8 +104,9 @@ def render_correction(actions: Sequence[Action], *, contradicts: bool) -> str:
     head = gettext(CORRECTION if contradicts else RECORD)
     if not actions:
         return f"{head}: {gettext(NOTHING_DONE)}"
-    lines = [f"- {_line(action)}" for action in actions[:LISTED]]
-    more = len(actions) - LISTED
+    folded = fold(actions)
+    lines = [f"- {_line(action, times=times)}" for action, times in folded[:LISTED]]
+    more = len(folded) - LISTED
     return "\n".join(
         [f"{head}:", *lines, *([f"- {gettext(MORE) % {'number': more}}"] if more > 0 else [])]
     )
@@ -120,7 +137,7 @@ def render_record(actions: Sequence[Action]) -> str:
     return gettext(ACTIONS) % {"counts": ", ".join(counts)}
 
 
-def _line(action: Action, *, handled: bool = False) -> str:
+def _line(action: Action, *, handled: bool = False, times: int = 1) -> str:
     """“Archive “A”: refused, not done. Why.”"""
     status = str(action["status"])
     why = ""
@@ -130,7 +147,8 @@ def _line(action: Action, *, handled: bool = False) -> str:
         why = f"{_one_line(action.get('handled') or '')}."
     elif status in NOT_DONE:
         why = _one_line(sentence_of(action))
-    said = f"{describe(action)}: {gettext(STATUS_WORDS.get(status, status))}."
+    what = describe(action) if times == 1 else f"{_title(action)} ({times}x)"
+    said = f"{what}: {gettext(STATUS_WORDS.get(status, status))}."
     return f"{said} {why}".rstrip() if why.strip(".") else said
 
 

@@ -150,6 +150,7 @@ class AskedFor(serializers.Serializer[Any]):
 
 
 class RefusedAction(CompletedAction):
+    times = serializers.IntegerField(help_text="How many such actions this line stands for.")
     can_be_asked_for = serializers.BooleanField(
         help_text="The user may ask operators to permit it: `POST /api/v1/change-requests`."
     )

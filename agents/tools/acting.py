@@ -15,6 +15,7 @@ from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
 from guardrails.execute.approval_requests import WAITS_ALREADY
+from guardrails.facts.reasons import NO_ROOM
 from guardrails.facts.text import visible
 from guardrails.policies.why import REMEDIES
 
@@ -164,8 +165,10 @@ def title_of(action_type: str) -> str:
 
 def to_observation(result: ActionResult) -> ToolResult:
     """What the model is given of one action."""
-    if result.reason == "too_many_asks":
-        return replace(failure("TOO_MANY_ASKS", result.sentence), suspends=True)
+    if result.reason in NO_ROOM:
+        # About other things a person may still be asked.
+        suspends = result.reason != "too_many_asks_about_it"
+        return replace(failure("TOO_MANY_ASKS", result.sentence), suspends=suspends)
     if result.status == "refused":
         code = CODES.get(result.reason, "PERMISSION_DENIED")
         if result.action_type not in BY_NAME:

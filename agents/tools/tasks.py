@@ -12,6 +12,7 @@ from agents.tools import forms, open_item
 from agents.tools.acting import act, describe_result
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.retrieve_context import describe_items, number_items
+from guardrails.facts.reasons import NO_ROOM
 from integrations.llm import llm
 from integrations.registry import writable
 from knowledge.contracts import SearchRequest
@@ -115,7 +116,7 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
         action = describe_result(result)
         entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}
         (refused if result.status in ("refused", "failed") else prepared).append(entry)
-        if result.reason == "too_many_asks":
+        if result.reason in NO_ROOM:
             suspends = True
             break  # the rest would be refused too, each with a row of its own
     if not prepared:

@@ -1,6 +1,6 @@
 """What the API says of a chat turn, read from its rows."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -216,21 +216,27 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
 
 
 def _refused(turn: Turn, actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What was not done, and how far it is with what the user has asked operators to permit."""
+    """What was not done, and how far it is with what the user has asked operators to permit.
+    `times` says how many actions one line stands for."""
     ids = [UUID(one["action_id"]) for one in actions if one.get("can_be_asked_for")]
     asked = find_by_refusal(organisation_id=turn.organisation_id, action_ids=ids)
     found = []
-    for action in actions:
+    for action, times in records.fold(actions):
         card = asked.get(UUID(action["action_id"]))
         request = card and {"id": str(card.id), "state": card.state, "sentence": card.sentence}
         can_be_asked_for = card is None and action.get("can_be_asked_for", False)
         found.append(
-            _completed(action) | {"can_be_asked_for": can_be_asked_for, "change_request": request}
+            _completed(action)
+            | {
+                "times": times,
+                "can_be_asked_for": can_be_asked_for,
+                "change_request": request,
+            }
         )
     return found
 
 
-def _completed(action: dict[str, Any]) -> dict[str, Any]:
+def _completed(action: Mapping[str, Any]) -> dict[str, Any]:
     return {key: action.get(key) for key in COMPLETED} | {
         "sentence": records.sentence_of(action),
         "handled": action.get("handled", ""),

@@ -13,12 +13,13 @@ from audit.contracts import Recorded
 from guardrails.contracts import Decision
 from guardrails.decide import evidence
 from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.facts.reasons import NO_ROOM
 
 DECIDED = ("attempt", "blocked")
 # Refusals that no policy had a part in.
 WITHOUT_POLICY = ("guard_failed",)
 # Refusals of what the policy would have allowed or asked about.
-BESIDE_POLICY = ("changed_since_asked", "too_many_asks", "no_longer_waiting")
+BESIDE_POLICY = NO_ROOM | {"changed_since_asked", "no_longer_waiting"}
 
 UNASKED = "It was carried out without a person's answer, but the verdict is “ask”."
 

@@ -49,11 +49,6 @@ def refused(decision: Decision, reason: str) -> Decision:
     return decision._replace(verdict="refuse", reason=reason, sentence=sentence(reason))
 
 
-def has_room(*, open_of_turn: int, open_of_account: int, per_turn: int, per_account: int) -> bool:
-    """Whether one more action may wait for a person."""
-    return open_of_turn < per_turn and open_of_account < per_account
-
-
 class Ended(NamedTuple):
     last: Recorded
 

@@ -3,16 +3,25 @@
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from guardrails.contracts import ActionRequest, ActionResult
-from guardrails.decide.steps import has_room
+from guardrails.decide.questions import (
+    Asked,
+    Limits,
+    NoRoom,
+    Waiting,
+    asked_of,
+    find_like,
+    why_no_room,
+)
 from guardrails.facts.reasons import sentence
 from guardrails.gather.judgement import Judgement
+from guardrails.gather.usage import run_of
 from guardrails.models import Approval
 from integrations.database.locks import take_lock
 
@@ -35,7 +44,7 @@ INHERITED = (
 
 
 WAITS_ALREADY = "The same action waits for the user already, and nothing was added to it."
-Refusal = Literal["too_many_asks", "no_longer_waiting"]
+Refusal = NoRoom | Literal["no_longer_waiting"]
 
 
 def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime) -> UUID | Refusal:
@@ -54,12 +63,20 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         changed = _supersede(request, now) if origin.revises else None
         if origin.revises and changed is None:
             return "no_longer_waiting"
-        if changed is None and not _has_room(request):  # what takes another's place takes none
-            return "too_many_asks"
+        asked, id = _asked(request, judgement, now), uuid4()
+        waiting = _list_waiting(account.id)
+        question = find_like(asked, waiting) if changed is None else None
+        # What joins a question, or takes another's place, takes no room of its own.
+        full = why_no_room(asked, tuple(waiting.values()), _limits())
+        if question is None and changed is None and full:
+            return full
         hours = settings.APPROVAL_HOURS
         decision = judgement.decision
         return Approval.objects.create(
+            id=id,
             action_id=request.action_id,
+            question=question or id,
+            asked=asdict(asked),
             revises=changed,
             organisation_id=account.organisation_id,
             account_id=account.id,
@@ -101,13 +118,41 @@ def _waits_already(request: ActionRequest, judgement: Judgement, now: datetime) 
     return None if request.origin.revises else found
 
 
-def _has_room(request: ActionRequest) -> bool:
-    waiting = Approval.objects.filter(account_id=request.account.id, state=Approval.State.PENDING)
-    return has_room(
-        open_of_turn=waiting.filter(turn_id=request.origin.turn_id).count(),
-        open_of_account=waiting.count(),
-        per_turn=settings.MAX_OPEN_ASKS_PER_TURN,
-        per_account=settings.MAX_OPEN_ASKS_PER_ACCOUNT,
+def _asked(request: ActionRequest, judgement: Judgement, now: datetime) -> Asked:
+    if judgement.action is None or judgement.arguments is None:
+        raise ValueError("a refusal asks nobody")
+    return asked_of(
+        request,
+        judgement.action,
+        judgement.arguments,
+        judgement.facts,
+        judgement.decision,
+        run=run_of(request, now),
+    )
+
+
+def _list_waiting(account_id: UUID) -> dict[UUID, Waiting]:
+    """The account's open questions, oldest first. One query."""
+    rows = Approval.objects.filter(account_id=account_id, state=Approval.State.PENDING)
+    found: dict[UUID, Waiting] = {}
+    for question, asked, shown_at in rows.order_by("created_at", "id").values_list(
+        "question", "asked", "shown_at"
+    ):
+        known = found.get(question)
+        found[question] = Waiting(
+            asked=known.asked if known else Asked(**asked),
+            actions=known.actions + 1 if known else 1,
+            is_shown=shown_at is not None or (known is not None and known.is_shown),
+        )
+    return found
+
+
+def _limits() -> Limits:
+    return Limits(
+        run=settings.MAX_OPEN_ASKS_PER_TURN,
+        cause=settings.MAX_OPEN_ASKS_PER_CAUSE,
+        account=settings.MAX_OPEN_ASKS_PER_ACCOUNT,
+        reserved=settings.OPEN_ASKS_KEPT_FOR_PEOPLE,
     )
 
 

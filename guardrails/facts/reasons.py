@@ -52,6 +52,11 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason("ask_not_from_mail", "A mail may not make Remit ask a person for this."),
     Reason("too_many_asks", "Too many actions are already waiting for a person."),
+    Reason(
+        "too_many_asks_about_it",
+        "Too many questions about the same mail, file or person are waiting already.",
+    ),
+    Reason("too_many_asks_waiting", "Too many questions are waiting for this user already."),
     Reason("already_so", "Nothing to do: it is already like this."),
     Reason("held", "It is held for a while, and can be recalled until then."),
     Reason("recalled", "It was recalled before it was carried out."),
@@ -88,6 +93,9 @@ def sentence(reason: str, detail: str = "") -> str:
     """A reason in words, with what it is about."""
     return f"{SENTENCES[reason]} {detail}".strip()
 
+
+# There are enough questions: one more is not asked.
+NO_ROOM = frozenset({"too_many_asks", "too_many_asks_about_it", "too_many_asks_waiting"})
 
 # What a change of the account's policy may permit. Everything else is refused whatever that says,
 # or passes by itself.

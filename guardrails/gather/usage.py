@@ -50,7 +50,7 @@ def use_of(
     given = arguments.model_dump(mode="json")
     return Use(
         action_type=action.name,
-        run=_run(request, now),
+        run=run_of(request, now),
         receivers=tuple(sorted({one.value for one in targets if one.is_receiver})),
         destructive=any(
             effect.kind == "destructive" for effect in action.effects(arguments, facts)
@@ -59,7 +59,7 @@ def use_of(
     )
 
 
-def _run(request: ActionRequest, now: datetime) -> str:
+def run_of(request: ActionRequest, now: datetime) -> str:
     """The run that an action belongs to. An outside agent has no turns, so what one token does
     in a day (UTC) is a run: each call by itself would be under no limit of a run at all."""
     origin = request.origin

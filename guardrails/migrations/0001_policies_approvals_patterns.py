@@ -307,6 +307,8 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("action_id", models.UUIDField(help_text="The action's id in the ledger.", unique=True)),
+                ("question", models.UUIDField(help_text="Like actions of one run are one question: the id of its first approval.")),
+                ("asked", models.JSONField(help_text="What makes it like others, and what brought it up.")),
                 ("external_user_id", models.CharField(help_text="The user who is asked.", max_length=200)),
                 ("turn_id", models.CharField(blank=True, help_text="The turn that proposed it.", max_length=64)),
                 ("call_id", models.CharField(blank=True, max_length=200)),

@@ -57,6 +57,10 @@ class Approval(models.Model):
     organisation = models.ForeignKey(
         Organisation, on_delete=models.CASCADE, related_name="approvals"
     )
+    question = models.UUIDField(
+        help_text="Like actions of one run are one question: the id of its first approval."
+    )
+    asked = models.JSONField(help_text="What makes it like others, and what brought it up.")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="approvals")
     external_user_id = models.CharField(max_length=200, help_text="The user who is asked.")
     turn_id = models.CharField(max_length=64, blank=True, help_text="The turn that proposed it.")

@@ -66,6 +66,9 @@ REMEDIES: Mapping[str, str] = {
     "ask_not_from_mail": "The action would have to be automatic, or the receiver listed and "
     "proved; or a person would have to ask for it.",
     "too_many_asks": "The actions that wait would have to be decided first.",
+    "too_many_asks_about_it": "What waits about the same mail, file or person would have to be "
+    "decided first, or the user would have to ask for it in words of their own.",
+    "too_many_asks_waiting": "What waits for this user would have to be decided first.",
     "changed_since_asked": "The person would have to be asked again, about what it is now.",
     "changed_meanwhile": "It would have to be asked for again, about what it is now.",
     "rejected": "A person would have to say yes to a new request.",

@@ -1,20 +1,24 @@
 """Getting a yes by other ways than a person's word on exactly this action."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 from agents.models import ToolCall
+from agents.turns.responses import build_response
+from guardrails.models import Approval
 from integrations.models import Account
 from tests.attacks.case import Grant, Story
 from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk, told
 from tests.attacks.planting import act, run
 from tests.attacks.plays import SEND
 from tests.attacks.replay import ask_to_send, permit, session
-from tests.model_server import calls
+from tests.model_server import Reply, calls
 
 ABUSE = "approval abuse"
 LIMIT = 10  # MAX_OPEN_ASKS_PER_TURN
+ANYBODY = {"kind": "recipient", "relation": ["typed"], "novel": "ask"}
 ASKING = Grant(action="send_email", mode="ask", targets=SEND.policy[0].targets)
 
 
@@ -24,14 +28,51 @@ def send(**changes: Any) -> tuple[str, dict[str, Any]]:
 
 
 def flooding(desk: Desk) -> None:
-    """Thirty asks in one turn: ten cards, the rest is refused, and the turn is over."""
-    permit(desk, ASKING)
-    wishes = [send(subject=f"Lunch {number}") for number in range(30)]
+    """Thirty asks in one turn: ten cards, the rest is refused, and the turn is over. The user
+    reads one line."""
+    desk.office.permit("send_email", "ask", conditions=[ANYBODY])
+    desk.office.list_target("send_email", "recipient", BOB)
+    wishes = [send(to=[f"eve{number}@evil.example"]) for number in range(30)]
     rows = run(desk, calls(*wishes))
     assert rows.count(("control", "waiting", "needs_approval")) == LIMIT
     assert rows.count(("blocked", "blocked", "too_many_asks")) == 30 - LIMIT
     assert len(desk.cards()) == LIMIT
-    assert [turn.ending for turn in desk.turns()] == ["limit"]
+    [turn] = desk.turns()
+    assert turn.ending == "limit"
+    [line] = build_response(turn.id)["refused_actions"]
+    assert (line["times"], line["type"]) == (30 - LIMIT, "send_email")
+
+
+def like_ones(desk: Desk) -> None:
+    """Thirty like asks are two questions, each of no more than a person reads at once."""
+    permit(desk, ASKING)
+    rows = run(
+        desk, calls(*(send(subject=f"Lunch {number}") for number in range(30))), "They wait."
+    )
+    assert rows == [("control", "waiting", "needs_approval")] * 30
+    waiting = Counter(row.question for row in approvals_of(desk))
+    assert sorted(waiting.values()) == [10, 20]
+
+
+def ten_hijacked_turns(desk: Desk) -> None:
+    """Ten turns that the user began with a word, each hijacked: half of the room is left, and an
+    honest question finds it."""
+    desk.office.permit("send_email", "ask", conditions=[ANYBODY])
+    desk.office.list_target("send_email", "recipient", BOB)
+    for turn in range(10):
+        wishes = [send(to=[f"eve{turn}-{number}@evil.example"]) for number in range(LIMIT)]
+        script: list[Reply] = [calls(*wishes)]
+        script += ["They wait."] if turn < 5 else []
+        with desk.obeyed(chat=script):
+            desk.say("What is on today?")
+    assert len(approvals_of(desk)) == 50
+    with desk.obeyed(chat=[calls(send()), "It waits."]):
+        answer = desk.say(f"Write to {BOB} about lunch.")
+    assert BOB in answer["pending_actions"][-1]["params"]["to"]
+
+
+def approvals_of(desk: Desk) -> list[Approval]:
+    return list(Approval.objects.filter(organisation=desk.office.organisation))
 
 
 def bad_one_in_a_batch(desk: Desk) -> None:
@@ -216,6 +257,8 @@ def confirmed(desk: Desk) -> None:
 
 STORIES: tuple[tuple[str, Callable[[Desk], None]], ...] = (
     ("thirty asks", flooding),
+    ("thirty like asks", like_ones),
+    ("ten hijacked turns", ten_hijacked_turns),
     ("a bad one among good ones", bad_one_in_a_batch),
     ("one yes for two", one_yes_for_two),
     ("another digest", another_digest),

@@ -340,14 +340,19 @@ def test_the_database_keeps_one_approval_an_action_and_a_moment_for_each_word(
 def test_asks_of_another_turn_have_their_own_allowance(office: Office, settings: Any) -> None:
     settings.MAX_OPEN_ASKS_PER_TURN = 1
     office.permit("archive", "ask")
-    for turn_id, expected in (("a", "pending"), ("a", "refused"), ("b", "pending")):
+    for turn_id, sender, expected in (
+        ("a", "ada@client.com", "pending"),
+        ("a", "security@client.com", "refused"),
+        ("b", "ada@client.com", "pending"),
+    ):
         origin = replace(CHAT, turn_id=turn_id)
-        wish = office.request("archive", {"email_id": office.receive()}, origin=origin)
+        mail = office.receive(**{"from": sender})
+        wish = office.request("archive", {"email_id": mail}, origin=origin)
         assert execute(wish).status == expected
 
 
 def test_an_account_has_only_so_many_open_questions(office: Office, settings: Any) -> None:
-    settings.MAX_OPEN_ASKS_PER_ACCOUNT = 2
+    settings.MAX_OPEN_ASKS_PER_ACCOUNT, settings.OPEN_ASKS_KEPT_FOR_PEOPLE = 2, 0
     office.permit("archive", "ask")
     results = [
         execute(
@@ -361,7 +366,7 @@ def test_an_account_has_only_so_many_open_questions(office: Office, settings: An
     assert [result.reason for result in results] == [
         "needs_approval",
         "needs_approval",
-        "too_many_asks",
+        "too_many_asks_waiting",
     ]
     assert office.calls() == []
 

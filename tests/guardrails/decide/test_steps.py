@@ -7,7 +7,7 @@ import pytest
 
 from guardrails.contracts import Decision
 from guardrails.decide.checks.stopping import Stops, why_stopped
-from guardrails.decide.steps import PATIENCE, Step, has_room, next_step
+from guardrails.decide.steps import PATIENCE, Step, next_step
 from tests.guardrails.values import NOW
 
 ALLOW = Decision(verdict="allow", reason="allowed", sentence="", checks=(), policy_digest="")
@@ -60,15 +60,6 @@ def test_every_decision_has_one_step(
 
     assert (found[0], found[1].reason) == (step, reason)
     assert (found[1].verdict == "refuse") == (step in ("refuse", "wait"))
-
-
-@pytest.mark.parametrize(
-    ("of_turn", "of_account", "room"), [(0, 0, True), (2, 4, True), (3, 4, False), (2, 5, False)]
-)
-def test_only_so_many_actions_wait_for_a_person(of_turn: int, of_account: int, room: bool) -> None:
-    found = has_room(open_of_turn=of_turn, open_of_account=of_account, per_turn=3, per_account=5)
-
-    assert found is room
 
 
 CALM = Stops(switched_off=False, paused=False, mode="auto")

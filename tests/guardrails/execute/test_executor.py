@@ -12,6 +12,7 @@ from django.db import transaction
 from audit.contracts import Recorded
 from audit.ledger import provider_side
 from audit.ledger.selectors import recorded
+from guardrails.decide import questions
 from guardrails.execute import executor
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, Approval
@@ -352,8 +353,11 @@ def test_asking_makes_one_approval_and_repeating_makes_no_second(office: Office)
     assert office.calls() == []
 
 
-def test_a_turn_cannot_flood_a_person_with_questions(office: Office, settings: Any) -> None:
+def test_a_turn_cannot_flood_a_person_with_questions(
+    office: Office, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.MAX_OPEN_ASKS_PER_TURN = 3
+    monkeypatch.setattr(questions, "MOST_IN_ONE", 1)
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
     issues = [ISSUE | {"summary": f"Setup {number}"} for number in range(8)]

@@ -1,0 +1,83 @@
+"""How many questions may wait, and which actions are one of them."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from hypothesis import given, strategies as st
+
+from guardrails.decide.questions import (
+    MOST_IN_ONE,
+    Asked,
+    Limits,
+    Waiting,
+    find_like,
+    why_no_room,
+)
+
+LIMITS = Limits(run=3, cause=2, account=6, reserved=2)
+ASKED = Asked(
+    likeness="a", run="run", causes=("email m", "person eve@evil.example"), is_spoken=False
+)
+
+
+def waiting(asked: Asked = ASKED, *, actions: int = 1, is_shown: bool = False) -> Waiting:
+    return Waiting(asked=asked, actions=actions, is_shown=is_shown)
+
+
+def others(number: int, *, is_spoken: bool = False) -> list[Waiting]:
+    """Questions of as many runs, each with a cause of its own."""
+    return [
+        waiting(Asked(likeness="b", run=f"r{n}", causes=(f"email {n}",), is_spoken=is_spoken))
+        for n in range(number)
+    ]
+
+
+def test_one_run_asks_only_so_often_also_where_the_user_wished_for_it() -> None:
+    of_run = [replace(one, asked=replace(one.asked, run="run")) for one in others(3)]
+
+    for is_spoken in (False, True):
+        asked = replace(ASKED, is_spoken=is_spoken)
+        assert why_no_room(asked, of_run, LIMITS) == "too_many_asks"
+        assert why_no_room(asked, of_run[:2], LIMITS) is None
+
+
+@pytest.mark.parametrize("cause", ASKED.causes)
+def test_one_mail_or_sender_brings_up_only_so_much(cause: str) -> None:
+    known = [replace(one, asked=replace(one.asked, causes=("x", cause))) for one in others(2)]
+
+    assert why_no_room(ASKED, known, LIMITS) == "too_many_asks_about_it"
+    assert why_no_room(ASKED, known[:1], LIMITS) is None
+    assert why_no_room(replace(ASKED, is_spoken=True), known, LIMITS) is None
+
+
+def test_what_the_user_said_has_room_that_nothing_else_can_fill() -> None:
+    assert why_no_room(ASKED, others(4), LIMITS) == "too_many_asks_waiting"
+    spoken = replace(ASKED, is_spoken=True)
+    assert why_no_room(spoken, others(4), LIMITS) is None
+    full = others(4) + others(2, is_spoken=True)
+    assert why_no_room(spoken, full, LIMITS) == "too_many_asks_waiting"
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 8), st.integers(0, 10))
+def test_however_they_arrive_the_reserved_room_is_free_for_the_user(
+    arriving: list[bool], account: int, reserved: int
+) -> None:
+    limits = Limits(run=50, cause=50, account=account, reserved=reserved)
+    open_ones: list[Waiting] = []
+    for number, is_spoken in enumerate(arriving):
+        asked = Asked(likeness=str(number), run=str(number), causes=(), is_spoken=is_spoken)
+        if why_no_room(asked, open_ones, limits) is None:
+            open_ones.append(waiting(asked))
+
+    assert len(open_ones) <= account
+    assert sum(not one.asked.is_spoken for one in open_ones) <= max(account - reserved, 0)
+    assert sum(one.asked.is_spoken for one in open_ones) >= min(sum(arriving), account, reserved)
+
+
+def test_like_actions_are_one_question_until_somebody_has_seen_it_or_it_is_long() -> None:
+    first, second = UUID(int=1), UUID(int=2)
+
+    assert find_like(ASKED, {first: others(1)[0], second: waiting()}) == second
+    assert find_like(ASKED, {second: waiting(is_shown=True)}) is None
+    assert find_like(ASKED, {second: waiting(actions=MOST_IN_ONE)}) is None
