@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any, Literal
 
-from guardrails.facts import targets
+from guardrails.facts import mailing_lists, targets
 from guardrails.facts.content import Content
 from guardrails.facts.counts import Counts
 from integrations.contracts import (
@@ -58,6 +58,7 @@ class Facts:
     tool: Tool | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
     directory: tuple[str, ...] | None = None  # receivers whose accounts are connected here
+    groups: tuple[str, ...] = ()  # receivers behind whom the provider knows many people
     content: Content | None = None  # what the object's own text contains
     reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
     created: tuple[str, ...] | None = None  # ids of what this run has created
@@ -211,6 +212,14 @@ class Facts:
             if SENT not in mail.labels and is_authenticated(mail)
         ]
         return targets.plain_addresses(proved) | self.written_to
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The addresses, in small letters, of mailing lists that the mail and its thread came
+        through, and of groups that the provider knows."""
+        known = [self.email, *(self.thread or ())]
+        found = frozenset[str]().union(*(mailing_lists.posted_to(mail) for mail in known if mail))
+        return found | {one.lower() for one in self.groups}
 
     @property
     def sent_to(self) -> frozenset[str]:

@@ -39,6 +39,10 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "receiver_unattended", "A mail may not set off a reply to an address that nobody reads."
     ),
+    Reason(
+        "list_not_from_mail",
+        "A mail may not set off mail to a mailing list: nobody knows who reads it.",
+    ),
     Reason("target_not_listed", "A target is not among those an operator listed."),
     Reason("receiver_novel", "Nobody typed or listed a receiver, and the user never wrote to it."),
     Reason("target_changed", "A listed target is gone or renamed at the provider."),

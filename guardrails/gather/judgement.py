@@ -24,7 +24,13 @@ from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.gather import own_mail, usage
 from guardrails.gather.directory import colleagues
-from guardrails.gather.lookups import corresponded, gather, namesakes
+from guardrails.gather.lookups import (
+    corresponded,
+    correspondence,
+    gather,
+    groups,
+    namesakes,
+)
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.sightings import first_seen
 from integrations import reads
@@ -207,8 +213,10 @@ def read_facts(
     )
     reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
     receivers = [target.value for target in reached if target.is_receiver]
+    known = correspondence(reader, receivers)
+    facts = replace(facts, groups=groups(known))
     if "D" in SOURCES[request.origin.trigger]:
-        facts = replace(facts, corresponded=corresponded(reader, receivers))
+        facts = replace(facts, corresponded=corresponded(known))
     title = facts.object_title
     if (
         "O" in SOURCES[request.origin.trigger]
@@ -217,8 +225,8 @@ def read_facts(
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
     if "directory" in needs:
-        known = colleagues(request.account.organisation_id, receivers)
-        facts = replace(facts, directory=known)
+        directory = colleagues(request.account.organisation_id, receivers)
+        facts = replace(facts, directory=directory)
     return own_mail.without(replace(facts, created=created), request.account)
 
 

@@ -1,14 +1,14 @@
 """What the guard looks up at the provider for one decision: the facts about the object, and
 what tells where values come from, each bounded. Pure: the reader is given."""
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TypeVar
 
 from guardrails.facts import content, targets
 from guardrails.facts.content import Content
 from guardrails.facts.facts import Facts, Need, ObjectKind
-from integrations.contracts import AnyItem, Document, Email, Event
+from integrations.contracts import AnyItem, Correspondence, Document, Email, Event
 from integrations.exceptions import NotFound
 from integrations.ports.account import Reader
 from integrations.ports.calendar import CalendarReader
@@ -78,12 +78,22 @@ def _of_mail(
     )
 
 
-def corresponded(reader: Reader, addresses: Iterable[str]) -> dict[str, int]:
-    """How many mails the user sent to each of the first `MAX_CORRESPONDENTS` addresses. The
-    provider compares letters without their case, so an address with capitals proves nothing
-    and is not asked about. Raises ProviderError."""
-    asked = [one for one in dict.fromkeys(addresses) if one == one.lower()]
-    return {one: reader.correspondence(one).sent for one in asked[:MAX_CORRESPONDENTS]}
+def correspondence(reader: Reader, addresses: Iterable[str]) -> dict[str, Correspondence]:
+    """What the provider knows of each of the first `MAX_CORRESPONDENTS` addresses. Raises
+    ProviderError."""
+    asked = list(dict.fromkeys(addresses))[:MAX_CORRESPONDENTS]
+    return {one: reader.correspondence(one) for one in asked}
+
+
+def corresponded(known: Mapping[str, Correspondence]) -> dict[str, int]:
+    """How many mails the user sent to each. The provider compares letters without their case, so
+    an address with capitals proves nothing."""
+    return {one: found.sent for one, found in known.items() if one == one.lower()}
+
+
+def groups(known: Mapping[str, Correspondence]) -> tuple[str, ...]:
+    """Those behind whom the provider knows many people."""
+    return tuple(one for one, found in known.items() if found.group)
 
 
 def namesakes(reader: Reader, kind: ObjectKind | None, title: str) -> int | None:

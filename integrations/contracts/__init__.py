@@ -96,6 +96,10 @@ class Email(ProviderObject):
     is_starred: bool = False
     snippet: Text = ""
     list_id: Text | None = None
+    list_post: Text | None = None  # where mail to the whole list goes
+    precedence: Text = ""
+    auto_submitted: Text = ""
+    report_type: Text = ""  # of a multipart/report: delivery-status …
     authentication: Authentication = Authentication()
 
 
@@ -234,11 +238,13 @@ class Mailbox(Value):
 
 
 class Correspondence(Value):
-    """How often the user and one exact address wrote to each other, whole mailbox."""
+    """How often the user and one exact address wrote to each other, whole mailbox. `group`: the
+    provider knows that many people are behind the address."""
 
     address: Text
     received: int
     sent: int
+    group: bool = False
 
 
 class Operation(Value):

@@ -7,8 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import unquote
 
 from integrations.contracts import Authentication
+from integrations.mail.addresses import is_addr_spec
 from integrations.mail.text import header_text, unfolded
 
 Headers = Mapping[str, Sequence[str]]
@@ -20,6 +22,8 @@ _MAILING_LIST = re.compile(r"(?i)\blist\s+([^\s;,]+)")
 _UNSUBSCRIBE_HOST = re.compile(
     r"(?i)(?:mailto:[^@<>\s]{1,200}@|https?://(?:[^/@<>\s]{0,200}@)?)([a-z0-9.-]+)"
 )
+_POST = re.compile(r"(?i)<\s*mailto:([^<>?\s]{1,254})")
+_WORD = re.compile(r"[a-z][a-z-]*")
 _QUOTED_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|\((?:\\.|[^()\\])*\)')
 _MAX_FINDINGS_CHARS = 4_000
 _FINDING = re.compile(r"(?i)\s*(spf|dkim|dmarc)(?:/\d+)?\s*=\s*([a-z]+)(?=\s|$)")
@@ -105,6 +109,24 @@ def list_id(headers: Headers) -> str | None:
             if identity := re.sub(r"[<>\s]", "", found).lower()[:250]:
                 return f"<{identity}>"
     return None
+
+
+def list_post(headers: Headers) -> str | None:
+    """Where mail to the whole list goes, as List-Post says (RFC 2369): one plain address. None
+    where it says nothing, or that nobody may post."""
+    for value in headers.get("list-post", ()):
+        match = _POST.search(header_text(value))
+        found = unquote(match[1]).lower() if match else ""
+        if is_addr_spec(found):
+            return found
+    return None
+
+
+def first_word(headers: Headers, name: str) -> str:
+    """The first word of a header whose meaning is one word, in lower case; empty without one."""
+    text = header_text(next(iter(headers.get(name, ())), ""))
+    match = _WORD.match(text.lower())
+    return match[0][:40] if match else ""
 
 
 def authentication(topmost: str, *, trusted_server: str | None, sender: str) -> Authentication:

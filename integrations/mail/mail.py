@@ -16,13 +16,15 @@ from integrations.contracts import Attachment, Email
 from integrations.mail.addresses import Mailboxes, parse_mailboxes
 from integrations.mail.headers import (
     authentication,
+    first_word,
     list_id,
+    list_post,
     message_ids,
     sent_at,
     thread_key,
 )
 from integrations.mail.html import html_to_text
-from integrations.mail.mime import MAX_TEXT_CHARS, Body, read_body, read_message
+from integrations.mail.mime import MAX_TEXT_CHARS, Body, read_body, read_message, report_type
 from integrations.mail.text import clean_line, header_text
 
 MAX_MESSAGE_BYTES = 25 * 1024 * 1024
@@ -120,6 +122,10 @@ def parse(
         ),
         snippet=clean_line(text[: SNIPPET_CHARS * 5])[:SNIPPET_CHARS],
         list_id=list_id(headers),
+        list_post=list_post(headers),
+        precedence=first_word(headers, "precedence"),
+        auto_submitted=first_word(headers, "auto-submitted"),
+        report_type=report_type(message),
         authentication=authentication(
             _first(headers, "authentication-results"),
             trusted_server=trusted_server,

@@ -98,6 +98,17 @@ def read_body(message: Message) -> Body:
     return body
 
 
+def report_type(message: Message) -> str:
+    """What a multipart/report reports (RFC 6522), in lower case; empty for any other mail."""
+    if _content_type(message) != "multipart/report":
+        return ""
+    try:
+        found = message.get_param("report-type")
+    except Exception:  # noqa: BLE001
+        return ""
+    return found.lower()[:40] if isinstance(found, str) and found.isprintable() else ""
+
+
 def _leaves(message: Message, body: Body) -> Iterator[Message]:
     """The parts that hold content, in order, without those beyond the limits."""
     stack: list[tuple[Message, int]] = [(message, 0)]

@@ -5,10 +5,12 @@ from sandbox.data_service.values import Value
 
 
 class Audiences(Value):
-    """Addresses: of who reads the mailbox, and of who reads each folder, by its id."""
+    """Addresses: of who reads the mailbox, and of who reads each folder, by its id; and those
+    that are groups, behind which many people are."""
 
     mailbox: list[str] = []
     folders: dict[str, list[str]] = {}
+    groups: list[str] = []
 
 
 def stored(store: Store, *, user_id: str) -> Audiences:

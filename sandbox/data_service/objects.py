@@ -245,9 +245,16 @@ def _note_correspondence(store: Store, *, user_id: str, email: JsonObject) -> No
     )
     sent = "SENT" in email["labels"]
     receivers = (*email["to"], *email["cc"], *email["bcc"])
-    addresses = receivers if sent else (email["from"],)
-    for address in {folded(address) for address in addresses}:
+    known = (
+        {(folded(one), "sent") for one in receivers}
+        if sent
+        else {
+            (folded(email["from"]), "received"),
+            *((folded(one), "list") for one in (email["list_post"],) if one),
+        }
+    )
+    for address, direction in known:
         store.execute(
             "INSERT INTO correspondence VALUES (?, ?, ?, ?, ?)",
-            (user_id, address, "sent" if sent else "received", email["id"], email["date"]),
+            (user_id, address, direction, email["id"], email["date"]),
         )

@@ -161,12 +161,14 @@ def _correspondence(request: Request, store: Store, user: User) -> JsonObject:
         )
     }
     received, sent = found.get("received"), found.get("sent")
+    groups = map(objects.folded, audiences.stored(store, user_id=user.id).groups)
     return {
         "address": address,
         "received": received["number"] if received else 0,
         "sent": sent["number"] if sent else 0,
         "first_received_at": received["first"] if received else None,
         "first_sent_at": sent["first"] if sent else None,
+        "group": "list" in found or objects.folded(address) in groups,
     }
 
 

@@ -64,6 +64,10 @@ class Email(Value):
     is_starred: bool | None = None
     snippet: str = ""
     list_id: str | None = None
+    list_post: str | None = None
+    precedence: str = ""
+    auto_submitted: str = ""
+    report_type: str = ""
     authentication: Authentication = Authentication()
 
     @model_validator(mode="after")

@@ -38,7 +38,7 @@ PLACES: tuple[tuple[str, dict[str, object]], ...] = (
     ("a file name", {**SEEN, "attachments": [FILE]}),
     ("a claimed receiver of the thread", {**SEEN, "cc": [EVE]}),
     ("a reply-to header", {**SEEN, "reply_to": [EVE]}),
-    ("a list id", {**SEEN, "list_id": f"<{EVE}>"}),
+    ("a list id", {**SEEN, "list_id": "<eve.news.evil.example>"}),
 )
 
 

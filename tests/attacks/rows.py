@@ -10,6 +10,7 @@ from tests.attacks import (
     hidden_text,
     holding,
     links,
+    lists,
     outside,
     patterns,
     planting,
@@ -31,6 +32,7 @@ from tests.attacks.case import Case, Story
 CASES: tuple[Case | Story, ...] = (
     *addresses.CASES,
     *receivers.CASES,
+    *lists.CASES,
     *smuggling.CASES,
     *targets.CASES,
     *substitution.CASES,

@@ -70,6 +70,7 @@ STRATEGIES: Mapping[str, Raw] = {
         group_address=st.sampled_from(["forbid", "allow"]),
         groups=st.lists(st.sampled_from([ADA, STRANGER]), max_size=1),
     ),
+    "mailing_list": kind("mailing_list", mailing_list=st.sampled_from(["forbid", "ask", "listed"])),
     "owner": kind("owner", owner=st.sampled_from(["self", "own_domain", "any"])),
     "audience": kind("audience", audience=st.sampled_from(["private", "internal", "any"])),
     "named": kind("named"),

@@ -29,6 +29,7 @@ def reasons_to_ask(case: Case) -> Iterator[str]:
         if _is_strange(case, target):
             yield f"Nobody typed or listed “{target.value}” itself ({target.path})."
     if case.has("egress"):
+        yield from _to_lists(case)
         yield from _written_by_the_agent(case)
 
 
@@ -39,6 +40,17 @@ def _is_strange(case: Case, target: Target) -> bool:
     if not (target.is_receiver and case.openings):
         return False
     return not all(one.knows(case.relations[target.path]) for one in case.openings)
+
+
+def _to_lists(case: Case) -> Iterator[str]:
+    """Even a mailing list that was named reaches nobody knows whom. An operator may list it by
+    its own address, and say in the allowed action that this is enough."""
+    conditions = case.allowed_action.conditions if case.allowed_action else ()
+    let_in = any(one.lets_listed_lists_in for one in conditions)
+    for target in case.receivers:
+        listed = case.listed.get(target.path) if let_in else None
+        if target.path in case.lists and (listed is None or listed.kind != "recipient"):
+            yield f"“{target.value}” is a mailing list: nobody knows who reads it ({target.path})."
 
 
 def _written_by_the_agent(case: Case) -> Iterator[str]:

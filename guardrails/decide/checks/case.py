@@ -41,6 +41,7 @@ class Case:
     implied: tuple[Target, ...] = ()  # those of the targets that no argument names
     listed: Mapping[str, ListedTarget] = NOTHING  # by path
     authenticated: frozenset[str] = frozenset()  # paths
+    lists: frozenset[str] = frozenset()  # paths of receivers that are mailing lists
     in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
     sources: Mapping[str, frozenset[Provenance]] = NOTHING  # by path
     provenance: Mapping[str, Provenance] = NOTHING  # what is recorded, by path
@@ -114,6 +115,7 @@ class Case:
             effects=self.effects,
             sources=self.sources,
             relations=self.relations,
+            lists=self.lists,
             words=self.words,
             features=frozenset(self.request.account.features),
             trigger=self.request.origin.trigger,

@@ -4,6 +4,7 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
 from guardrails.facts.facts import Facts
+from guardrails.facts.mailing_lists import is_list_host
 from guardrails.facts.targets import is_unattended
 
 
@@ -12,8 +13,13 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
     origin = case.request.origin
     if case.receivers:
         takes_part = facts.authenticated_participants
+        case.lists = _lists(case, facts)
         case.authenticated = frozenset(
-            [target.path for target in case.receivers if target.value in takes_part]
+            [
+                target.path
+                for target in case.receivers
+                if target.value in takes_part and target.path not in case.lists
+            ]
         )
     if not case.from_content:
         return
@@ -29,6 +35,8 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
     for target in case.receivers:
         if is_unattended(target.value):
             case.refuse("receiver_unattended", f"attended {target.path}", f"“{target.value}”")
+        if target.path in case.lists:
+            case.refuse("list_not_from_mail", f"one reader {target.path}", f"“{target.value}”")
     for target in case.receivers if reaches_out else ():
         case.require(
             "receiver_not_in_thread",
@@ -38,3 +46,16 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
                 detail=f"“{target.value}” ({target.path})",
             ),
         )
+
+
+def _lists(case: Case, facts: Facts) -> frozenset[str]:
+    """The paths of receivers that are mailing lists, by the headers of the mail that is answered,
+    by the provider, or by their host."""
+    known = facts.lists
+    return frozenset(
+        [
+            target.path
+            for target in case.receivers
+            if target.value.lower() in known or is_list_host(target.value)
+        ]
+    )

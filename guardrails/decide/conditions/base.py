@@ -23,7 +23,8 @@ from guardrails.facts.targets import Target
 class Context:
     """What conditions may look at. `arguments` are canonical; `targets` are those of the
     arguments and those that are reached without being named; `sources` is what each value
-    comes from and `relations` how each receiver stands to the user, by path; `words` is what
+    comes from and `relations` how each receiver stands to the user, by path; `lists` are the paths
+    of receivers that are mailing lists; `words` is what
     the user typed in this request; `features` are those an admin ticked; `needs_approval`
     says that a person would be asked, if nothing else refuses."""
 
@@ -36,6 +37,7 @@ class Context:
     effects: tuple[Effect, ...] = ()
     sources: Mapping[str, Set[Provenance]] = field(default_factory=dict)
     relations: Mapping[str, frozenset[Relation]] = field(default_factory=dict)
+    lists: frozenset[str] = frozenset()
     words: str = ""
     features: frozenset[str] = frozenset()
     needs_approval: bool = False
@@ -109,6 +111,12 @@ class Condition(BaseModel, ABC):
     @property
     def lets_own_text_out(self) -> bool:
         """Whether what the agent wrote itself may reach others without anybody being asked."""
+        return False
+
+    @property
+    def lets_listed_lists_in(self) -> bool:
+        """Whether mailing lists that are listed by their own address may be reached without
+        anybody being asked."""
         return False
 
     def widened(self, context: Context) -> "Condition | None":
@@ -214,6 +222,7 @@ class Unreadable:
 
     raw: Any
     lets_own_text_out: ClassVar[bool] = False
+    lets_listed_lists_in: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:

@@ -32,6 +32,7 @@ from guardrails.decide.conditions.receivers.audience import Audience
 from guardrails.decide.conditions.receivers.bcc import BlindCopies
 from guardrails.decide.conditions.receivers.first_contact import FirstContact
 from guardrails.decide.conditions.receivers.group_address import GroupAddress
+from guardrails.decide.conditions.receivers.mailing_list import MailingList
 from guardrails.decide.conditions.receivers.max_recipients import MaxRecipients
 from guardrails.decide.conditions.receivers.new_receivers_per_day import (
     NewReceiversPerDay,
@@ -63,6 +64,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     BlindCopies,
     WrittenBy,
     GroupAddress,
+    MailingList,
     Owner,
     Audience,
     Named,

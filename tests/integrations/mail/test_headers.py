@@ -9,6 +9,7 @@ from integrations.contracts import Authentication
 from integrations.mail.headers import (
     authentication,
     list_id,
+    list_post,
     normalised_subject,
     parse_date,
     sent_at,
@@ -100,6 +101,23 @@ def test_marks_alone_are_a_subject_too() -> None:
 )
 def test_a_list_is_named_in_one_form(headers: dict[str, list[str]], expected: str | None) -> None:
     assert list_id(headers) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("<mailto:Dev@Lists.example>", "dev@lists.example"),
+        ("<mailto:dev%2Btalk@lists.example?subject=x> (Developers)", "dev+talk@lists.example"),
+        ("<https://groups.example/dev>, <mailto:dev@groups.example>", "dev@groups.example"),
+        ("NO", None),
+        ("NO (announcements), <https://groups.example>", None),
+        ("<mailto:a@b.example,c@d.example>", None),
+        ("", None),
+    ],
+)
+def test_where_a_list_is_written_to_is_one_address(value: str, expected: str | None) -> None:
+    assert list_post({"list-post": [value]}) == expected
+    assert list_post({}) is None
 
 
 def found(spf: str = "none", dkim: str = "none", dmarc: str = "none") -> Authentication:

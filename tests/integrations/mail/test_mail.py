@@ -89,8 +89,29 @@ def test_an_ordinary_mail_keeps_all_that_the_contract_has() -> None:
         "is_starred": False,
         "snippet": "Hello, the plan is below.",
         "list_id": "<news.client.example>",
+        "list_post": None,
+        "precedence": "",
+        "auto_submitted": "",
+        "report_type": "",
         "authentication": {"spf": "none", "dkim": "none", "dmarc": "none"},
     }
+
+
+def test_what_a_list_a_robot_and_a_report_say_of_themselves_is_kept() -> None:
+    parsed = read(
+        b"From: dev-bounces@lists.example\r\nList-Id: Developers <dev.lists.example>\r\n"
+        b"List-Post: <mailto:Dev@lists.example>\r\nPrecedence: List\r\n"
+        b"Auto-Submitted: auto-replied (rejected)\r\n"
+        b'Content-Type: multipart/report; report-type="Delivery-Status"; boundary=x\r\n\r\n'
+        b"--x\r\n\r\nNo such user.\r\n--x--\r\n"
+    ).email
+
+    assert (parsed.list_post, parsed.precedence) == ("dev@lists.example", "list")
+    assert (parsed.auto_submitted, parsed.report_type) == ("auto-replied", "delivery-status")
+
+
+def test_only_a_report_reports() -> None:
+    assert read(HEAD + b"Content-Type: text/plain; report-type=x\r\n\r\nhi").email.report_type == ""
 
 
 def test_the_same_bytes_are_the_same_mail_and_others_are_another() -> None:

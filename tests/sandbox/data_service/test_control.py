@@ -44,6 +44,10 @@ def test_a_mail_put_into_a_mailbox_is_completed(office: Client) -> None:
         "is_starred": False,
         "snippet": "One two",
         "list_id": None,
+        "list_post": None,
+        "precedence": "",
+        "auto_submitted": "",
+        "report_type": "",
         "authentication": {"spf": "none", "dkim": "none", "dmarc": "none"},
         "version": 1,
     }

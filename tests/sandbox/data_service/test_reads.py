@@ -261,7 +261,13 @@ def test_correspondence_counts_the_whole_mailbox_for_one_exact_address(office: C
         assert {name: found[name] for name in expected} == expected
         assert found["first_received_at"] < found["first_sent_at"]
 
-    nothing = {"received": 0, "sent": 0, "first_received_at": None, "first_sent_at": None}
+    nothing = {
+        "received": 0,
+        "sent": 0,
+        "first_received_at": None,
+        "first_sent_at": None,
+        "group": False,
+    }
     for address in (
         "ohnd@client.com",
         "johnd@client.com.evil.example",
@@ -282,6 +288,21 @@ def test_correspondence_counts_copies_and_forgets_removed_mails(office: Client) 
         assert office.get("/maya/correspondence", address=address).json()["sent"] == 1
     office.control("DELETE", f"/users/maya/emails/{sent['id']}")
     assert office.get("/maya/correspondence", address="d@b.example").json()["sent"] == 0
+
+
+def test_groups_and_the_lists_that_mail_came_through_have_many_behind_them(office: Client) -> None:
+    def is_group(address: str) -> bool:
+        found = office.get("/maya/correspondence", address=address).json()
+        return bool(found["group"])
+
+    assert not is_group("dev@lists.example")
+    mail = {"id": "m-list", "from": "ann@a.example", "date": "2026-03-01T09:00:00+00:00"}
+    posted = mail | {"list_post": "Dev@lists.example"}
+    office.control("POST", "/users/maya/emails", {"items": [posted]})
+    office.control("PUT", "/users/maya/audiences", {"groups": ["Staff@company.com"]})
+
+    assert [is_group(one) for one in ("dev@lists.example", "staff@company.com")] == [True, True]
+    assert not is_group("ann@a.example")
 
 
 def test_users_never_see_each_others_things(office: Client) -> None:

@@ -18,8 +18,8 @@ GROUP_WORDS = frozenset(
 
 
 class GroupAddress(Condition):
-    """`forbid`: no receiver is a group, by its name (`all-hands@`, `dev-team@`) or because it
-    is one of `groups`. `allow` limits nothing."""
+    """`forbid`: no receiver is a group, by its name (`all-hands@`, `dev-team@`), because it is a
+    mailing list or one of `groups`. `allow` limits nothing."""
 
     kind: Literal["group_address"]
     title: ClassVar[str] = "Group addresses"
@@ -52,9 +52,9 @@ class GroupAddress(Condition):
             return self.check(True, "Group addresses are permitted.")
         if not context.receivers:
             return self.check(False, "There are no receivers to look at.")
-        for receiver in context.receivers:
-            if self.is_group(receiver):
-                return self.check(False, f"{receiver} is a group address.")
+        for target in context.targets:
+            if target.is_receiver and (self.is_group(target.value) or target.path in context.lists):
+                return self.check(False, f"{target.value} is a group address.")
         return self.check(True, "No receiver is a group address.")
 
     def is_group(self, address: str) -> bool:
