@@ -24,7 +24,8 @@ ApprovalState = Literal[
 class Origin:
     """Where an action request comes from. Made by Remit's own code, never from model output.
 
-    `user_words` is what the user typed in this turn (empty for inbound items);
+    `user_words` is what the user typed in this turn (empty for inbound items), `said_at` when, in
+    ISO 8601, and `time_zone` where their clock is; without either no word is read as a time.
     `item_source_id` is the provider id of the inbound item that is worked through, and
     `thread_id` its thread. `tighten` is the model's wish to be asked: it can only tighten.
     `revises` is the id of the action that a person changed into this one (`edited_by`, for
@@ -43,6 +44,8 @@ class Origin:
     pattern_id: str = ""
     actor: str = ""  # an operator's user name, when a person asked
     user_words: str = ""
+    said_at: str = ""
+    time_zone: str = ""
     item_source_id: str = ""
     thread_id: str = ""
     tighten: bool = False
@@ -98,6 +101,7 @@ class Decision(NamedTuple):
     removals: tuple[str, ...] = ()  # external ids a single-choice group gives up
     hold_seconds: int = 0  # how long it is held before it is carried out
     provenance: Mapping[str, str] = NOTHING  # argument path -> U, A, T, X …
+    readings: Mapping[str, str] = NOTHING  # argument path -> how the user's words were read
 
     def plain(self) -> dict[str, Any]:
         """The decision as plain data, for the ledger."""
@@ -105,6 +109,7 @@ class Decision(NamedTuple):
             "checks": [one._asdict() for one in self.checks],
             "effects": [asdict(one) for one in self.effects],
             "provenance": dict(self.provenance),
+            "readings": dict(self.readings),
         }
 
 

@@ -2,7 +2,10 @@
 
 import json
 from dataclasses import replace
+from datetime import date, datetime
+from typing import NamedTuple
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from agents.contracts import StepRecord, TurnRecord
 from agents.journal import journal
@@ -10,6 +13,13 @@ from agents.models import Message, ToolCall, Turn
 
 HISTORY_TURNS = 30  # at least so many are read whole, where there are so many
 MOST_TURNS = 500  # of older ones what was said
+
+
+class UserWords(NamedTuple):
+    """What the user typed, and when: None where nobody can tell."""
+
+    text: str
+    said_at: datetime | None
 
 
 def load_history(turn: Turn) -> tuple[list[TurnRecord], list[StepRecord]]:
@@ -61,24 +71,30 @@ def _wire_text(message: Message | None, *, may_answer: bool) -> str | None:
     return message.content or "(The user decided about pending actions.)"
 
 
-def load_user_words(turn: Turn) -> str:
+def load_user_words(turn: Turn, *, zone: str = "UTC") -> UserWords:
     """What the user typed in this request: this turn's message and, where it answers a
     question, the messages that led to the question. An answer that is one of the options the
-    agent offered is the agent's text, not the user's."""
+    agent offered is the agent's text, not the user's. What was typed over several days of this
+    zone was said at no one time: "tomorrow" could be any of them."""
     words: list[str] = []
+    days: set[date] = set()
+    said_at: datetime | None = None
     messages = Message.objects.filter(
         conversation=turn.conversation_id,
         role=Message.Role.USER,
         turn__created_at__lte=turn.created_at,
     ).order_by("-created_at")[:HISTORY_TURNS]
     for message in messages:
+        said_at = message.created_at
+        days.add(said_at.astimezone(ZoneInfo(zone)).date())
         question = message.metadata.get("answers")
         if not question:
             words.append(message.content)
             break
         if message.content.strip() not in _offered(question):
             words.append(message.content)
-    return "\n".join(reversed(words))
+    text = "\n".join(reversed(words))
+    return UserWords(text, said_at if len(days) == 1 else None)
 
 
 def _offered(question: str) -> frozenset[str]:

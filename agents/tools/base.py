@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
@@ -54,6 +55,7 @@ class ToolContext:
     deadline: Deadline  # of the turn; of the call where that is earlier
     observed: frozenset[UUID] = frozenset()  # items that this run has been shown
     agent_version: str = ""  # agents.turns.roster.Agent.version
+    said_at: datetime | None = None  # when the user said it
     skill: str = ""  # the one that this run loaded last, name@version
     # Held while an action is carried out: by one at a time of the agents that work side by side.
     acting: AbstractContextManager[object] = field(default_factory=nullcontext)

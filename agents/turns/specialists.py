@@ -9,6 +9,7 @@ from agents.context import custom_agents, people, prompts
 from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, Person
 from agents.journal import journal
+from agents.journal.history import UserWords
 from agents.journal.leases import Lease
 from agents.journal.steps import Ending
 from agents.models import Turn
@@ -23,7 +24,7 @@ Delegate = Callable[[str, str, Sequence[str], CallRecord], Ending]
 
 
 def delegate_for(
-    lease: Lease, person: Person, turn: Turn, words: str, *, deadline: Deadline
+    lease: Lease, person: Person, turn: Turn, words: UserWords, *, deadline: Deadline
 ) -> Delegate:
     """What a delegating tool calls: run an agent below the call and return its ending. It
     shares the turn's ledger, deadline, pending actions and limits of the person, and a custom
@@ -55,7 +56,8 @@ def delegate_for(
                 model=agent.model,
                 trigger="chat",
                 principal=turn.principal,
-                user_words=words,
+                user_words=words.text,
+                said_at=words.said_at,
                 mail=None,
                 pattern_id="",
                 call=call,

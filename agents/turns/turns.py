@@ -103,7 +103,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         turn.decisions = spoken.to_decisions(turn, heard)
     _decide(lease, turn)
     loaded, own_steps = history.load_history(turn)
-    words = history.load_user_words(turn)
+    words = history.load_user_words(turn, zone=person.time_zone)
     capabilities = people.list_capabilities(person)
     skills = people.list_skills(person)
     system = prompts.render_system(prompts.ORCHESTRATOR, person=person, skills=skills)
@@ -130,7 +130,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             reply=None,
         )
         reviewed = review.review_midway(
-            lease, request=words, steps=steps, earlier=earlier, deadline=deadline
+            lease, request=words.text, steps=steps, earlier=earlier, deadline=deadline
         )
         plan = store.load_plan(turn.conversation_id)
         last = rendering.render_state(
@@ -161,7 +161,8 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             model=settings.CHAT_MODEL,
             trigger="chat",
             principal=turn.principal,
-            user_words=words,
+            user_words=words.text,
+            said_at=words.said_at,
             mail=None,
             pattern_id="",
             call=call,
@@ -173,7 +174,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         payer=person.payer(turn.id),
         deadline=deadline,
     )
-    match loop.run_reviewed(run, request=words, earlier=earlier):
+    match loop.run_reviewed(run, request=words.text, earlier=earlier):
         case Reply(text=text):
             answer = closing.close_answer(lease.turn_id, text, steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)

@@ -174,6 +174,8 @@ def _values(row: Approval, zone: str) -> Iterator[CardValue]:
             is_target = path in deciding
             new = code == "X" and is_target
             words = row.first_seen.get(path) or (UNKNOWN if new else IN_WORDS.get(code))
+            if reading := row.readings.get(path):
+                words = f"{IN_WORDS.get(code)}: {reading}"
             words = IN_CHANGE if path in changed else words
             yield CardValue(
                 path=path,

@@ -26,6 +26,8 @@ from integrations.registry import BY_SOURCE, PROVIDER_OF
 ORIGIN = (
     "trigger",
     "user_words",
+    "said_at",
+    "time_zone",
     "item_source_id",
     "thread_id",
     "tighten",

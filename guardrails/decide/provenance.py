@@ -1,11 +1,13 @@
 """Where each argument's value comes from, found by the guard's own look-ups. Pure.
 
-U  the user typed it in this request, as a whole token; what they quoted is not theirs
+U  the user typed it in this request, as a whole token or by its value (guardrails.words); what
+   they quoted is not theirs
 A  an operator listed it
 C  a colleague: the account of this address is connected here, and the allowed action lets in such
 D  the user has sent mail to it before; being known, or having written to the user, is nothing
 T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
 O  a field of something the user owns and named exactly
+V  follows from what the user typed or named: the subject of a reply, the end of a moved event
 R  created in this run
 X  everything else: bodies, names in text, tool results, stored text, the model's own words
 
@@ -18,9 +20,9 @@ from typing import Any, Literal
 
 from guardrails.contracts import Trigger
 
-Provenance = Literal["U", "A", "C", "D", "T", "O", "R", "X"]
+Provenance = Literal["U", "A", "C", "D", "T", "O", "V", "R", "X"]
 
-STRENGTH: tuple[Provenance, ...] = ("U", "A", "C", "D", "T", "O", "R", "X")
+STRENGTH: tuple[Provenance, ...] = ("U", "A", "C", "D", "T", "O", "V", "R", "X")
 IN_WORDS: Mapping[str, str] = {
     "U": "typed by the user in this request",
     "A": "listed by an operator",
@@ -28,6 +30,7 @@ IN_WORDS: Mapping[str, str] = {
     "D": "the user has written to it before",
     "T": "takes part in this mail thread, sender authenticated",
     "O": "part of something the user owns and named",
+    "V": "follows from what the user typed or named",
     "R": "created in this run",
     "X": "written by the agent or found in content",
 }
@@ -50,6 +53,8 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }
+# Nobody else chose it: no question because of it.
+THE_USERS: frozenset[Provenance] = frozenset({"U", "V"})
 UNKNOWN: frozenset[Provenance] = frozenset({"X"})
 QUOTING = (">", "|", "\uff1e")
 ANNOUNCED = re.compile(

@@ -87,6 +87,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
             arguments=dict(request.arguments),
             origin=asdict(origin),
             provenance=dict(decision.provenance),
+            readings=dict(decision.readings),
             first_seen=dict(judgement.first_seen),
             differences=[list(one) for one in judgement.differences],
             reached=dict(judgement.reached),

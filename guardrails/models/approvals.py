@@ -69,6 +69,9 @@ class Approval(models.Model):
     arguments = models.JSONField(help_text="The canonical arguments: exactly these are executed.")
     origin = models.JSONField(help_text="Where the request came from, to decide it again.")
     provenance = models.JSONField(default=dict, help_text="Where each value came from.")
+    readings = models.JSONField(
+        default=dict, help_text="How the user's words were read as a value, by path."
+    )
     side_effects = models.JSONField(default=list, help_text="What happens besides.")
     digest = models.CharField(
         max_length=64, help_text="Binds the person's word to exactly this action."

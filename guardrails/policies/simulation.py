@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
+from django.utils import timezone
+
 from audit.ledger import selectors as ledger
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
@@ -71,7 +73,12 @@ def wish(
     origin = (
         Origin(trigger="webhook", item_source_id=email_id, thread_id=thread_id)
         if email_id
-        else Origin(trigger="chat", user_words=user_words)
+        else Origin(
+            trigger="chat",
+            user_words=user_words,
+            said_at=timezone.now().isoformat(),
+            time_zone=account.time_zone,
+        )
     )
     return ActionRequest(
         action_id=uuid7(),

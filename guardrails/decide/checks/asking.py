@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from guardrails.contracts import Check
 from guardrails.decide.checks.case import Case
+from guardrails.decide.provenance import THE_USERS
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.targets import Target
 
@@ -61,7 +62,7 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
     written: dict[ArgumentClass | None, list[str]] = {}
     aims = {target.path for target in case.targets}
     for path, code in case.provenance.items():
-        if code != "U" and path not in aims:
+        if code not in THE_USERS and path not in aims:
             written.setdefault(case.action.class_at(path), []).append(path)
     for kind, sentence in WRITTEN.items():
         if kind in written:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal, NoReturn
 
 from guardrails.actions.base import AnyAction, Arguments
@@ -14,6 +15,8 @@ from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import sentence
 from guardrails.facts.targets import Target
 from guardrails.facts.text import duration, visible
+from guardrails.words import times
+from guardrails.words.times import Said
 
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 
@@ -45,6 +48,7 @@ class Case:
     in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
     sources: Mapping[str, frozenset[Provenance]] = NOTHING  # by path
     provenance: Mapping[str, Provenance] = NOTHING  # what is recorded, by path
+    readings: Mapping[str, str] = NOTHING  # how the user's words were read, by path
     relations: Mapping[str, frozenset[Relation]] = NOTHING  # of receivers, by path
     opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
     rivals: tuple[ListedTarget, ...] = ()
@@ -64,6 +68,12 @@ class Case:
         self.request, self.policy, self.facts, self.now = request, policy, facts, now
         self.known, self.words = action, words
         self.checks: list[Check] = []
+
+    @cached_property
+    def said(self) -> Said:
+        """The times that the user's words name."""
+        origin = self.request.origin
+        return times.read(self.words, said_at=origin.said_at, zone=origin.time_zone)
 
     def require(self, reason: str, check: Check) -> None:
         """Adds a check. Raises Refused with this reason code when it failed."""
@@ -155,6 +165,7 @@ class Case:
             hold_seconds=seconds,
             removals=self.removals(),
             provenance=self.provenance,
+            readings=self.readings,
         )
 
     def _taken_off(self) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Set
 
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.decide import edits, provenance
+from guardrails.decide.checks import saying
 from guardrails.decide.checks.case import Case
-from guardrails.decide.provenance import RELATIONS, Provenance, Relation
+from guardrails.decide.provenance import RELATIONS, THE_USERS, Provenance, Relation
 from guardrails.facts import targets
 from guardrails.facts.facts import Facts
 
@@ -44,6 +45,8 @@ def sources(
         proved["O"] = _of_own_object(case, action, facts, by_id=by_id)
     if facts.created and object_id in facts.created:
         proved["R"] = item
+    typed, derived = saying.read(case, action, facts, proved.get("O", set()))
+    proved["U"], proved["V"] = typed.keys(), derived.keys()
     traced = provenance.trace(
         values,
         trigger=origin.trigger,
@@ -51,6 +54,8 @@ def sources(
         edited=frozenset(edited),
         proved=proved,
     )
+    found = derived | typed
+    case.readings = {path: found[path] for path in found if traced[path] & THE_USERS}
     return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
 
 

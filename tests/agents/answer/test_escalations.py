@@ -147,7 +147,7 @@ def test_a_conversation_waits_once_and_the_answer_is_part_of_it(model: ScriptedM
     shown = json.dumps(model.chats(ORCHESTRATOR)[-1]["messages"])
     assert shown.count("You get it.") == 1
     assert "[a person answered the user]" in shown
-    assert history.load_user_words(third) == "Thanks"
+    assert history.load_user_words(third).text == "Thanks"
 
 
 def test_words_of_a_person_are_one_line_that_no_text_can_leave() -> None:

@@ -338,7 +338,7 @@ def test_a_summary_is_no_word_of_the_users(conversation: Conversation, settings:
 
     users = [m for m in model.chats(ORCHESTRATOR)[0]["messages"] if m["role"] == "user"]
     assert not any("eve@" in m["content"] for m in users)
-    assert history.load_user_words(turn) == "Do it."
+    assert history.load_user_words(turn).text == "Do it."
 
 
 @database

@@ -56,14 +56,14 @@ def test_an_answer_brings_the_words_that_led_to_the_question_and_none_of_the_age
     says(conversation, "Write to old@client.com.")
     first = says(conversation, "Send the plan to bob@client.com.")
     second = says(conversation, "Yes, do that.", answers=asks(first))
-    assert load_user_words(second) == "Send the plan to bob@client.com.\nYes, do that."
+    assert load_user_words(second).text == "Send the plan to bob@client.com.\nYes, do that."
 
 
 def test_an_option_that_the_agent_offered_is_not_typed(conversation: Conversation) -> None:
     first = says(conversation, "Send the plan to Bob.")
     question = asks(first, "mallory@evil.example", "bob@client.com")
     chosen = says(conversation, " mallory@evil.example ", answers=question)
-    assert load_user_words(chosen) == "Send the plan to Bob."
+    assert load_user_words(chosen).text == "Send the plan to Bob."
 
 
 def test_what_a_person_restates_in_words_of_their_own_is_typed(
@@ -72,7 +72,7 @@ def test_what_a_person_restates_in_words_of_their_own_is_typed(
     first = says(conversation, "Send the plan to Bob.")
     question = asks(first, "mallory@evil.example", "bob@client.com")
     restated = says(conversation, "to bob@client.com, please", answers=question)
-    assert load_user_words(restated) == "Send the plan to Bob.\nto bob@client.com, please"
+    assert load_user_words(restated).text == "Send the plan to Bob.\nto bob@client.com, please"
 
 
 @pytest.mark.parametrize("raw", ["no json", "[1]", '{"options": [1, null]}'])
@@ -81,15 +81,15 @@ def test_a_question_that_cannot_be_read_offers_nothing(
 ) -> None:
     first = says(conversation, "Send it.")
     answer = says(conversation, "to bob@client.com", answers=asks(first, arguments=raw))
-    assert load_user_words(answer) == "Send it.\nto bob@client.com"
+    assert load_user_words(answer).text == "Send it.\nto bob@client.com"
 
 
 def test_a_confirmation_without_a_message_has_no_words(conversation: Conversation) -> None:
     says(conversation, "Write to bob@client.com.")
-    assert load_user_words(says(conversation, "")) == ""
+    assert load_user_words(says(conversation, "")).text == ""
 
 
 def test_later_messages_are_not_of_this_request(conversation: Conversation) -> None:
     first = says(conversation, "Write to bob@client.com.")
     says(conversation, "Write to eve@evil.example.")
-    assert load_user_words(first) == "Write to bob@client.com."
+    assert load_user_words(first).text == "Write to bob@client.com."

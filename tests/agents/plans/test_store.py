@@ -180,7 +180,7 @@ def test_what_a_plan_says_is_no_word_of_the_user(
     (refused,) = answer["refused_actions"]
     assert refused["type"] == "send_email"
     assert "[plan]" in state_of(model.chats(ORCHESTRATOR)[1])
-    assert history.load_user_words(Turn.objects.get()) == "Do the plan"
+    assert history.load_user_words(Turn.objects.get()).text == "Do the plan"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
+from guardrails.decide.provenance import THE_USERS
 from guardrails.facts.classes import WRITTEN
 
 
@@ -55,7 +56,9 @@ class WrittenBy(Condition):
         foreign = [
             path
             for path, sources in context.sources.items()
-            if context.action.class_at(path) in WRITTEN and "U" not in sources and path not in aims
+            if context.action.class_at(path) in WRITTEN
+            and THE_USERS.isdisjoint(sources)
+            and path not in aims
         ]
         if foreign:
             return self.check(False, f"The user did not type this: {', '.join(foreign)}.")

@@ -1,0 +1,34 @@
+"""Moments, days and zones, from text and for people. Pure."""
+
+from datetime import UTC, date, datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """The zone of this name; None where there is none."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (KeyError, ValueError, OSError):
+        return None
+
+
+def instant(value: str) -> datetime | None:
+    """The moment that a text in ISO 8601 names, in UTC; None where it names none."""
+    try:
+        at = datetime.fromisoformat(value) if 16 <= len(value) <= 40 else None
+        return at.astimezone(UTC) if at and at.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def clock_of(at: datetime, zone: tzinfo) -> str:
+    """A moment as people read it, with the zone it is in: Fri 27 Nov 2026, 12:00 Europe/Berlin."""
+    local = at.astimezone(zone)
+    return f"{day_of(local.date())}, {local:%H:%M} {zone}"
+
+
+def day_of(day: date) -> str:
+    return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
