@@ -38,7 +38,9 @@ class NewStep(Value):
     tools_required: list[Annotated[str, Field(max_length=100)]] = Field(
         default_factory=list, max_length=10, json_schema_extra=QUIET
     )
-    execution_strategy: Literal["parallel", "sequential"] = "sequential"
+    execution_strategy: Literal["parallel", "sequential"] = Field(
+        default="sequential", json_schema_extra=QUIET
+    )
     depends_on: Ids = Field(default_factory=list, description="Ids of steps or goals before it.")
 
 
@@ -47,7 +49,11 @@ class NewGoal(Value):
     description: Text
     priority: Priority = Field(default="medium", json_schema_extra=QUIET)
     estimated_complexity: Complexity = Field(default="moderate", json_schema_extra=QUIET)
-    depends_on: Ids = Field(default_factory=list, description="Ids of goals or steps before it.")
+    depends_on: Ids = Field(
+        default_factory=list,
+        description="Ids of goals or steps before it.",
+        json_schema_extra=QUIET,
+    )
     steps: list[NewStep] = Field(min_length=1, max_length=MAX_STEPS)
 
 
@@ -137,7 +143,10 @@ def add(plan: Plan, *, goal: NewGoal | None, step: NewStep | None, to_goal: str)
     if goal is not None and step is None:
         return _checked(plan.model_copy(update={"goals": [*plan.goals, _goal(goal, {})]}))
     if step is None or goal is not None:
-        return Refused(message="Add either a goal or a step of a goal.")
+        return Refused(
+            message="Add either a goal, with its steps, or a step of a goal.",
+            suggestion='Give "goal", or "step" with "goal_id".',
+        )
     if not _goal_of(plan, to_goal):
         return _unknown(plan, to_goal or "(no goal_id)")
     goals = [

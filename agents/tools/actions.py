@@ -25,10 +25,16 @@ from guardrails.facts.text import visible
 TARGETS_SHOWN = 60  # of one kind; what is beyond them is found by its name all the same
 NAME_CHARS = 100
 PEOPLE = frozenset({"recipient", "recipient_domain"})  # conditions may let others in
+# What a name and its arguments do not say, in a line.
+NOTES: Mapping[str, str] = {
+    "update_calendar_event": "attendees are all from then on",
+    "call_mcp_tool": "plan_…_tools tell what each takes",
+}
 CALLED_BY_NAME = frozenset({"label", "folder"})
 ABOUT_CALL = frozenset({"confirm_first", "reason", "account_id"})
 REASON = {"reason": {"type": "string"}}
 CONFIRM = {"confirm_first": {"type": "boolean"}}  # pointless where each one is confirmed anyway
+SAID_ONCE = frozenset({*REASON, *CONFIRM})  # for all actions of a list
 
 
 class ActionTool(Tool[ExecuteAction]):
@@ -40,9 +46,16 @@ class ActionTool(Tool[ExecuteAction]):
         call = {"action_type": self.name, "params": params, **about}
         return ExecuteAction.model_validate(call)
 
+    @property
+    def line(self) -> str:
+        own = self.parameters["properties"].items()
+        said = {name: one for name, one in own if name not in SAID_ONCE}
+        signed = schemas.sign(self.name, {**self.parameters, "properties": said})
+        return f"{signed}{self.note}"
+
 
 def _tool(
-    action: AnyAction, *, description: str, offered: bool, form: Mapping[str, Any]
+    action: AnyAction, *, description: str, offered: bool, form: Mapping[str, Any], note: str = ""
 ) -> ActionTool:
     return ActionTool(
         name=action.name,
@@ -54,6 +67,7 @@ def _tool(
         aside=execute_action.TOOL.aside,
         offered=offered,
         form=form,
+        note=note,
     )
 
 
@@ -67,37 +81,46 @@ def list_tools(person: Person, capabilities: Sequence[Capability]) -> dict[str, 
     }
 
 
-def refer(permitted: Iterable[str]) -> Tool[ExecuteAction]:
-    """execute_action for all but these actions."""
-    others = sorted({action.name for action in ACTIONS}.difference(permitted))
-    form = schemas.describe_arguments(ExecuteAction)
-    named = form["properties"]["action_type"] | {
-        "description": f"{', '.join([*others, 'or another'])}."
-    }
-    properties = {name: one for name, one in form["properties"].items() if name not in ABOUT_CALL}
-    form = {**form, "properties": properties | {"action_type": named}}
-    return replace(execute_action.TOOL, form=form)
+def name_others(permitted: Iterable[str]) -> list[str]:
+    """The names of all actions but these."""
+    return sorted({action.name for action in ACTIONS}.difference(permitted))
 
 
 def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability]) -> ActionTool:
     targets = tuple(dict.fromkeys(target for one in permitted for target in one.targets))
     always_asks = all(one.mode == "ask" for one in permitted)
-    form = _form(action, targets, others={} if always_asks else CONFIRM)
+    form = _form(action, targets, others=REASON if always_asks else REASON | CONFIRM)
+    accounts = ""
     if len(permitted) > 1:
-        form["properties"] |= _accounts(person, permitted)
+        named = {one.id: one for one in person.accounts}
+        chosen = [named[one.account_id] for one in permitted if one.account_id in named]
+        form["properties"] |= {
+            "account_id": {"type": "string", "enum": [str(one.id) for one in chosen]}
+        }
+        said = "; ".join(f"{one.id}: {one.source} {one.address}" for one in chosen)
+        accounts = f"Accounts: {said}."
     # Which others an opening lets in is decided anyway, and takes many words to say.
     opened = any(one.description != action.description for one in permitted)
-    said = [
+    names = _in_words(action, targets)
+    whole = [
         action.description,
         "The limits may let others in." if opened else "",
         "The user confirms each." if always_asks else "",
-        _in_words(action, targets),
+        f"Listed: {names}." if names else "",
+        accounts,
+    ]
+    short = [
+        "*" if always_asks else "",
+        f" for {names}{', …' if opened else ''}" if names else "",
+        f": {NOTES[action.name]}" if action.name in NOTES else "",
+        f". {accounts}" if accounts else "",
     ]
     return _tool(
         action,
-        description=" ".join(filter(None, said)),
+        description=" ".join(filter(None, whole)),
         offered=True,
         form=form,
+        note="".join(short),
     )
 
 
@@ -105,7 +128,7 @@ def _form(
     action: AnyAction,
     targets: Sequence[PermittedTarget] = (),
     *,
-    others: dict[str, Any] = CONFIRM,
+    others: Mapping[str, Any] = REASON | CONFIRM,
 ) -> dict[str, Any]:
     """The action's arguments as a model is shown them: what a listed target is named for takes
     the listed names alone."""
@@ -117,7 +140,7 @@ def _form(
         names = [_called(one, targets) for one in targets if one.kind == kind]
         if names and len(names) <= TARGETS_SHOWN:
             properties[name] = _one_of(properties[name], names)
-    return {**schema, "properties": properties | REASON | others}
+    return {**schema, "properties": {**properties, **others}}
 
 
 def _kind_of(argument: str, action: AnyAction) -> str:
@@ -154,7 +177,7 @@ def _in_words(action: AnyAction, targets: Sequence[PermittedTarget]) -> str:
     ]
     names = ", ".join(_word(one) for one in rest[:TARGETS_SHOWN])
     more = f" and {len(rest) - TARGETS_SHOWN} more" if len(rest) > TARGETS_SHOWN else ""
-    return f"Listed: {names}{more}." if rest else ""
+    return f"{names}{more}"
 
 
 def _word(target: PermittedTarget) -> str:
@@ -169,18 +192,6 @@ def _word(target: PermittedTarget) -> str:
 
 def _line(name: str) -> str:
     return visible(name, limit=NAME_CHARS).replace("\n", " ")
-
-
-def _accounts(person: Person, permitted: Sequence[Capability]) -> dict[str, Any]:
-    ids = {one.account_id for one in permitted}
-    accounts = [one for one in person.accounts if one.id in ids]
-    return {
-        "account_id": {
-            "type": "string",
-            "enum": [str(one.id) for one in accounts],
-            "description": "; ".join(f"{one.id}: {one.source} {one.address}" for one in accounts),
-        }
-    }
 
 
 # Under these names any agent that may act is understood, whatever it is shown.

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from agents.context.schemas import QUIET
 from agents.contracts import ToolResult, failure
 from agents.journal.steps import ASK_USER
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -10,7 +11,7 @@ from agents.tools.base import Arguments, Tool, ToolContext
 class AskUser(Arguments):
     question: str = Field(min_length=1, max_length=1000)
     options: list[str] = Field(default_factory=list, max_length=20)
-    required_for: str = Field(default="", max_length=500)
+    required_for: str = Field(default="", max_length=500, json_schema_extra=QUIET)
 
 
 def run(context: ToolContext, arguments: AskUser) -> ToolResult:
@@ -20,7 +21,7 @@ def run(context: ToolContext, arguments: AskUser) -> ToolResult:
 
 TOOL = Tool(
     name=ASK_USER,
-    description="Ask the user when something is unclear. Give options where there are some.",
+    description="Ask the user, with options where there are some.",
     arguments=AskUser,
     run=run,
 )

@@ -80,8 +80,9 @@ class Tool(Generic[A]):
     those that are next to each other and `delegate`, each to an agent of its own.
     `repeats` says that each call that succeeds is work done, so many of them are no loop.
     `aside` names arguments that make no other call of it: words about it, not what it does. A
-    model is not shown one that is not `offered`, and may call it all the same. `form` is the JSON
-    schema of the arguments where it is narrower than their type's."""
+    model is shown the schema of one that is `offered`, a line of one that is `listed`, and may call
+    any other all the same. `form` is the JSON schema of the arguments where it is narrower than
+    their type's, and `note` what a line adds to its name and arguments."""
 
     name: str
     description: str
@@ -93,7 +94,9 @@ class Tool(Generic[A]):
     timeout_seconds: float | None = None  # of a tool that only reads; None: the setting
     aside: frozenset[str] = frozenset()
     offered: bool = True
+    listed: bool = False
     form: Mapping[str, Any] | None = None
+    note: str = ""
 
     def read(self, given: Mapping[str, Any]) -> A:
         """The typed arguments that a call's object stands for. Raises ValidationError."""
@@ -107,9 +110,22 @@ class Tool(Generic[A]):
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": self.form or schemas.describe_arguments(self.arguments),
+                "parameters": self.parameters,
             },
         }
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON schema of the arguments as it is shown."""
+        found: dict[str, Any] = schemas.brief(
+            self.form or schemas.describe_arguments(self.arguments)
+        )
+        return found
+
+    @property
+    def line(self) -> str:
+        """The tool in one line, for a list."""
+        return f"{schemas.sign(self.name, self.parameters)}{self.note}"
 
     @cached_property
     def schema_tokens(self) -> int:

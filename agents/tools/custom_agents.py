@@ -149,6 +149,7 @@ LIST = Tool(
     "fast and at what cost. Use it before run_public_agent.",
     arguments=ListCustomAgents,
     run=list_agents,
+    note=": find one first",
 )
 RUN = Tool(
     name="run_public_agent",
@@ -156,6 +157,7 @@ RUN = Tool(
     "whom and what the user means first.",
     arguments=RunPublicAgent,
     run=run_agent,
+    note=": a task in full",
     acts=True,
     delegates=True,
 )

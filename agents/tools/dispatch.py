@@ -263,9 +263,10 @@ def _unreadable(call: CallRecord) -> ToolResult:
 
 
 def _no_such_tool(tools: Mapping[str, Tool[Arguments]]) -> ToolResult:
+    names = sorted(name for name, tool in tools.items() if tool.offered or tool.listed)
     return failure(
         "NOT_FOUND",
         "There is no such tool.",
         recoverable=True,
-        suggested_action=f"Use one of: {', '.join(sorted(n for n in tools if tools[n].offered))}.",
+        suggested_action=f"Use one of: {', '.join(names)}.",
     )

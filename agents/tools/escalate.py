@@ -29,5 +29,6 @@ TOOL = Tool(
     "one or neither you nor the user can decide or know it. It ends your turn.",
     arguments=Escalate,
     run=run,
+    note=": hand over to a person; ends your turn",
     timeout_seconds=10,
 )

@@ -133,9 +133,9 @@ def _labels(account: AccountRef) -> Sequence[Named]:
 
 TOOL = Tool(
     name="list_items",
-    description="List or count all items that fit exact filters: unread or unanswered mail, "
-    "issues by status, assignee or due date, documents of a folder. For topics use "
-    "retrieve_context, for events read_calendar.",
+    description="List or count (count_by) all items that fit every filter. from, to, assignee: "
+    "name, address, @domain or me; place: folder, project key or channel; unanswered: mail that "
+    "waits for the user's answer. For topics use retrieve_context.",
     arguments=ListItems,
     run=run,
     repeats=True,

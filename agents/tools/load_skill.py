@@ -31,4 +31,5 @@ TOOL = Tool(
     description="Load the full text of one of the listed skills.",
     arguments=LoadSkill,
     run=run,
+    note=": the text of a listed skill",
 )

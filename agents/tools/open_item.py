@@ -58,7 +58,7 @@ def no_such_item(name: str) -> ToolResult:
 
 TOOL = Tool(
     name="open_item",
-    description="Read one item whole: all it says, its facts, comments and attachments.",
+    description="Read one item whole, by its id in a result or an issue's key.",
     arguments=OpenItem,
     run=run,
     repeats=True,

@@ -36,7 +36,7 @@ class PlanMcpTools(Arguments):
     )
 
 
-def toolbox(capabilities: Sequence[Capability]) -> dict[str, Tool[Any]]:
+def list_tools(capabilities: Sequence[Capability]) -> list[Tool[Any]]:
     """A planning tool for each server of which a tool is listed for this person."""
     listed: dict[str, list[str]] = defaultdict(list)
     for capability in capabilities:
@@ -45,8 +45,7 @@ def toolbox(capabilities: Sequence[Capability]) -> dict[str, Tool[Any]]:
                 if target.kind != "tool":
                     continue  # somebody whom its tools may write to
                 listed[target.id.partition(":")[0]].append(target.id)
-    tools = [_tool(server, tuple(sorted(ids))) for server, ids in sorted(listed.items())]
-    return {tool.name: tool for tool in tools}
+    return [_tool(server, tuple(sorted(ids))) for server, ids in sorted(listed.items())]
 
 
 def _tool(server: str, ids: tuple[str, ...]) -> Tool[PlanMcpTools]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 from pydantic import Field
 
+from agents.context.schemas import TAUGHT
 from agents.contracts import Person, ToolResult, failure
 from agents.learn import precedents
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -34,7 +35,7 @@ class Step(Arguments):
 
 class ProposePattern(Arguments):
     email_id: str = Field(min_length=1, max_length=500, description="The example.")
-    match: Match = Field(description="What they have in common.")
+    match: Match = Field(description="What they have in common.", json_schema_extra=TAUGHT)
     actions: list[Step] = Field(min_length=1, max_length=5)
     reason: str = Field(default="", max_length=500)
 
@@ -111,4 +112,5 @@ TOOL = Tool(
     "decided again and again. An operator approves it first.",
     arguments=ProposePattern,
     run=run,
+    note=": always treat mail like the example so",
 )

@@ -145,8 +145,8 @@ def _hours(arguments: ReadCalendar, own: WorkingHours) -> dict[int, tuple[time, 
 
 TOOL = Tool(
     name="read_calendar",
-    description="Read the calendar in a span of time: every event with its end, "
-    "attendees and their answers, what collides, and free slots in working hours.",
+    description="Events of a span of time (a day without until) and, with free_minutes, free slots "
+    "in working hours, for the user and people by address. Times like 2026-03-11T09:00.",
     arguments=ReadCalendar,
     run=run,
     repeats=True,

@@ -9,6 +9,7 @@ from django.utils import timezone
 from pydantic import Field, model_validator
 
 from agents.context import clock, facts
+from agents.context.schemas import QUIET
 from agents.contracts import Person, ToolResult
 from agents.journal import journal
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -27,13 +28,11 @@ class RetrieveContext(Arguments):
     query: str = Field(
         default="", max_length=1000, description="Words. Without any, the newest are found."
     )
-    sources: list[Source] | None = None
+    sources: list[Source] | None = Field(default=None, json_schema_extra=QUIET)
     types: list[ContentType] | None = Field(default=None, description="Kinds of items.")
-    time_filter: TimeFilter | None = Field(
-        default=None, description="`custom` needs since or until."
-    )
-    since: datetime | None = Field(default=None, description="For `custom`: at or after this time.")
-    until: datetime | None = Field(default=None, description="For `custom`: before this time.")
+    time_filter: TimeFilter | None = Field(default=None, json_schema_extra=QUIET)
+    since: datetime | None = None
+    until: datetime | None = Field(default=None, description="Not included.")
     entity_filter: str | None = Field(
         default=None, max_length=320, description="A person, project or address."
     )
@@ -41,8 +40,11 @@ class RetrieveContext(Arguments):
 
     @model_validator(mode="after")
     def _custom(self) -> Self:
-        if (self.time_filter == "custom") is not bool(self.since or self.until):
-            raise ValueError("`custom` needs since or until, and only `custom` takes them")
+        named = self.time_filter not in (None, "custom")
+        if self.time_filter == "custom" and not (self.since or self.until):
+            raise ValueError("`custom` needs since or until")
+        if named and (self.since or self.until):
+            raise ValueError("time_filter stands for since and until: give one of them")
         return self
 
     def request(self, person: Person, *, excluded: Collection[UUID] = ()) -> SearchRequest:
@@ -52,7 +54,7 @@ class RetrieveContext(Arguments):
             query=self.query,
             sources=tuple(self.sources or ()),
             content_types=tuple(self.types or ()),
-            time_filter=self.time_filter,
+            time_filter="custom" if self.since or self.until else self.time_filter,
             since=clock.aware(self.since, person.time_zone) if self.since else None,
             until=clock.aware(self.until, person.time_zone) if self.until else None,
             time_zone=person.time_zone,
@@ -115,8 +117,8 @@ def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dic
 
 TOOL = Tool(
     name="retrieve_context",
-    description="Search the user's mail, documents, calendar and issues by topic. `text` is the "
-    "passage that fits best; the whole item is read with open_item.",
+    description="Search mail, documents, calendar and issues by topic; entity_filter is a person, "
+    "project or address. `text` is the passage that fits best.",
     arguments=RetrieveContext,
     run=run,
 )

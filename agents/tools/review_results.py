@@ -35,4 +35,5 @@ TOOL = Tool(
     "missing, and how to go on.",
     arguments=ReviewResults,
     run=run,
+    note=": before a large answer",
 )

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agents.context.schemas import QUIET
+from agents.context.schemas import QUIET, TAUGHT
 from agents.contracts import ToolResult, failure
 from agents.plans import plans, rendering, store
 from agents.plans.plans import (
@@ -22,7 +22,7 @@ from agents.tools.base import Arguments, Tool, ToolContext
 
 class ToDoWrite(Arguments):
     action: Literal["create", "update", "complete", "add", "remove", "resume"]
-    request: str = Field(default="", max_length=500)
+    request: str = Field(default="", max_length=500, json_schema_extra=QUIET)
     goals: list[NewGoal] = Field(default_factory=list)
     id: str = Field(default="", max_length=40)
     ids: Ids = Field(default_factory=list, description="Of steps.")
@@ -30,14 +30,14 @@ class ToDoWrite(Arguments):
         default=None, max_length=plans.RESULT_CHARS, description="complete, update: what came out."
     )
     description: str | None = Field(default=None, min_length=1, max_length=200)
-    status: StepStatus | None = None
+    status: StepStatus | None = Field(default=None, json_schema_extra=TAUGHT)
     priority: Priority | None = Field(default=None, json_schema_extra=QUIET)
     estimated_complexity: Complexity | None = Field(default=None, json_schema_extra=QUIET)
     depends_on: Ids | None = Field(default=None, json_schema_extra=QUIET)
-    goal_id: str = Field(default="", max_length=40)
-    goal: NewGoal | None = Field(default=None)
-    step: NewStep | None = Field(default=None)
-    plan_id: int | None = Field(default=None, ge=1, le=2**63 - 1)
+    goal_id: str = Field(default="", max_length=40, json_schema_extra=QUIET)
+    goal: NewGoal | None = Field(default=None, json_schema_extra=QUIET)
+    step: NewStep | None = Field(default=None, json_schema_extra=QUIET)
+    plan_id: int | None = Field(default=None, ge=1, le=2**63 - 1, json_schema_extra=QUIET)
 
 
 CHANGED = ("description", "status", "result", "priority", "estimated_complexity", "depends_on")
@@ -97,5 +97,6 @@ TOOL = Tool(
     "goal_id), remove (id), resume (list or take over unfinished plans of other sessions).",
     arguments=ToDoWrite,
     run=run,
+    note=": complete and update take ids of steps",
     repeats=True,
 )

@@ -5,7 +5,7 @@ What comes next is chosen by `steps.next_step`; this module only does it.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from django.conf import settings
@@ -32,7 +32,7 @@ from agents.journal.steps import (
 )
 from agents.models import Turn
 from agents.plans import store
-from agents.tools import hooks
+from agents.tools import hooks, use_tool
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations.database.pools import release_connections
@@ -148,7 +148,7 @@ def add_step(run: Run, completion: Completion, *, latency_ms: int = 0) -> StepRe
         parent_call=run.parent_call,
         agent=run.agent,
         number=len(run.steps) + 1,
-        completion=completion,
+        completion=replace(completion, calls=use_tool.unwrap(completion.calls)),
         latency_ms=latency_ms,
     )
 

@@ -1,8 +1,12 @@
-"""The agents: which tools each has, which model, and how far it may go."""
+"""The agents: which tools each has, which model, and how far it may go.
+
+A schema is paid for with every call of a model. So what most turns need has one, what few need is a
+line of `use_tool`, and so are the actions where there are many.
+"""
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -31,6 +35,7 @@ from agents.tools import (
     summaries,
     tasks,
     to_do_write,
+    use_tool,
 )
 from agents.tools.base import Tool
 from guardrails.actions.base import AnyAction
@@ -41,25 +46,29 @@ from integrations.contracts import Kind
 SKILL_TOOLS = (load_skill.TOOL.name,)
 CUSTOM_AGENT_TOOLS = (custom_agents.LIST.name, custom_agents.RUN.name)
 EVERYTHING: tuple[Kind, ...] = get_args(Kind)
+ACTION_TOKENS = 600  # of the schemas of all permitted actions; where they take more, each is a line
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
     """`prompt` is what it reads first; `own_model` is its model, where it has one of its
-    own. `acts_on` are the kinds of accounts whose actions it has a tool for, as far as they are
-    permitted."""
+    own. `rare` are the tools that it is shown in a line each. `acts_on` are the kinds of accounts
+    whose actions it has a tool for, as far as they are permitted; an agent that `hears_wishes`
+    knows the others by name."""
 
     name: str
     tools: tuple[Tool[Any], ...]
     max_steps_setting: str
     prompt: str
+    rare: tuple[Tool[Any], ...] = ()
     own_model: str = ""
     acts_on: tuple[Kind, ...] = ()
     for_mail: bool = False  # only what a mail may set off
+    hears_wishes: bool = False
 
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
-        return {tool.name: tool for tool in self.tools}
+        return {tool.name: tool for tool in (*self.tools, *self.rare)}
 
     def offer(
         self,
@@ -71,16 +80,21 @@ class Agent:
     ) -> dict[str, Tool[Any]]:
         """What it can call for this person: its toolbox without what there is nothing for (skills
         to read, custom agents to run), and every action, of which it is shown those that are
-        permitted. Each schema is paid for with every call of a model."""
+        permitted."""
         idle = (() if skills else SKILL_TOOLS) + (() if agents else CUSTOM_AGENT_TOOLS)
-        tools = {name: tool for name, tool in self.toolbox.items() if name not in idle}
-        if not self.acts_on:
-            return tools
         permitted = [one for one in capabilities if self._can_use(BY_NAME[one.action_type])]
-        own = actions.list_tools(person, permitted)
-        if execute_action.TOOL in self.tools:
-            tools[execute_action.TOOL.name] = actions.refer(own)
-        return {**actions.UNDERSTOOD, **tools, **own, **plan_mcp_tools.toolbox(permitted)}
+        own = [*actions.list_tools(person, permitted).values()]
+        others = actions.name_others(tool.name for tool in own) if self.hears_wishes else ()
+        whole = [tool for tool in self.tools if tool.name not in idle]
+        rare = [tool for tool in self.rare if tool.name not in idle]
+        rare += plan_mcp_tools.list_tools(permitted)
+        if sum(tool.schema_tokens for tool in own) <= ACTION_TOKENS:
+            whole, own = [*whole, *own], []
+        listed = [replace(tool, offered=False, listed=True) for tool in (*own, *rare)]
+        if listed or others:
+            whole.append(use_tool.offer(actions=own, tools=rare, others=others))
+        understood = actions.UNDERSTOOD if self.acts_on else {}
+        return {**understood, **{tool.name: tool for tool in (*whole, *listed)}}
 
     def _can_use(self, action: AnyAction) -> bool:
         return action.kind in self.acts_on and (action.from_mail or not self.for_mail)
@@ -88,7 +102,7 @@ class Agent:
     @cached_property
     def version(self) -> str:
         """Another one whenever its prompt or its tools are others. The ledger keeps it."""
-        names = sorted(tool.name for tool in self.tools)
+        names = sorted(self.toolbox)
         given = "\0".join((self.prompt, *names, *sorted(self.acts_on)))
         return hashlib.sha256(given.encode()).hexdigest()[:12]
 
@@ -113,19 +127,21 @@ ORCHESTRATOR = Agent(
         list_items.TOOL,
         open_item.TOOL,
         read_calendar.TOOL,
-        delegate.TOOL,
         ask_user.TOOL,
-        escalate.TOOL,
-        execute_action.TOOL,
-        propose_pattern.TOOL,
-        propose_skill.TOOL,
+    ),
+    rare=(
         to_do_write.TOOL,
+        delegate.TOOL,
+        escalate.TOOL,
         review_results.TOOL,
+        load_skill.TOOL,
         custom_agents.LIST,
         custom_agents.RUN,
-        load_skill.TOOL,
+        propose_pattern.TOOL,
+        propose_skill.TOOL,
     ),
     acts_on=EVERYTHING,
+    hears_wishes=True,
     max_steps_setting="TURN_MAX_STEPS",
 )
 EMAIL_SPECIALIST = Agent(
@@ -171,8 +187,8 @@ TASK_SPECIALIST = Agent(
 MAIL_READER = Agent(
     name="mail_reader",
     prompt=prompts.MAIL_READER,
-    tools=(
-        load_skill.TOOL,
+    tools=(load_skill.TOOL,),
+    rare=(
         propose_pattern.TOOL,
         propose_skill.TOOL,
     ),

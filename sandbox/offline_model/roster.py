@@ -1,7 +1,9 @@
 """Which rule answers, by the first line of the system prompt."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from sandbox.offline_model.listed_tools import DOOR
 from sandbox.offline_model.rules import (
     extractor,
     ingest,
@@ -13,7 +15,7 @@ from sandbox.offline_model.rules import (
     summaries,
     task_specialist,
 )
-from sandbox.offline_model.transcript import Reply, Transcript
+from sandbox.offline_model.transcript import Call, Reply, Transcript
 
 Rule = Callable[[Transcript], Reply]
 
@@ -41,5 +43,19 @@ def next_reply(transcript: Transcript) -> Reply:
     """The answer of the agent that the prompt names; UNKNOWN for any other prompt."""
     for first_line, rule in AGENTS:
         if transcript.system.startswith(first_line):
-            return rule(transcript)
+            return _through_door(rule(transcript), transcript)
     return Reply(text=UNKNOWN)
+
+
+def _through_door(reply: Reply, transcript: Transcript) -> Reply:
+    """What the request has no schema of is called through the tool that lists it."""
+    whole = {offer.name for offer in transcript.offers if not offer.listed}
+    if DOOR not in whole:
+        return reply
+    calls = (
+        call
+        if call.name in whole
+        else Call(name=DOOR, arguments={"name": call.name, "arguments": call.arguments})
+        for call in reply.calls
+    )
+    return replace(reply, calls=tuple(calls))

@@ -5,19 +5,21 @@ documents is only ever looked up in, never followed.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.offline_model.chat_request import (
     AssistantMessage,
+    FunctionTool,
     InstructionMessage,
     Message,
     Tool,
     ToolMessage,
     UserMessage,
 )
+from sandbox.offline_model.listed_tools import DOOR, listed
 
 Json = dict[str, Any]
 
@@ -48,10 +50,11 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """A tool as the request offers it."""
+    """A tool as the request offers it: with a schema, or `listed` in the description of another."""
 
     name: str
     parameters: Json
+    listed: bool = False
 
     def choices(self, argument: str) -> tuple[str, ...]:
         """The values that an argument may have, as far as they are listed."""
@@ -169,11 +172,16 @@ def read(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Transcript:
         request=request,
         results=_results(since),
         decisions=_decisions(messages),
-        offers=tuple(
-            Offer(name=tool.function.name, parameters=tool.function.parameters or {})
-            for tool in tools
-        ),
+        offers=tuple(offer for tool in tools for offer in _offers(tool.function)),
     )
+
+
+def _offers(tool: FunctionTool) -> Iterator[Offer]:
+    """The tool, and those that its description lists."""
+    yield Offer(name=tool.name, parameters=tool.parameters or {})
+    if tool.name == DOOR:
+        for name, parameters in listed(tool.description or ""):
+            yield Offer(name=name, parameters=parameters, listed=True)
 
 
 def _request_index(messages: Sequence[Message]) -> int | None:

@@ -62,7 +62,10 @@ class Dialogue:
             model=MODEL, messages=self.messages, **options
         )
         message: ChatCompletionMessage = completion.choices[0].message
-        self.messages.append(message.model_dump(exclude_none=True))
+        kept = message.model_dump(exclude_none=True)
+        for call in kept.get("tool_calls", ()):
+            through_door(call["function"])
+        self.messages.append(kept)
         return message
 
     def calls(self, **options: Any) -> list[tuple[str, Json]]:
@@ -81,6 +84,13 @@ class Dialogue:
             self.messages.append(
                 {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(content)}
             )
+
+
+def through_door(function: Json) -> None:
+    """A call of use_tool is kept as one of the tool that it names, as Remit does."""
+    if function["name"] == "use_tool":
+        given = json.loads(function["arguments"])
+        function |= {"name": given["name"], "arguments": json.dumps(given["arguments"])}
 
 
 def calls_of(message: ChatCompletionMessage) -> list[tuple[str, Json]]:

@@ -18,7 +18,7 @@ from tests.sandbox.dialogue import (
 )
 
 SYSTEM = "You are Remit's orchestrator."
-READING = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action")
+READING = ("retrieve_context", "delegate_to_specialist", "ask_user", "use_tool")
 ACTING = (
     "archive",
     function("classify", label_id=["Invoices", "Team"]),
@@ -177,7 +177,7 @@ def test_an_issue_is_created_as_asked(client: OpenAI, text: str, params: Json) -
         ),
     ],
 )
-def test_what_no_tool_is_named_after_is_asked_for_by_its_name(
+def test_what_has_no_schema_is_called_through_the_door(
     client: OpenAI, text: str, action_type: str, params: Json
 ) -> None:
     dialogue = asking(client, text, acting=())
@@ -185,7 +185,8 @@ def test_what_no_tool_is_named_after_is_asked_for_by_its_name(
     if calls[0][0] == "retrieve_context":
         dialogue.returns(found(item(1, "Newsletter")))
         calls = dialogue.calls()
-    assert calls == [("execute_action", {"action_type": action_type, "params": params})]
+    given = params | {"reason": "The user asked for it."}
+    assert calls == [("use_tool", {"name": action_type, "arguments": given})]
     dialogue.returns(refusal("It is not permitted."))
     assert dialogue.says().startswith("Refused: ")
     assert dialogue.says().endswith(" It is not permitted.")

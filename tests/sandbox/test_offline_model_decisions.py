@@ -7,7 +7,7 @@ from openai import OpenAI
 
 from tests.sandbox.dialogue import Dialogue, Json, decision
 
-TOOLS = ("retrieve_context", "execute_action")
+TOOLS = ("retrieve_context", "use_tool")
 SYSTEM = "You are Remit's orchestrator."
 
 

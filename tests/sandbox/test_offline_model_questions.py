@@ -16,7 +16,7 @@ SYSTEM = "You are Remit's orchestrator."
 MAIL = ["gmail", "outlook", "mailbox"]
 ISSUES = ["jira", "github"]
 
-TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "execute_action", "escalate")
+TOOLS = ("retrieve_context", "delegate_to_specialist", "ask_user", "use_tool", "escalate")
 
 
 def asking(client: OpenAI, text: str, *, system: str = SYSTEM) -> Dialogue:

@@ -17,7 +17,7 @@ from tests.sandbox.dialogue import (
     success,
 )
 
-READING = ("retrieve_context", "open_item", "ask_user", "execute_action")
+READING = ("retrieve_context", "open_item", "ask_user", "use_tool")
 TOOLS = (*READING, function("create_jira_task", project_key=["PROJ"]))
 PROPOSAL = "Hi Maya,\n1. Setup CI/CD - Test every change.\n2. User Auth\n\nThanks,\nJohn"
 SYSTEM = "You are Remit's orchestrator.\nProse."
@@ -277,5 +277,5 @@ def test_what_was_refused_is_said_with_its_reason(
 
 def test_tasks_that_no_tool_creates_are_asked_for_by_name(client: OpenAI) -> None:
     [(name, arguments), _] = read(client, tools=READING).calls()
-    assert (name, arguments["action_type"]) == ("execute_action", "create_jira_task")
-    assert arguments["params"]["summary"] == "Setup CI/CD"
+    assert (name, arguments["name"]) == ("use_tool", "create_jira_task")
+    assert arguments["arguments"]["summary"] == "Setup CI/CD"

@@ -247,20 +247,22 @@ def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_nam
     )
     AllowedAction.objects.filter(action_type="send_email").update(enabled=False)
     letter = {"to": ["ben@company.com"], "subject": "Hi", "body": "Hello"}
+    bill = {"email_id": str(mail.id), "label_id": "Invoices"}
     answer, model = chat(
         calls(
-            ("classify", {"email_id": str(mail.id), "label_id": "Invoices", "reason": "A bill."}),
+            ("use_tool", {"name": "classify", "arguments": bill | {"reason": "A bill."}}),
             ("send_email", letter),
             act("send_email", letter),
         )
     )
 
     offered = {one["function"]["name"]: one for one in model.chats(ORCHESTRATOR)[0]["tools"]}
-    label = offered["classify"]["function"]["parameters"]["properties"]["label_id"]
-    assert set(label["enum"]) == {one.name for one in labels}
-    others = offered["execute_action"]["function"]["parameters"]["properties"]["action_type"]
-    assert "send_email" in others["description"]
-    assert "send_email" not in offered
+    *_, others = lines = offered["use_tool"]["function"]["description"].splitlines()
+    [label] = [line for line in lines if line.startswith("classify(email_id, label_id: ")]
+    named = label.removeprefix("classify(email_id, label_id: ").removesuffix(")").split("|")
+    assert set(named) == {one.name for one in labels}
+    assert "send_email" in others.removeprefix("Not permitted: ").split(", ")
+    assert not [line for line in lines if line.startswith("send_email(")]
     labelled, *refusals = results(model)
     assert labelled["data"]["action"]["params"] == {
         "email_id": mail.source_id,

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agents.answer import review
 from agents.context import conversation_summary, prompts
-from agents.tools import actions, plan_mcp_tools
+from agents.tools import actions, plan_mcp_tools, use_tool
 from agents.tools.base import Tool
 from agents.turns import roster
+from agents.turns.roster import Agent
 from guardrails.actions.registry import ACTIONS
 from integrations.llm.completions import estimated_tokens
 from knowledge.ingest import enrichment
@@ -24,8 +25,9 @@ HEAD = """# Prompts and tools
 Written by `manage.py print_prompts --write`; `make check` fails where it is out of date, so that
 a change of what models are shown is seen in review. Tokens are estimated, rather too high: one for
 three bytes. A turn adds skills and the user to an agent's prompt
-([agents.md](agents.md#what-a-model-is-shown)). It offers a tool for each action that is permitted,
-with the targets that are listed for it, and custom agents and skills only where there are some.
+([agents.md](agents.md#what-a-model-is-shown)). It offers each action that is permitted, with the
+targets that are listed for it: as a tool with a schema where there are few, as a line of `use_tool`
+where there are many; and custom agents and skills only where there are some.
 """
 # What tools and the work around a turn ask a model, each in a call of its own.
 OTHERS: dict[str, str] = {
@@ -65,31 +67,45 @@ def render() -> Iterator[str]:
     yield "|---|---|---|---|"
     for agent in roster.AGENTS:
         own = estimated_tokens(agent.prompt)
-        tools = sum(tool.schema_tokens for tool in agent.tools)
+        tools = sum(tool.schema_tokens for tool in _whole(agent))
         yield f"| {agent.name} | {own:,} | {tools:,} | {own + tools:,} |"
     for agent in roster.AGENTS:
         yield f"\n## {agent.name}\n"
-        yield f"Tools: {', '.join(f'`{tool.name}`' for tool in agent.tools)}.\n"
+        yield f"Tools: {', '.join(f'`{tool.name}`' for tool in _whole(agent))}.\n"
         yield from _block(agent.prompt, "text")
     yield "\n## Asked by tools and around a turn"
     for name, prompt in OTHERS.items():
         yield f"\n### {name} ({estimated_tokens(prompt):,} tokens)\n"
         yield from _block(prompt, "text")
     yield "\n## Tools"
-    yield from _schemas(_tools())
+    yield from _schemas({tool.name: tool for agent in roster.AGENTS for tool in agent.tools})
+    yield from _lines({tool.name: tool for agent in roster.AGENTS for tool in agent.rare})
     yield "\n## Actions"
-    yield from _schemas(actions.UNDERSTOOD[action.name] for action in ACTIONS)
+    understood = {action.name: actions.UNDERSTOOD[action.name] for action in ACTIONS}
+    yield from _lines(understood)
+    yield from _schemas(understood)
 
 
-def _schemas(tools: Iterable[Tool[Any]]) -> Iterator[str]:
-    for tool in tools:
-        yield f"\n### {tool.name} ({tool.schema_tokens:,} tokens)\n"
+def _whole(agent: Agent) -> list[Tool[Any]]:
+    """What it is shown a schema of, with the lines of the others."""
+    door = use_tool.offer(actions=(), tools=agent.rare, others=())
+    return [*agent.tools, *([door] if agent.rare else ())]
+
+
+def _schemas(tools: Mapping[str, Tool[Any]]) -> Iterator[str]:
+    for name in sorted(tools):
+        tool = tools[name]
+        yield f"\n### {name} ({tool.schema_tokens:,} tokens)\n"
         yield from _block(json.dumps(tool.schema["function"], indent=1, ensure_ascii=False), "json")
 
 
-def _tools() -> list[Tool[Any]]:
-    found = {tool.name: tool for agent in roster.AGENTS for tool in agent.tools}
-    return [found[name] for name in sorted(found)]
+def _lines(tools: Mapping[str, Tool[Any]]) -> Iterator[str]:
+    yield "\n### Lines of use_tool\n"
+    yield "| tokens | line |"
+    yield "|---|---|"
+    for name in sorted(tools):
+        line = tools[name].line.replace("|", "\\|")
+        yield f"| {estimated_tokens(tools[name].line)} | `{line}` |"
 
 
 def _block(text: str, language: str) -> Iterator[str]:

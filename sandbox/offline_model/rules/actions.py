@@ -188,23 +188,10 @@ def _meant(items: tuple[Json, ...], *, wanted: list[str], several: bool) -> list
 
 
 def _carried_out(transcript: Transcript, calls: tuple[Call, ...]) -> Reply:
-    """The calls that are left to make, or what came of all. One that no tool is named after is
-    asked for by its name: then its refusal is recorded."""
-    calls = tuple(by_name(call, transcript) for call in calls)
+    """The calls that are left to make, or what came of all. One that nothing is named after is made
+    all the same: then its refusal is recorded."""
     remaining = transcript.remaining(calls)
     if remaining:
         return Reply(calls=remaining)
     results = transcript.results_of(*(call.name for call in calls))
     return Reply(text="\n".join(outcomes.describe_outcome(result) for result in results))
-
-
-def by_name(call: Call, transcript: Transcript) -> Call:
-    """The call as it is, where there is a tool for it; else through the one for all others."""
-    if transcript.offer(call.name):
-        return call
-    arguments: Json = {"action_type": call.name, "params": _without_reason(call.arguments)}
-    return Call(name=outcomes.BY_NAME, arguments=arguments)
-
-
-def _without_reason(arguments: Json) -> Json:
-    return {name: value for name, value in arguments.items() if name != "reason"}

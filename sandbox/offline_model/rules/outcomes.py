@@ -3,8 +3,6 @@
 from sandbox.offline_model.language import first_upper, listed, quoted
 from sandbox.offline_model.transcript import Call, Json, Result, as_object, as_text
 
-BY_NAME = "execute_action"  # the tool for actions that no tool is named after
-
 
 def describe_outcome(result: Result) -> str:
     """One sentence about what came of one action. A refusal is never dressed up."""
@@ -28,8 +26,6 @@ def describe_outcome(result: Result) -> str:
 def in_words(call: Call) -> str:
     """The action that was asked for, from the call's own arguments."""
     name, params = call.name, call.arguments
-    if name == BY_NAME:
-        name, params = as_text(params.get("action_type")), as_object(params.get("params"))
     match name:
         case "archive":
             return "archive the mail"

@@ -112,22 +112,22 @@ def _followed(
         if not line or _NEVER.match(line.lstrip("0123456789.) ")):
             continue
         if label := _LABEL.search(line):
-            done.append((yield from _act(transcript, _classify(transcript, mail, label["label"]))))
+            done.append((yield from _act(_classify(transcript, mail, label["label"]))))
         elif re.search(r"\b(?:calendar|kalender)\b", line, re.IGNORECASE):
             times = yield from _look_for_times(transcript, line)
             done.append(f"Free in your calendar: {listed(times)}." if times else "Nothing is free.")
         elif re.search(r"\b(?:draft|entwirf)\b", line, re.IGNORECASE):
-            done.append((yield from _act(transcript, _draft(transcript, mail, times))))
+            done.append((yield from _act(_draft(transcript, mail, times))))
         elif re.search(r"\b(?:note|notiere)\b", line, re.IGNORECASE):
             done.append(_noted(mail))
     return done or ["It names nothing that I can do. Please read it yourself."]
 
 
-def _act(transcript: Transcript, wanted: Call | str) -> Script:
+def _act(wanted: Call | str) -> Script:
     """What came of an action, or why it is not tried."""
     if isinstance(wanted, str):
         return wanted
-    [result] = yield Reply(calls=(actions.by_name(wanted, transcript),))
+    [result] = yield Reply(calls=(wanted,))
     return outcomes.describe_outcome(result)
 
 

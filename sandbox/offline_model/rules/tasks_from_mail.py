@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from sandbox.offline_model.language import content_words, counted, quoted, words
 from sandbox.offline_model.rules import questions
-from sandbox.offline_model.rules.actions import act, by_name, first_project
+from sandbox.offline_model.rules.actions import act, first_project
 from sandbox.offline_model.rules.extractor import tasks_in
-from sandbox.offline_model.rules.outcomes import BY_NAME
 from sandbox.offline_model.transcript import (
     Call,
     Json,
@@ -20,7 +19,6 @@ from sandbox.offline_model.transcript import (
 )
 
 LIMIT = 12
-CREATING = ("create_jira_task", BY_NAME)
 MOST_PEOPLE = 6
 _ASKED = re.compile(
     r"(?:create|make|add|open|file|extract|prepare)\b.{0,40}?\b(?:tasks?|issues?|tickets?)\b"
@@ -78,7 +76,7 @@ def wish_in(request: str) -> Wish | None:
 
 
 def next_reply(transcript: Transcript, wish: Wish) -> Reply:
-    created = transcript.results_of(*CREATING)
+    created = transcript.results_of("create_jira_task")
     if created:
         return _finished(transcript, wish, created)
     found = transcript.results_of("retrieve_context")
@@ -209,7 +207,7 @@ def _create(transcript: Transcript, wish: Wish, person: Person) -> Reply:
         return Reply(text=f"I found {wish.mail_of(person.name)}, but no tasks in it.")
     project = wish.project or first_project(transcript)
     calls = (act("create_jira_task", {"project_key": project, **task}) for task in tasks)
-    return Reply(calls=tuple(by_name(call, transcript) for call in calls))
+    return Reply(calls=tuple(calls))
 
 
 def _text(transcript: Transcript, mail: Json) -> str | None:

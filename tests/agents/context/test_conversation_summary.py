@@ -39,7 +39,7 @@ from tests.model_server import (
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
 SUMMARISER = "You keep the summary of a conversation."
-WINDOW = 16_000
+WINDOW = 13_400
 LONG = 1000  # tokens of a turn
 LOOK = calls(("list_custom_agents", {"query": "contracts"}))
 

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from agents.contracts import CallRecord, Person
 from agents.tools import actions
-from agents.tools.base import Tool, parse
+from agents.tools.base import parse
 from agents.tools.execute_action import ExecuteAction
 from guardrails.actions.registry import ACTIONS, BY_NAME
 from guardrails.contracts import Capability, PermittedTarget
@@ -145,7 +145,7 @@ def test_of_several_accounts_one_can_be_named() -> None:
     named = tool["parameters"]["properties"]["account_id"]
 
     assert named["enum"] == [str(UUID(int=1)), str(UUID(int=2))]
-    assert "outlook maya2@company.com" in named["description"]
+    assert f"{UUID(int=2)}: outlook maya2@company.com" in tool["description"]
     assert tool["description"].count(BY_NAME["archive"].description) == 1
     assert "account_id" not in shown(one)["archive"]["parameters"]["properties"]
 
@@ -177,13 +177,43 @@ def test_every_listed_target_has_an_argument_or_is_said(name: str) -> None:
 
 def test_the_others_can_be_asked_for_by_name() -> None:
     everything = [action.name for action in ACTIONS]
-    some = actions.refer(["archive", "send_email"])
 
-    def named(tool: Tool[Any]) -> str:
-        schema = tool.schema["function"]["parameters"]["properties"]["action_type"]
-        return str(schema["description"])
-
+    assert actions.name_others(everything) == []
     others = sorted(set(everything) - {"archive", "send_email"})
-    assert named(some) == f"{', '.join(others)}, or another."
-    # Of what Remit does not know at all the wish is recorded too.
-    assert named(actions.refer(everything)) == "or another."
+    assert actions.name_others(["archive", "send_email"]) == others
+
+
+def line(*permitted: Capability) -> str:
+    [tool] = actions.list_tools(PERSON, permitted).values()
+    return tool.line
+
+
+def test_a_line_has_the_arguments_with_the_listed_targets() -> None:
+    assert line(permit("archive")) == "archive(email_id)"
+    labels = ("label", "L1", "Invoices"), ("label", "L2", 'To "do"'), ("label", "L3", "a|b, c)")
+    assert line(permit("classify", *labels)) == (
+        'classify(email_id, label_id: Invoices|"To \\"do\\""|"a|b, c)")'
+    )
+    assert line(permit("create_jira_task", ("project", "PROJ", "Portal"))) == (
+        "create_jira_task(project_key: PROJ, summary, type: task|bug|story|epic, description?, "
+        "priority?: lowest|low|medium|high|highest, labels[]?, assignee?)"
+    )
+
+
+def test_a_line_says_who_may_receive_and_that_the_user_confirms() -> None:
+    people = ("recipient", "a@b.com", "Ann"), ("recipient_domain", "c.com", "")
+    opening = " Need not be listed if every receiver is somebody the user has written to."
+    form = "draft(reply_to_id, to[], subject, body, cc[]?)"
+
+    assert line(permit("draft", *people)) == f"{form} for a@b.com, @c.com"
+    assert line(permit("draft", *people, opening=opening)) == f"{form} for a@b.com, @c.com, …"
+    assert line(permit("draft", *people, mode="ask")) == f"{form}* for a@b.com, @c.com"
+    assert "L1" not in line(permit("draft"))
+
+
+def test_a_line_names_the_accounts_where_there_are_several() -> None:
+    one, two = UUID(int=1), UUID(int=2)
+    assert line(permit("archive", number=1), permit("archive", number=2)) == (
+        f"archive(email_id, account_id?: {one}|{two}). "
+        f"Accounts: {one}: gmail maya1@company.com; {two}: outlook maya2@company.com."
+    )

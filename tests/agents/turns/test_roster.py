@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from agents.turns.roster import (
+    ACTION_TOKENS,
     AGENTS,
     CUSTOM_TOOLS,
     MAIL_READER,
@@ -10,7 +11,8 @@ from agents.turns.roster import (
     SPECIALISTS,
     Agent,
 )
-from guardrails.actions.registry import ACTIONS, BY_NAME
+from guardrails.actions.registry import ACTIONS, BY_NAME, UNDOING
+from integrations.llm.completions import estimated_tokens
 from tests.agents.tools.test_actions import PERSON, permit
 
 EVERY = {
@@ -18,7 +20,6 @@ EVERY = {
     "delegate_to_specialist",
     "ask_user",
     "escalate",
-    "execute_action",
     "summarise_document",
     "summarise_thread",
     "extract_tasks",
@@ -39,7 +40,7 @@ EVERY = {
 
 
 def test_every_tool_is_some_agents() -> None:
-    assert {tool.name for agent in AGENTS for tool in agent.tools} == EVERY
+    assert {name for agent in AGENTS for name in agent.toolbox} == EVERY
 
 
 def test_every_agent_can_load_skills() -> None:
@@ -68,35 +69,70 @@ def test_another_prompt_or_another_tool_is_another_version() -> None:
         assert other.version != ORCHESTRATOR.version
 
 
-def offered(agent: Agent, *permitted: str, skills: bool = False, agents: bool = False) -> set[str]:
+def shown(agent: Agent, *permitted: str, skills: bool = False, agents: bool = False) -> set[str]:
+    """What it has a schema or a line of."""
     tools = agent.offer(
         PERSON,
         capabilities=[permit(name) for name in permitted],
         skills=skills,
         agents=agents,
     )
-    return {tool.name for tool in tools.values() if tool.offered}
+    listed = {tool.name for tool in tools.values() if tool.listed}
+    lines = tools["use_tool"].description.splitlines() if listed else []
+    assert listed == {line.partition("(")[0] for line in lines if "(" in line}
+    return listed | {tool.name for tool in tools.values() if tool.offered}
 
 
 def test_what_there_is_nothing_for_costs_no_tokens() -> None:
-    everything = offered(ORCHESTRATOR, skills=True, agents=True)
-    assert everything == set(ORCHESTRATOR.toolbox)
-    assert everything - offered(ORCHESTRATOR) == {
+    everything = shown(ORCHESTRATOR, skills=True, agents=True)
+    assert everything == {*ORCHESTRATOR.toolbox, "use_tool"}
+    assert everything - shown(ORCHESTRATOR) == {
         *("load_skill", "list_custom_agents", "run_public_agent")
     }
 
 
 def test_an_agent_is_shown_the_permitted_actions_that_are_its_work() -> None:
     permitted = ("archive", "forward_email", "create_jira_task", "move_document")
-    shown = {agent.name: offered(agent, *permitted) & set(BY_NAME) for agent in AGENTS}
+    found = {agent.name: shown(agent, *permitted) & set(BY_NAME) for agent in AGENTS}
 
-    assert shown == {
+    assert found == {
         "orchestrator": set(permitted),
         "email": {"archive", "forward_email"},
         "document": {"move_document"},
         "task": {"create_jira_task"},
         "mail_reader": {"archive"},  # no mail may have itself forwarded
     }
+
+
+def test_few_actions_have_a_schema_and_many_a_line_each() -> None:
+    few = ORCHESTRATOR.offer(PERSON, capabilities=[permit("archive")], skills=False, agents=False)
+    everything = [permit(action.name) for action in ACTIONS]
+    many = ORCHESTRATOR.offer(PERSON, capabilities=everything, skills=False, agents=False)
+
+    assert few["archive"].offered
+    assert "archive(" not in few["use_tool"].description
+    for action in ACTIONS:
+        assert many[action.name].listed
+        assert not many[action.name].offered
+    # Within the tokens of a line each.
+    assert sum(estimated_tokens(many[action.name].line) for action in ACTIONS) < ACTION_TOKENS
+
+
+def test_who_hears_wishes_knows_the_other_actions_by_name() -> None:
+    named = {
+        agent.name: agent.offer(
+            PERSON, capabilities=[permit("archive")], skills=False, agents=False
+        )
+        for agent in AGENTS
+    }
+    others = ", ".join(sorted(set(BY_NAME) - {"archive"} - {one.name for one in UNDOING}))
+
+    assert named["orchestrator"]["use_tool"].description.endswith(f"Not permitted: {others}")
+    assert not any(
+        "send_email" in str(tools.get("use_tool"))
+        for name, tools in named.items()
+        if name != "orchestrator"
+    )
 
 
 def test_who_may_act_understands_every_action() -> None:
