@@ -51,8 +51,9 @@ def uuid7() -> UUID:
 
 
 def floor(at: datetime) -> UUID:
-    """The smallest id of the millisecond of `at`: ids below it were made earlier."""
-    return assemble((at - EPOCH) // timedelta(milliseconds=1), 0)
+    """The smallest id of the millisecond of `at`: ids below it were made earlier. No id says
+    that it was made before 1970."""
+    return assemble(max((at - EPOCH) // timedelta(milliseconds=1), 0), 0)
 
 
 def moment(action_id: UUID) -> datetime:

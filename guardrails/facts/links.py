@@ -7,6 +7,7 @@ in ASCII is known.
 import html
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from guardrails.facts import targets
 from guardrails.facts.text import is_hidden
@@ -25,15 +26,16 @@ BARE = re.compile(
     r"(?<![\w@./\\+%-])((?:[\w-]+\.)+([^\W\d_]{2,63}))(?!\.?[\w@-])(?::\d+)?(/?)", re.IGNORECASE
 )
 NUMBERED = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?/")
-# What markdown and HTML point at: inline, by reference, by attribute.
+# What markdown and HTML point at: inline, by reference, by attribute of a tag that is open.
 POINTING = (
-    re.compile(r"\]\(\s*<?\s*([^\s)>]+)"),
+    re.compile(r"\]\(\s*(?:<\s*)?([^\s)>]+)"),
     re.compile(r"^\s{0,3}\[[^\]\n]+\]:\s*<?([^\s>]+)", re.MULTILINE),
-    re.compile(
-        r"<[a-z][^>]*?[\s/\"'](?:href|src|srcset|background|action|formaction|poster|data|cite"
-        r"|ping)\s*=\s*[\"']?\s*([^\s\"'>]+)",
-        re.IGNORECASE,
-    ),
+)
+TAG = re.compile(r"<[a-z]", re.IGNORECASE)
+ATTRIBUTE = re.compile(
+    r"[\s/\"'](?:href|src|srcset|background|action|formaction|poster|data|cite|ping)"
+    r"\s*=\s*(?:[\"']\s*)?([^\s\"'>]+)",
+    re.IGNORECASE,
 )
 WITH_HOST = re.compile(r"(?:(?:https?|ftps?|wss?):|[/\\]{2})", re.IGNORECASE)
 # What follows a link in a sentence, and is no part of it.
@@ -60,12 +62,19 @@ def hosts(text: str) -> frozenset[str]:
     }
     leads_on = any(
         not (destination.startswith("#") or WITH_HOST.match(destination))
-        for pattern in POINTING
-        for destination in pattern.findall(plain)
+        for destination in _destinations(plain)
     )
     if leads_on or OTHER.search(plain) or NUMBERED.search(plain):
         found.add(UNKNOWN)
     return frozenset(found)
+
+
+def _destinations(plain: str) -> Iterator[str]:
+    for pattern in POINTING:
+        yield from pattern.findall(plain)
+    for part in plain.split(">"):  # which ends every tag
+        if opened := TAG.search(part):
+            yield from ATTRIBUTE.findall(part, opened.end())
 
 
 def unveiled(text: str) -> str:

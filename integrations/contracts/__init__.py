@@ -12,7 +12,16 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
-from integrations.contracts.field_types import FileId, Identifier, Instant, LocalTime, Text, lines
+from integrations.contracts.field_types import (
+    FileId,
+    Identifier,
+    Instant,
+    JsonObject,
+    LocalTime,
+    Moment,
+    Text,
+    lines,
+)
 
 # What an account holds, at any provider. Actions, conditions, tools and turns are about kinds.
 Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
@@ -306,6 +315,6 @@ class ItemEvent(BaseModel):
     source: ProvidedSource
     source_id: Text = Field(min_length=1, max_length=500)
     content_type: ContentType | None = None
-    data: dict[str, Any] | None = None
-    changes: dict[str, Any] | None = None
-    timestamp: datetime
+    data: JsonObject | None = None
+    changes: JsonObject | None = None
+    timestamp: Moment

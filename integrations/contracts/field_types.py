@@ -1,10 +1,13 @@
 """Types of the fields of provider objects: what comes from outside, made storable. Pure."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from math import isfinite
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+MAX_DEPTH = 100
 
 
 def storable(value: object) -> object:
@@ -16,10 +19,30 @@ def storable(value: object) -> object:
     return value.replace("\x00", "")
 
 
-def zoned(value: datetime) -> datetime:
-    """A time without a zone is UTC, as in the contract. Years no calendar reaches are refused."""
+def storable_json(value: object, depth: int = 0) -> object:
+    """A JSON value made storable. Raises ValueError, with a short reason, for one that
+    PostgreSQL cannot keep as JSON or that is nested as nothing honest is."""
+    if depth > MAX_DEPTH:
+        raise ValueError("it is nested too deeply")
+    if isinstance(value, dict):
+        return {storable(key): storable_json(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, list):
+        return [storable_json(one, depth + 1) for one in value]
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError("a number is too large")
+    return storable(value)
+
+
+def reachable(value: datetime) -> datetime:
+    """A time that every zone has. Raises ValueError for the years at both ends."""
     if not 2 <= value.year <= 9998:
         raise ValueError("no such year")
+    return value
+
+
+def zoned(value: datetime) -> datetime:
+    """A time without a zone is UTC, as in the contract. Years no calendar reaches are refused."""
+    value = reachable(value)
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
@@ -54,7 +77,9 @@ def usable_id(value: object) -> str | None:
     return value if isinstance(value, str) and usable else None
 
 
+JsonObject = Annotated[dict[str, Any], BeforeValidator(storable_json)]
 Text = Annotated[str, BeforeValidator(storable)]
+Moment = Annotated[datetime, AfterValidator(reachable)]
 Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
 # Names exactly these bytes: other bytes have another id. None: they are not handed out.
 FileId = Annotated[str | None, BeforeValidator(usable_id)]

@@ -28,7 +28,7 @@ MAX_TEXT = 100_000
 _STATUS = {"CANCELLED": "cancelled", "TENTATIVE": "tentative"}
 _LOCAL, _DAY = "%Y%m%dT%H%M%S", "%Y%m%d"
 # Parts of a file that cannot be read as one are looked for by their own lines.
-_EVENT = re.compile(rb"(?ims)^BEGIN:VEVENT\b.*?^END:VEVENT\b[^\n]*$")
+_EDGE = re.compile(rb"(?im)^(BEGIN|END):VEVENT\b[^\n]*$")
 
 
 class NoEventsHere(Exception):
@@ -74,11 +74,22 @@ def _components(raw: bytes) -> Iterator[tuple[Component | bytes, Component | Non
         calendars = []
     whole = [(event, calendar) for calendar in calendars for event in calendar.walk("VEVENT")]
     yield from whole
-    for match in () if whole else _EVENT.finditer(raw):
+    for event in () if whole else _whole_events(raw):
         try:
-            yield Component.from_ical(match[0]), None
+            yield Component.from_ical(event), None
         except Exception:  # noqa: BLE001
-            yield match[0], None
+            yield event, None
+
+
+def _whole_events(raw: bytes) -> Iterator[bytes]:
+    """From the line that begins an event to the first that ends one."""
+    start = None
+    for edge in _EDGE.finditer(raw):
+        if start is None and edge[1].upper() == b"BEGIN":
+            start = edge.start()
+        elif start is not None and edge[1].upper() == b"END":
+            yield raw[start : edge.end()]
+            start = None
 
 
 def _read(

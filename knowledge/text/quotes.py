@@ -12,15 +12,14 @@ _VERBS = (
     "wrote|writes|said|schrieb|skrev|a écrit|escribió|escreveu|schreef|ha scritto|kirjoitti"
     "|napisał|napisała|napsal|написал|написала|пише|写道|寫道|書きました"
 )
-# "On Tue, 3 Mar 2026 at 10:01, Ann <ann@example.com> wrote:" and its kin in other languages.
-# Without an address it takes a year and a time: "On Monday I wrote:" is the sender's own.
-_ATTRIBUTION = re.compile(
-    r"(?i)(?=.*@|.* at |.*\d{4}.*\d[:.h]\d\d|.*\d[:.h]\d\d.*\d{4})(?=.*\d)"
-    r"(?:On|Am|Den|Le|El|Op|Il|Em|Dne|Dnia|W dniu|В|On|于|在|\d{4}|\d{1,2}[./-])"
-    rf".{{0,400}}?(?:{_VERBS}).{{0,100}}[:：]"
-)
-# Only with the quote's own marks right behind it.
-_WEAK_ATTRIBUTION = re.compile(rf"(?i).{{1,300}}(?:{_VERBS}).{{0,100}}[:：]")
+# How "On Tue, 3 Mar 2026 at 10:01, Ann <ann@example.com> wrote:" and its kin in other languages
+# begin and end, and what stands between: each looked for by itself, in one pass over the line.
+_OPENING = re.compile(r"(?i)On|Am|Den|Le|El|Op|Il|Em|Dne|Dnia|W dniu|В|于|在|\d{4}|\d{1,2}[./-]")
+_SAYS = re.compile(rf"(?i){_VERBS}")
+_YEAR = re.compile(r"\d{4}")
+_TIME = re.compile(r"\d[:.h]\d\d")
+_COLONS = (":", "：")
+_BEFORE_VERB, _AFTER_VERB = 400, 100
 _ORIGINAL = re.compile(
     r"(?i)[-_]{2,} ?(?:Original Message|Reply message|Ursprüngliche Nachricht|Message d'origine"
     r"|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht"
@@ -96,11 +95,39 @@ def _introduction(lines: list[str], index: int) -> int:
         return head
     if not first:
         return 0
-    if _ATTRIBUTION.fullmatch(first):
+    if _attributes(first):
         return 1
-    if _is_marked(lines, index + 1) and _WEAK_ATTRIBUTION.fullmatch(first):
+    # Only with the quote's own marks right behind it.
+    if _says(first, start=1) and _is_marked(lines, index + 1):
         return 1
     return _wrapped(first, lines[index + 1 : index + 3])
+
+
+def _attributes(line: str) -> bool:
+    """Whether the line says who wrote what follows, and when. Without an address it takes a
+    year and a time: "On Monday I wrote:" is the sender's own."""
+    opening = _OPENING.match(line) if line.endswith(_COLONS) else None
+    return opening is not None and _is_dated(line) and _says(line, start=opening.end())
+
+
+def _is_dated(line: str) -> bool:
+    if "@" in line or " at " in line.lower():
+        return any(map(str.isdigit, line))
+    year, time = _YEAR.search(line), _TIME.search(line)
+    if year is None or time is None:
+        return False
+    return bool(_TIME.search(line, year.end()) or _YEAR.search(line, time.end()))
+
+
+def _says(line: str, *, start: int) -> bool:
+    """Whether somebody writes, from `start` on, and a colon ends the line soon after."""
+    if not line.endswith(_COLONS):
+        return False
+    last = len(line) - 1
+    return any(
+        found.start() - start <= _BEFORE_VERB and last - found.end() <= _AFTER_VERB
+        for found in _SAYS.finditer(line, start)
+    )
 
 
 def _wrapped(first: str, following: list[str]) -> int:
@@ -109,10 +136,10 @@ def _wrapped(first: str, following: list[str]) -> int:
         return 0
     for count, line in enumerate(following, start=2):
         plain = line[:_LINE_CHARS].strip()
-        if _ATTRIBUTION.fullmatch(plain):  # with a line of the sender's own above it
+        if _attributes(plain):  # with a line of the sender's own above it
             return 0
         first = f"{first} {plain}"
-        if _ATTRIBUTION.fullmatch(first):
+        if _attributes(first):
             return count
     return 0
 
@@ -142,8 +169,10 @@ def _without_ending(lines: list[str]) -> list[str]:
         if rule and _FOOTER.search("\n".join(lines[index:])):
             lines = lines[:index]
             break
-    while lines and not lines[-1].strip():
-        lines = lines[:-1]
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    lines = lines[:end]
     for index in range(max(0, len(lines) - _SIGNATURE_LINES), len(lines)):
         plain = lines[index].strip()
         if plain == "--" or _SENT_FROM.match(plain):

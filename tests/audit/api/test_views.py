@@ -57,6 +57,38 @@ def test_actions_are_listed_newest_first_page_by_page(organisation: Organisation
     assert second["next_cursor"] is None
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"cursor": "<>"},
+        {"cursor": "\x00"},
+        {"cursor": str(UUID(int=0))},
+        {"cursor": str(UUID(int=2**128 - 1))},
+        {"cursor": str(uuid4())},
+        {"until": "1969-12-31T23:59:59Z"},
+        {"until": "0001-01-01T00:00:00+14:00"},
+        {"since": "9999-12-31T23:59:59-14:00"},
+        {"since": "0001-01-01T00:00:00Z", "until": "0001-01-02T00:00:00Z"},
+        {"user_id": "\x00"},
+        {"run_id": "\ud800"},
+        {"action_type": "x" * 10_000},
+        {"limit": "9" * 5000},
+        {"account_id": "1"},
+    ],
+)
+def test_an_odd_parameter_is_answered_or_refused_in_words(
+    organisation: Organisation, odd: dict[str, str]
+) -> None:
+    client = Client(raise_request_exception=False)
+    given = {name: value.encode("utf-8", "surrogatepass") for name, value in odd.items()}
+
+    response = client.get(LEDGER, given, headers=bearer(organisation))
+
+    assert response.status_code in (200, 400)
+    if response.status_code == 400:
+        assert response.json()["error"]["message"]
+
+
 def test_an_item_says_what_was_done_and_why(organisation: Organisation) -> None:
     append_action(tenant_id=organisation.id, resource_id="mail-1", decision_reason="option_listed")
     (item,) = ask(organisation)["items"]

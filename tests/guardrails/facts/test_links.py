@@ -51,3 +51,11 @@ from guardrails.facts import links
 )
 def test_where_a_text_leads_to(text: str, hosts: set[str]) -> None:
     assert links.hosts(text) == hosts
+
+
+def test_tags_that_never_end_are_read_in_one_pass() -> None:
+    opened = "<p style='" * 50_000
+
+    assert links.hosts(opened) == frozenset()
+    assert links.hosts(f"{opened} href = ' /reset") == {links.UNKNOWN}
+    assert links.hosts("<a href=" + " " * 500_000) == frozenset()

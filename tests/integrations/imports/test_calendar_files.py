@@ -221,3 +221,9 @@ def test_real_calendars_valid_and_broken_are_accounted_for() -> None:
                     assert found.end.tzinfo is not None
     assert (events, rejected) == (1751, 58)
     assert reasons == {"no_start", "malformed_event", "two_times"}
+
+
+def test_events_that_begin_and_never_end_are_read_in_one_pass() -> None:
+    raw = b"BEGIN:VCALENDAR\n" + b"BEGIN:VEVENT\n" * 40_000
+
+    assert read_events(raw, zone=STOCKHOLM) == []

@@ -5,14 +5,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django_q.models import OrmQ
+from hypothesis import given, settings, strategies as st
 from standardwebhooks.webhooks import Webhook
 
 from integrations.models import Account, Delivery, Organisation
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
 OTHER_SECRET = "whsec_" + base64.b64encode(b"another-secret-of-32-bytes-long!").decode()
+HOSTILE = st.characters() | st.sampled_from("\x00\ud800\udfff\u2028\u202e")
 pytestmark = pytest.mark.django_db
 
 
@@ -176,6 +179,9 @@ def test_a_changed_body_does_not_fit_its_signature() -> None:
         (dump(event(timestamp="yesterday")), "invalid"),
         (dump(event(timestamp="2026-11-20T10:00:00")), "invalid"),
         (dump({"user_id": "maya", "source": "gmail"}), "invalid"),
+        (dump(event(data={"id": 0.5})).replace(b"0.5", b"1e999"), "invalid"),
+        (dump(event(data={"a": json.loads("[" * 150 + "]" * 150)})), "invalid"),
+        (dump(event(timestamp="0001-01-01T00:00:00+14:00")), "invalid"),
     ],
 )
 def test_a_bad_body_is_refused_with_a_sentence_and_nothing_stored(body: bytes, code: str) -> None:
@@ -185,6 +191,36 @@ def test_a_bad_body_is_refused_with_a_sentence_and_nothing_stored(body: bytes, c
     assert (response.status_code, error["code"]) == (400, code)
     assert error["message"].endswith(".")
     assert nothing_stored()
+
+
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(HOSTILE),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(HOSTILE), inner),
+        max_leaves=20,
+    ),
+    field=st.sampled_from(["data", "changes", "user_id", "source_id", "timestamp"]),
+)
+@settings(max_examples=200, deadline=None)
+def test_whatever_stands_in_a_body_is_taken_or_refused_in_words(value: Any, field: str) -> None:
+    body = event(**{field: {"x": value} if field in ("data", "changes") else value})
+    with transaction.atomic():
+        before = Delivery.objects.count()
+
+        response = post(dump(body))
+
+        assert response.status_code in (202, 400)
+        if response.status_code == 400:
+            assert response.json()["error"]["message"].endswith(".")
+        assert Delivery.objects.count() - before == (response.status_code == 202)
+        transaction.set_rollback(True)
+
+
+def test_what_cannot_be_stored_is_left_out_and_the_event_is_taken(account: Account) -> None:
+    response = post(dump(event(data={"id": "m1", "sub\x00ject": ["Ann\x00\ud800"]})))
+
+    assert response.status_code == 202
+    assert Delivery.objects.get().body["data"] == {"id": "m1", "subject": ["Ann?"]}
 
 
 def test_a_body_over_the_limit_is_refused() -> None:

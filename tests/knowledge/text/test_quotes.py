@@ -27,6 +27,13 @@ def test_a_quoted_reply_is_left_out(introduction: str) -> None:
     assert own_words(body) == "Fine with me."
 
 
+@pytest.mark.parametrize("line", ["", "On 1 May 2026 at 10:01 2026 10:01", "1" * 500])
+def test_a_mail_of_countless_lines_is_read_in_one_pass(line: str) -> None:
+    body = "Hello" + f"\n{line}" * (500_000 // (len(line) + 1))
+
+    assert own_words(body) == body.strip()
+
+
 def test_answers_between_quoted_lines_stay() -> None:
     assert own_words("> Shall we meet?\nYes.\n> Where?\nHere.") == "Yes.\nHere."
 
