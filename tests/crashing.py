@@ -1,47 +1,57 @@
 """Programs that are killed (SIGKILL) at a chosen point of their work.
 
-A point is every SQL statement, every commit, and each side of every call over the network,
-in the order in which the program passes them. `python -m tests.crashing` imports Remit
-once and then forks a child for every line it reads, so that a kill costs milliseconds:
+A point is each side of every SQL statement, every commit and every call over the network.
+`python -m tests.crashing` imports Remit once and then forks a child for every line it reads, so
+that a kill costs milliseconds:
 
-    {"work": "react", "id": "…", "kill_at": 17}   ->   {"killed": true, "passed": 17}
+    {"work": "react", "id": "…", "settings": {…}, "die": ["PUT", "PUT", "commit"]}
 
-`kill_at` 0 lets the work finish; `passed` then counts the points there are.
+The child dies when it has passed points of these names in this order: here when the provider has
+answered a write, and the next commit begins. Or `die` is the number of the point. Without it the
+work is done, and the answer names what was passed: {"killed": false, "passed": ["statement", …]}.
+`settings` are those in which the child is unlike this program.
 """
 
 import json
 import os
 import signal
+import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from tests.program import Program, running_program
+from django.conf import settings
+
+from tests.program import Program
+
+Die = int | Sequence[str] | None
+CHAT = "/api/v1/chat"
 
 
 @dataclass
 class Way:
-    """How far this process has come, and where it dies (0: nowhere)."""
+    """The points that this process has passed, and where it dies."""
 
-    passed: int = 0
-    kill_at: int = 0
+    passed: list[str] = field(default_factory=list)
+    die: Die = None
 
-    def cross(self) -> None:
-        self.passed += 1
-        if self.passed == self.kill_at:
+    def cross(self, name: str) -> None:
+        self.passed.append(name)
+        if self.die == len(self.passed) or self.die == [name]:
             os.kill(os.getpid(), signal.SIGKILL)
+        if isinstance(self.die, list) and self.die[0] == name:
+            self.die = self.die[1:]
 
 
 WAY = Way()
 
 
-def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+def watched(function: Callable[..., Any], name: Callable[..., str]) -> Callable[..., Any]:
     def inner(*args: Any, **kwargs: Any) -> Any:
-        WAY.cross()
+        WAY.cross(name(*args))
         result = function(*args, **kwargs)
-        WAY.cross()
+        WAY.cross(name(*args))
         return result
 
     return inner
@@ -55,13 +65,14 @@ def watch() -> None:
     from integrations.llm import attempts
     from integrations.network import http
 
-    for owner, name in (
-        (CursorWrapper, "_execute"),
-        (BaseDatabaseWrapper, "_commit"),
-        (http, "_once"),
-        (attempts, "_once"),
-    ):
-        setattr(owner, name, watched(getattr(owner, name)))
+    points: tuple[tuple[object, str, Callable[..., str]], ...] = (
+        (CursorWrapper, "_execute", lambda *_: "statement"),
+        (BaseDatabaseWrapper, "_commit", lambda *_: "commit"),
+        (http, "_once", lambda upstream, method, *_: str(method)),
+        (attempts, "_once", lambda *_: "model"),
+    )
+    for owner, function, name in points:
+        setattr(owner, function, watched(getattr(owner, function), name))
 
 
 def works() -> Mapping[str, Callable[[Any], object]]:
@@ -76,6 +87,7 @@ def works() -> Mapping[str, Callable[[Any], object]]:
     from config.asgi import application
     from integrations.contracts import ItemEvent
     from integrations.web.webhooks import accept_delivery
+    from tests.office import run_next_task
 
     def accept(command: dict[str, Any]) -> object:
         event = ItemEvent.model_validate(command["event"])
@@ -83,23 +95,24 @@ def works() -> Mapping[str, Callable[[Any], object]]:
             slug="default", webhook_id=command["id"], event=event, enqueue=queue_delivery
         )
 
-    def serve(command: dict[str, Any]) -> object:
-        WAY.kill_at = 0
+    def serve(command: dict[str, Any]) -> None:
+        """Remit's web process. What it does to start is not counted."""
+        die, WAY.die = WAY.die, None
 
         async def counted(scope: Any, receive: Any, send: Any) -> None:
-            # What the process does to start is not counted: without a start nothing is asked.
-            if scope["type"] == "http" and not WAY.kill_at:
-                WAY.passed, WAY.kill_at = 0, command["kill_at"]
+            if scope["type"] == "http":
+                WAY.passed, WAY.die = [], die
             await application(scope, receive, send)
 
-        uvicorn.run(counted, port=command["port"], log_level="critical")
-        return None
+        server = uvicorn.Server(uvicorn.Config(counted, log_level="critical"))
+        server.run([socket.socket(fileno=command["listener"])])
 
     return {
         "accept": accept,
         "react": lambda command: reactions.react(UUID(command["id"])),
         "turn": lambda command: turns.run_turn(UUID(command["id"])),
         "sweep": lambda command: tasks.sweep(),
+        "task": lambda command: run_next_task(),
         "serve": serve,
     }
 
@@ -109,59 +122,72 @@ def main() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    import openai  # noqa: F401  # imported once here, not in every child
+    # Imported once here, not in every child.
+    import openai  # noqa: F401
+
+    import config.urls  # noqa: F401
 
     known = works()
     watch()
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
-        command = json.loads(line)
-        read, write = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(read)
-            run(known[command["work"]], command, write)
-        os.close(write)
-        if command.get("background"):
-            os.close(read)
-            print(json.dumps({"pid": child}), flush=True)
-            continue
-        with os.fdopen(read, "rb") as pipe:
-            report = pipe.read()
-        _, status = os.waitpid(child, 0)
-        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-        answer = json.loads(report) if report else {"passed": command["kill_at"]}
-        print(json.dumps(answer | {"killed": killed}), flush=True)
+        print(json.dumps(answer(known, json.loads(line))), flush=True)
+
+
+def answer(known: Mapping[str, Callable[[Any], object]], command: dict[str, Any]) -> Any:
+    if "stop" in command:
+        os.kill(command["stop"], signal.SIGKILL)
+        return os.waitpid(command["stop"], 0)
+    listener = socket.create_server(("127.0.0.1", 0)) if command["work"] == "serve" else None
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        run(known[command["work"]], command | {"listener": listener and listener.detach()}, write)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        if listener:
+            with listener:
+                return {"pid": child, "port": listener.getsockname()[1]}
+        report = pipe.read()
+    _, status = os.waitpid(child, 0)
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    return (json.loads(report) if report else {}) | {"killed": killed}
 
 
 def run(work: Callable[[Any], object], command: dict[str, Any], write: int) -> None:
     """In the child: work, report, end."""
-    WAY.kill_at = command["kill_at"]
-    answer: dict[str, Any] = {}
+    for name, value in command["settings"].items():
+        setattr(settings, name, value)
+    WAY.die = command["die"]
+    report: dict[str, Any] = {}
     try:
         work(command)
     except BaseException as error:  # noqa: BLE001  # reported to the test
-        answer["error"] = repr(error)
-    os.write(write, json.dumps(answer | {"passed": WAY.passed}).encode())
+        report["error"] = repr(error)
+    os.write(write, json.dumps(report | {"passed": WAY.passed}).encode())
     os._exit(0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Crashing:
-    """Talks to the program above."""
+    """Talks to the program above. Its children have the data services and the model that this
+    process has."""
 
     program: Program
 
-    def run(self, work: str, *, kill_at: int = 0, **command: Any) -> dict[str, Any]:
-        answer = self.program.ask({"work": work, "kill_at": kill_at, **command})
+    def run(self, work: str, *, die: Die = None, **command: Any) -> dict[str, Any]:
+        answer = self.program.ask({"work": work, "die": die, "settings": own_settings(), **command})
         assert "error" not in answer, answer["error"]
         return dict(answer)
 
+    def stop(self, pid: int) -> None:
+        self.program.ask({"stop": pid})
 
-@contextmanager
-def crashing(environment: Mapping[str, str]) -> Iterator[Crashing]:
-    with running_program("tests.crashing", environment) as program:
-        yield Crashing(program=program)
+
+def own_settings() -> dict[str, Any]:
+    names = ("DATA_SERVICES", "DATA_SERVICE_KEYS", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+    return {name: getattr(settings, name) for name in names}
 
 
 if __name__ == "__main__":

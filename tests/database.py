@@ -93,7 +93,7 @@ def unpooled() -> Iterator[None]:
 def template(session: psycopg.Connection) -> str:
     """The name of a database as migrations make it today. Made if it is missing; those of
     before are dropped. The caller holds the lock."""
-    wanted = TEMPLATE + state_of_migrations()
+    wanted = migrated_already()
     known = session.execute(
         "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [TEMPLATE]
     ).fetchall()
@@ -110,6 +110,11 @@ def template(session: psycopg.Connection) -> str:
         )
     )
     return wanted
+
+
+def migrated_already() -> str:
+    """The template from which the database of this test was copied."""
+    return TEMPLATE + state_of_migrations()
 
 
 def state_of_migrations() -> str:

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from django.conf import settings
+from django.db import connection
+
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
@@ -25,13 +28,13 @@ class Program:
 
 @contextmanager
 def running_program(module: str, environment: Mapping[str, str]) -> Iterator[Program]:
-    """`python -m module`, which says "ready" first, with these environment variables on top of
-    the test's own."""
+    """`python -m module`, which says "ready" first: Remit in a process of its own, on the database
+    of this test, with these environment variables on top of the test's own."""
     program = subprocess.Popen(
         [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=os.environ | dict(environment),
+        env=os.environ | own_database() | {"LOG_LEVEL": "CRITICAL"} | dict(environment),
         text=True,
     )
     assert program.stdin is not None
@@ -43,3 +46,14 @@ def running_program(module: str, environment: Mapping[str, str]) -> Iterator[Pro
         program.stdin.close()
         program.wait()
         program.stdout.close()
+
+
+def own_database() -> dict[str, str]:
+    """The environment in which a process works on the database of this test."""
+    own = connection.settings_dict
+    place = f"{own['HOST']}:{own['PORT']}/{own['NAME']}"
+    return {
+        "DATABASE_URL": f"postgres://{own['USER']}:{own['PASSWORD']}@{place}",
+        "SECRET_KEY": settings.SECRET_KEY,
+        "LEDGER_KEY": settings.LEDGER_KEY,
+    }

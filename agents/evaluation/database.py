@@ -17,6 +17,7 @@ from django.db import connections
 from psycopg import sql
 
 PREFIX = "remit_evaluation_"
+BLANK = "template1"  # what an office's database is made from, before it is migrated
 # A run's session goes by the run's name: as long as it is there, so is the run.
 IS_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
 END_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
@@ -44,7 +45,7 @@ class Databases:
 
     def migrated(self) -> str:
         """A new database with all tables, in use."""
-        name = self._aside.submit(self._make, "template1").result()
+        name = self._aside.submit(self._make, BLANK).result()
         self.use(name)
         call_command("migrate", verbosity=0, interactive=False)
         return name

@@ -9,11 +9,11 @@ from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 
 from agents.turns import opening
 from config.local import state
 from integrations.models import Account, Organisation
+from tests.program import own_database
 
 ORCHESTRATOR = "You are Remit's orchestrator."
 
@@ -37,15 +37,11 @@ def turn_of(organisation: Organisation, *, queued: bool = True, message: str = "
 @contextmanager
 def running_turns(log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
     """`manage.py run_turns` on this test's database and model, killed at the end."""
-    database = connection.settings_dict
-    place = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
     environment = {
-        "DATABASE_URL": f"postgres://{database['USER']}:{database['PASSWORD']}@{place}",
+        **own_database(),
         "OPENAI_BASE_URL": settings.OPENAI_BASE_URL,
         "OPENAI_API_KEY": "scripted",
         "CHAT_MODEL": settings.CHAT_MODEL,
-        "SECRET_KEY": settings.SECRET_KEY,
-        "LEDGER_KEY": settings.LEDGER_KEY,
         "REMIT_PROCESS": "turns",
         **variables,
     }

@@ -18,6 +18,7 @@ from pytest_django import DjangoAssertNumQueries
 from config.broker import Broker
 from config.local import state
 from tests.database import unpooled
+from tests.program import own_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -182,14 +183,7 @@ def test_a_task_is_given_out_again_only_after_all_before_it_had_their_time() -> 
 def test_a_real_cluster_runs_a_task_once_and_forgets_it(tmp_path: Path) -> None:
     folder = tmp_path / "made by the task"
     async_task("os.mkdir", str(folder))
-    values = connection.settings_dict
-    environment = os.environ | {
-        "DATABASE_URL": f"postgresql://{values['USER']}:{values['PASSWORD']}@{values['HOST']}:"
-        f"{values['PORT']}/{values['NAME']}",
-        "REMIT_PROCESS": "cluster",
-        "SECRET_KEY": settings.SECRET_KEY,
-        "LEDGER_KEY": settings.LEDGER_KEY,
-    }
+    environment = os.environ | own_database() | {"REMIT_PROCESS": "cluster"}
     log = tmp_path / "cluster.log"
     with (
         log.open("wb") as output,

@@ -6,11 +6,16 @@ from typing import Any
 
 import httpx
 from django.conf import settings
+from django.utils import timezone
+from django_q.models import OrmQ
 
+from agents import tasks
+from agents.models import Turn
 from audit.ledger.ids import uuid7
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
-from integrations.models import ServiceToken
+from integrations.models import Delivery, ServiceToken
+from knowledge.models import SyncSource
 from tests.model_server import Script, ScriptedModel, scripted_model
 from tests.office import Office
 
@@ -24,6 +29,23 @@ def scripted(script: Script) -> Iterator[ScriptedModel]:
             yield model
     finally:
         settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = before
+
+
+def queue_again() -> None:
+    """What the cluster does after a crash, without waiting for leases to run out, or for its
+    tasks, which are locked for minutes."""
+    for model in (Delivery, SyncSource, Turn):
+        rows = model.objects.filter(state__in=["queued", "running"])
+        rows.update(lease_expires_at=timezone.now())
+    OrmQ.objects.all().delete()
+    tasks.sweep()
+
+
+def take_up_again(office: Office) -> None:
+    """The same, and all of it is worked off; also what had to be tried again."""
+    for _ in range(2):
+        queue_again()
+        office.drain()
 
 
 def classify(office: Office, email_id: str, label_id: str) -> ActionResult:

@@ -1,87 +1,47 @@
-"""Processes are killed at every step of both paths; afterwards everything is done once.
+"""Processes are killed on both paths; afterwards everything is done once.
 
-A step is an SQL statement, a commit, or one side of a call over the network. After each
-kill the sweep takes the work up again, as it does every minute in the cluster.
+Here around what reaches others: before and after a write at the provider, and when its outcome is
+kept. `make bench NAME=long` kills at every point (tests/crashing.py). After each kill the sweep
+takes the work up again, as it does every minute in the cluster.
 """
 
 import json
-import os
 import random
-import signal
-import socket
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import httpx
 import pytest
-from django.conf import settings
-from django.db import connection
-from django.utils import timezone
 from django_q.models import OrmQ
 
-from agents import tasks
 from agents.models import Message, Turn
 from agents.turns import opening
 from audit.models import ExecutedAgentAction
 from guardrails.models import Approval
 from integrations.models import Delivery, ServiceToken
 from knowledge.models import Item
-from tests.crashing import Crashing, crashing
+from tests.crashing import CHAT, Crashing, Die
 from tests.long import times
 from tests.model_server import Reply, Script, calls
-from tests.office import Office, until
-from tests.stories.steps import scripted
+from tests.office import Office
+from tests.stories.steps import scripted, take_up_again
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
 ]
-# Each how many steps a process is killed. Where it begins is drawn, so that all have their turn.
-EVERY, SELDOMER = times(16, long=2), times(8, long=1)
 STORY = ("Create Jira tasks from John's proposal email", "John Smith")
+BEFORE = ["POST"]  # the attempt is committed, and the provider knows nothing yet
+AFTER = ["POST", "POST"]  # it has done it, and nobody has noted that
+KEPT = [*AFTER, "commit", "commit"]  # the outcome is committed
 
 
-@pytest.fixture
-def program(office: Office) -> Iterator[Crashing]:
-    with remit(office) as running:
-        yield running
-
-
-@contextmanager
-def remit(office: Office) -> Iterator[Crashing]:
-    """Remit in processes of its own, on this test's database, sandbox and model."""
-    database = connection.settings_dict
-    place = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    environment = {
-        "DATABASE_URL": f"postgres://{database['USER']}:{database['PASSWORD']}@{place}",
-        "DATA_SERVICES": f"default={office.sandbox.url}",
-        "DATA_SERVICE_KEYS": f"default={office.sandbox.key}",
-        "OPENAI_BASE_URL": settings.OPENAI_BASE_URL,
-        "OPENAI_API_KEY": "offline",
-        "CHAT_MODEL": "offline-rules",
-        "INGEST_MODEL": "offline-rules",
-        "EMBEDDING_MODEL": "offline-hash-384",
-        "SECRET_KEY": settings.SECRET_KEY,
-        "LEDGER_KEY": settings.LEDGER_KEY,
-        "LOG_LEVEL": "CRITICAL",
-    }
-    with crashing(environment) as running:
-        yield running
-
-
-def take_up_again(office: Office) -> None:
-    """What the cluster does after a crash, without waiting for leases to run out."""
-    past = timezone.now()
-    for model in (Delivery, Turn):
-        model.objects.filter(state__in=["queued", "running"]).update(lease_expires_at=past)
-    OrmQ.objects.all().delete()  # the dead worker's tasks are locked for minutes
-    tasks.sweep()
-    office.drain()
-    Delivery.objects.filter(state="queued").update(lease_expires_at=past)  # no wait for retries
-    tasks.sweep()
-    office.drain()
+def deaths(passed: list[str], *telling: Die, every: int = 1) -> list[Die]:
+    """At which points processes die. In the bench at all, or at each so many, from one that is
+    drawn, so that all have their turn."""
+    all_of_them: list[Die] = list(range(random.randint(1, every), len(passed) + 1, every))
+    return times(list(telling), long=all_of_them)
 
 
 def assert_each_effect_happened_once_and_is_recorded(office: Office) -> None:
@@ -102,7 +62,7 @@ def outcome_of(delivery: Delivery) -> tuple[Any, ...]:
     return delivery.state, turn.state, done
 
 
-def accept(program: Crashing, mail: dict[str, Any], *, id: str, kill_at: int = 0) -> dict[str, Any]:
+def accept(program: Crashing, mail: dict[str, Any], *, id: str, die: Die = None) -> dict[str, Any]:
     event = {
         "kind": "created",
         "user_id": "maya",
@@ -112,7 +72,7 @@ def accept(program: Crashing, mail: dict[str, Any], *, id: str, kill_at: int = 0
         "data": mail,
         "timestamp": mail["date"],
     }
-    return program.run("accept", kill_at=kill_at, id=id, event=event)
+    return program.run("accept", die=die, id=id, event=event)
 
 
 def new_mail(office: Office) -> dict[str, Any]:
@@ -138,20 +98,20 @@ def new_mail(office: Office) -> dict[str, Any]:
 def test_a_kill_while_a_webhook_is_accepted_stores_all_of_it_or_nothing(
     office: Office, program: Crashing
 ) -> None:
-    steps = accept(program, new_mail(office), id="whole")["passed"]
-    for step in range(1, steps + 1):
-        mail, id = new_mail(office), f"killed_at_{step}"
-        assert accept(program, mail, id=id, kill_at=step)["killed"]
+    whole = accept(program, new_mail(office), id="whole")["passed"]
+    points = deaths(whole, ["statement"], ["statement"] * 9, ["commit"], ["commit"] * 2)
+    for die in points:
+        mail, id = new_mail(office), f"killed_at_{die}"
+        assert accept(program, mail, id=id, die=die)["killed"]
         stored = Delivery.objects.filter(webhook_id=id).count()
         queued = OrmQ.objects.count()
         assert stored == queued - Delivery.objects.exclude(webhook_id=id).count()
         accept(program, mail, id=id)  # the sender had no 202 and tries again
 
-    assert Delivery.objects.count() == OrmQ.objects.count() == steps + 1
-    assert steps >= 8
+    assert Delivery.objects.count() == OrmQ.objects.count() == len(points) + 1
 
 
-def test_a_worker_killed_at_every_step_of_a_mail_does_everything_once(
+def test_a_worker_killed_on_the_way_through_a_mail_does_everything_once(
     office: Office, program: Crashing
 ) -> None:
     def delivery() -> Delivery:
@@ -159,53 +119,53 @@ def test_a_worker_killed_at_every_step_of_a_mail_does_everything_once(
         accept(program, new_mail(office), id=id)
         return Delivery.objects.get(webhook_id=id)
 
-    whole = delivery()
-    steps = program.run("react", id=str(whole.id))["passed"]
-    whole.refresh_from_db()
-    expected = outcome_of(whole)
+    whole = [delivery(), delivery()]  # the first one also stores the policy's version
+    passed = [program.run("react", id=str(one.id))["passed"] for one in whole][-1]
+    whole[0].refresh_from_db()
+    expected = outcome_of(whole[0])
     assert expected == (
         "processed",
         "finished",
         [("classify", "succeeded"), ("draft", "succeeded")],
     )
 
-    rows, kills = [], 0
-    for step in range(random.randint(1, EVERY), steps + 1, EVERY):
+    points = deaths(passed, ["model", "model", "commit"], BEFORE, AFTER, KEPT, AFTER * 2)
+    rows = []
+    for die in points:
         rows.append(delivery())
-        if not program.run("react", id=str(rows[-1].id), kill_at=step)["killed"]:
-            break  # the first mail had a few steps more: it stored the policy's version
-        kills += 1
+        assert program.run("react", id=str(rows[-1].id), die=die)["killed"], die
     take_up_again(office)
 
     for row in rows:
         row.refresh_from_db()
         assert outcome_of(row) == expected
-    assert kills >= 100 // EVERY
     assert_each_effect_happened_once_and_is_recorded(office)
     effects = [c for c in office.calls() if c["performed"] and not c["replayed"]]
-    assert len(effects) == 2 * (len(rows) + 1)
+    assert len(effects) == 2 * (len(rows) + len(whole))
 
 
-def test_a_web_process_killed_at_any_step_of_a_chat_leaves_a_turn_that_is_finished_once(
+def test_a_web_process_killed_in_a_chat_leaves_a_turn_that_is_finished_once(
     office: Office, program: Crashing
 ) -> None:
     office.sync("gmail", "jira")
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
-    story = Story(program, token)
+    story = Story(office, program)
 
     whole = story.tell()
     assert [len(answer["completed_actions"]) for answer in whole] == [0, 0, 3]
 
-    kills = 0
-    for turn, every in ((0, 31), (1, 23), (2, 17)):
-        step = 1
-        while story.tell(kill_turn=turn, kill_at=step, resume=lambda: take_up_again(office)):
-            kills += story.killed
-            if not story.killed:
+    telling: tuple[tuple[int, int, list[Die]], ...] = (
+        (1, 31, [["model", "model"]]),
+        (2, 23, [["model"] * 4]),
+        (3, 17, [BEFORE, AFTER]),
+    )
+    for request, every, points in telling:
+        for die in times(iter(points), long=count(random.randint(1, every), every)):
+            killed = story.killed
+            story.tell(request=request, die=die)
+            if story.killed == killed:
                 break
-            step += every * SELDOMER
 
-    assert kills >= 30 // SELDOMER
+    assert story.killed >= 4
     assert not Turn.objects.exclude(state="finished").exists()
     users, assistants = (Message.objects.filter(role=r).count() for r in ("user", "assistant"))
     assert users == assistants == Turn.objects.count()
@@ -216,7 +176,7 @@ def test_a_web_process_killed_at_any_step_of_a_chat_leaves_a_turn_that_is_finish
 
 
 def test_a_process_killed_while_two_agents_are_at_work_leaves_a_turn_that_is_finished_once(
-    office: Office,
+    office: Office, program: Crashing
 ) -> None:
     office.sync("gmail")
     mails = list(Item.objects.filter(source="gmail", sender_address="john@company.com")[:2])
@@ -250,16 +210,14 @@ def test_a_process_killed_while_two_agents_are_at_work_leaves_a_turn_that_is_fin
         "You are Remit's email specialist.": answer,
         "You draft a reply.": lambda _: {"body": "Yes."},
     }
-    with scripted(script), remit(office) as program:
+    with scripted(script):
         turns = [start()]
-        steps = program.run("turn", id=str(turns[0].id))["passed"]
-        kills = 0
-        for step in range(random.randint(1, EVERY), steps + 1, EVERY):
+        passed = program.run("turn", id=str(turns[0].id))["passed"]
+        for die in deaths(passed, BEFORE, AFTER, KEPT, every=2):
             turns.append(start())
-            kills += program.run("turn", id=str(turns[-1].id), kill_at=step)["killed"]
+            assert program.run("turn", id=str(turns[-1].id), die=die)["killed"], die
         take_up_again(office)
 
-    assert kills >= 60 // EVERY
     for turn in turns:
         turn.refresh_from_db()
         done = [(action["type"], action["status"]) for action in turn.actions]
@@ -272,82 +230,47 @@ def test_a_process_killed_while_two_agents_are_at_work_leaves_a_turn_that_is_fin
 
 
 class Story:
-    """The seed's story, told over HTTP to a web process that may be killed on the way."""
+    """The seed's story, told over HTTP. A web process that is killed on the way is one of its own;
+    what it leaves undone is done by the office's."""
 
-    def __init__(self, program: Crashing, token: str) -> None:
-        self.program = program
+    def __init__(self, office: Office, program: Crashing) -> None:
+        self.office, self.program = office, program
+        token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
         self.headers = {"Authorization": f"Bearer {token}"}
-        self.told = 0
-        self.killed = False
+        self.told = self.killed = 0
 
-    def tell(
-        self, *, kill_turn: int | None = None, kill_at: int = 0, resume: Any = None
-    ) -> list[dict[str, Any]]:
-        """The three answers. The process that answers `kill_turn` dies at its step `kill_at`."""
-        self.killed = False
-        session: str | None = None
+    def tell(self, *, request: int = 0, die: Die = None) -> list[dict[str, Any]]:
+        """The three answers. The process that answers `request` dies at this point."""
         answers: list[dict[str, Any]] = []
-        for turn in range(3):
-            body: dict[str, Any] = {"user_id": "maya", "message": (*STORY, "")[turn]}
-            if session:
-                body["session_id"] = session
-            if turn == 2:
-                body["confirm_actions"] = [a["id"] for a in answers[1]["pending_actions"]]
-            before = Turn.objects.count()
-            answer = self.post(body, kill_at=kill_at if turn == kill_turn else 0)
-            if answer is None:
-                self.killed = True
-                resume()
-                stored = Turn.objects.count() > before
-                answer = self.read_last() if stored else self.post(body, kill_at=0)
-            assert answer is not None
-            session = answer["session_id"]
-            answers.append(answer)
+        for number, words in enumerate((*STORY, ""), 1):
+            body: dict[str, Any] = {"user_id": "maya", "message": words}
+            if answers:
+                body["session_id"] = answers[-1]["session_id"]
+            if not words:
+                body["confirm_actions"] = [a["id"] for a in answers[-1]["pending_actions"]]
+            answers.append(self.ask_twice(body, die) if number == request else self.ask(body))
         self.told += 1
         return answers
 
-    def post(self, body: dict[str, Any], *, kill_at: int) -> dict[str, Any] | None:
-        """The answer; None when the process died before it gave one."""
-        with self.serving(kill_at) as origin:
-            try:
-                response = httpx.post(
-                    f"{origin}/api/v1/chat", json=body, headers=self.headers, timeout=60
-                )
-            except httpx.TransportError:
-                return None
+    def ask(self, body: dict[str, Any], origin: str = "") -> dict[str, Any]:
+        response = httpx.post(
+            f"{origin or self.office.origin}{CHAT}", json=body, headers=self.headers, timeout=60
+        )
         assert response.status_code == 200, response.text
         return dict(response.json())
 
-    def read_last(self) -> dict[str, Any]:
-        last = Turn.objects.latest("created_at")
-        with self.serving(0) as origin:
-            response = httpx.get(f"{origin}/api/v1/turns/{last.id}", headers=self.headers)
-        assert response.status_code == 200, response.text
-        return dict(response.json())
-
-    def serving(self, kill_at: int) -> "Serving":
-        return Serving(self.program, kill_at)
-
-
-class Serving:
-    """A web process of its own, gone at the end of the block."""
-
-    def __init__(self, program: Crashing, kill_at: int) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        self.pid = program.run("serve", kill_at=kill_at, port=self.port, background=True)["pid"]
-
-    def __enter__(self) -> str:
-        origin = f"http://127.0.0.1:{self.port}"
-
-        def up() -> bool:
-            try:
-                return httpx.get(f"{origin}/health").status_code == 200
-            except httpx.TransportError:
-                return False
-
-        until(up)
-        return origin
-
-    def __exit__(self, *_: object) -> None:
-        os.kill(self.pid, signal.SIGKILL)
+    def ask_twice(self, body: dict[str, Any], die: Die) -> dict[str, Any]:
+        """Of a process that dies, and then, unless the turn was stored, once more."""
+        before = Turn.objects.count()
+        server = self.program.run("serve", die=die)
+        try:
+            return self.ask(body, f"http://127.0.0.1:{server['port']}")
+        except httpx.TransportError:
+            self.killed += 1
+        finally:
+            self.program.stop(server["pid"])
+        take_up_again(self.office)
+        if Turn.objects.count() == before:
+            return self.ask(body)
+        address = f"{self.office.origin}/api/v1/turns/{Turn.objects.latest('created_at').id}"
+        return dict(httpx.get(address, headers=self.headers).raise_for_status().json())

@@ -1,26 +1,25 @@
 """The suite `office`: its tasks can be done, and its checks notice when they are done wrongly.
 
-Of each kind and each trap a few are played. All of them: REMIT_EVERY_TASK=1 (five minutes).
+One of each trap is played. `make bench NAME=long` plays all (five minutes).
 """
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
-from agents.evaluation import runner, tasks
+from agents.evaluation import database as evaluation_database, runner, tasks
 from agents.evaluation.endpoint import OFFLINE_MODEL
 from agents.evaluation.report import Try
 from agents.evaluation.runner import Runner
 from agents.evaluation.tasks import Suite, Task
 from integrations.llm import llm
 from tests import database
+from tests.long import times
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
 ]
-PLAYED = 1  # of each kind and of each trap
 
 
 @pytest.fixture
@@ -29,23 +28,16 @@ def suite() -> Suite:
 
 
 @pytest.fixture
-def playing(suite: Suite) -> Iterator[Runner]:
-    with (
-        database.unpooled(),
-        runner.running(suite, model=OFFLINE_MODEL) as running,
-    ):
+def playing(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
+    monkeypatch.setattr(evaluation_database, "BLANK", database.migrated_already())
+    with database.unpooled(), runner.running(suite, model=OFFLINE_MODEL) as running:
         yield running
     llm.forget_clients()
 
 
 def chosen(suite: Suite) -> list[Task]:
-    if os.environ.get("REMIT_EVERY_TASK"):
-        return suite.tasks
-    groups: dict[str, list[Task]] = {}
-    # Those that have wrong plays come first.
-    for task in sorted(suite.tasks, key=lambda task: not task.wrong):
-        groups.setdefault(task.trap or task.kind, []).append(task)
-    return [task for group in groups.values() for task in group[:PLAYED]]
+    trapped = {task.trap: task for task in reversed(suite.tasks) if task.trap and task.wrong}
+    return times(list(trapped.values()), long=suite.tasks)
 
 
 def test_there_are_tasks_enough_of_each_sort(suite: Suite) -> None:

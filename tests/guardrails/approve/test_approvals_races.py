@@ -15,8 +15,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from django.conf import settings as configured
-from django.db import connection, connections
+from django.db import connections
 from django.utils import timezone
 
 from audit.contracts import Recorded
@@ -61,16 +60,10 @@ AUTHOR = Author(name="operator:olga", door="admin")
 @pytest.fixture
 def racers(office: Office) -> Iterator[list[Racer]]:
     """Remit in processes of its own, on this test's database and sandbox."""
-    database = connection.settings_dict
-    place = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
     slug = office.organisation.slug
     environment = {
-        "DATABASE_URL": f"postgres://{database['USER']}:{database['PASSWORD']}@{place}",
         "DATA_SERVICES": f"{slug}={office.sandbox.url}",
         "DATA_SERVICE_KEYS": f"{slug}={office.sandbox.key}",
-        "SECRET_KEY": configured.SECRET_KEY,
-        "LEDGER_KEY": configured.LEDGER_KEY,
-        "LOG_LEVEL": "CRITICAL",
     }
     with ExitStack() as stack:
         yield [stack.enter_context(racer(environment)) for _ in range(PROCESSES)]

@@ -12,8 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from agents.evaluation import runner, tasks
-from agents.evaluation.database import PREFIX
+from agents.evaluation import database as evaluation_database, runner, tasks
 from agents.evaluation.endpoint import OFFLINE_MODEL
 from agents.evaluation.runner import Runner
 from agents.evaluation.tasks import Suite
@@ -41,7 +40,7 @@ def suite() -> Suite:
 
 def own_databases() -> list[str]:
     """The databases of this process's evaluations."""
-    own = f"{PREFIX}{os.getpid()}_"
+    own = f"{evaluation_database.PREFIX}{os.getpid()}_"
     with connection.cursor() as cursor:
         cursor.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [own])
         return [name for (name,) in cursor.fetchall()]
@@ -75,6 +74,12 @@ def test_references_succeed_wrong_plays_fail_and_nothing_stays(suite: Suite) -> 
     assert not Turn.objects.exists()
 
 
+@pytest.fixture
+def blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Migrating is what takes longest, and one test here does it."""
+    monkeypatch.setattr(evaluation_database, "BLANK", database.migrated_already())
+
+
 def evaluate(*arguments: str) -> dict[str, Any]:
     out = StringIO()
     call_command(
@@ -84,6 +89,7 @@ def evaluate(*arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.usefixtures("blank")
 def test_recorded_answers_play_again_and_what_fits_no_more_is_said(tmp_path: Path) -> None:
     recording, folder = tmp_path / "answers.jsonl", tmp_path / "transcripts"
     chosen = ["--task", "archive", "--repeat", "2"]
