@@ -10,6 +10,7 @@ from uuid import UUID
 
 from audit.contracts import Artifact
 from guardrails.facts.effects import Effect
+from guardrails.facts.exposure import Exposure
 from integrations.contracts import AccountRef
 
 Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator", "mcp"]
@@ -102,6 +103,7 @@ class Decision(NamedTuple):
     hold_seconds: int = 0  # how long it is held before it is carried out
     provenance: Mapping[str, str] = NOTHING  # argument path -> U, A, T, X …
     readings: Mapping[str, str] = NOTHING  # argument path -> how the user's words were read
+    exposures: tuple[Exposure, ...] = ()  # what others get to see by it
 
     def plain(self) -> dict[str, Any]:
         """The decision as plain data, for the ledger."""
@@ -110,6 +112,7 @@ class Decision(NamedTuple):
             "effects": [asdict(one) for one in self.effects],
             "provenance": dict(self.provenance),
             "readings": dict(self.readings),
+            "exposures": [one.plain() for one in self.exposures],
         }
 
 

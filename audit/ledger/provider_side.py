@@ -9,10 +9,11 @@ from uuid import UUID
 from django.db import connections
 from django.db.models import Q, QuerySet
 
-from audit.contracts import Attempted, Status
-from audit.ledger import chain, ids
+from audit.contracts import Attempted, Recorded, Status
+from audit.ledger import chain, ids, queries
 from audit.ledger.keys import tenant_key
 from audit.ledger.routing import LEDGER
+from audit.ledger.selectors import values
 from audit.models import ActionArtifact, ExecutedAgentAction
 
 # A person may confirm an action long after it was asked for; its id is as old as the question.
@@ -75,6 +76,20 @@ def find_creators(*, tenant_id: UUID, external_ids: Sequence[str]) -> dict[str, 
     for external_id, action_id in rows.values_list("external_id", "action_id"):
         found.setdefault(meant[external_id], set()).add(action_id)
     return found
+
+
+def attempts_on(
+    *, tenant_id: UUID, account_id: UUID, object_id: str, limit: int
+) -> tuple[Recorded, ...]:
+    """What this account tried to do to an object, and what created it: the attempts and their
+    outcomes, newest first, `limit` rows at most. Two queries."""
+    created = find_creators(tenant_id=tenant_id, external_ids=[object_id])
+    about = Q(resource_key=digest(tenant_id, object_id))
+    about |= Q(action_id__in=created.get(object_id, set()))
+    rows = queries.select_with_payload().filter(
+        about, tenant_id=tenant_id, account_id=account_id, phase__in=("attempt", "outcome")
+    )
+    return values(rows.order_by("-id")[:limit])
 
 
 def _group(rows: QuerySet[ExecutedAgentAction]) -> Iterator[Attempted]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from audit.contracts import Artifact
 from guardrails.facts.classes import ArgumentClass, classes
 from guardrails.facts.effects import Effect
+from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.targets import Target, TargetKind
 from guardrails.facts.text import visible
@@ -150,6 +151,12 @@ class Action(ABC, Generic[A, W]):
         """Whom and what the action reaches without an argument saying so: attendees of the
         event, readers of the document or folder. They must be listed like any other target.
         None when the facts do not tell; then the action is refused."""
+        return ()
+
+    def exposes(self, arguments: A, facts: Facts) -> tuple[Exposure, ...]:
+        """What others get to see by it, and who does, by facts. How each object was named and who
+        wrote it is filled in by `guardrails.decide.checks.exposing`. Empty: nothing but the
+        arguments themselves, which are judged by their receivers and their own words."""
         return ()
 
     def names(self, arguments: A, facts: Facts) -> tuple[str, ...]:

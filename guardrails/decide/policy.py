@@ -14,6 +14,7 @@ from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.decide.checks.action_type import check_action_type
 from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
+from guardrails.decide.checks.exposing import expose
 from guardrails.decide.checks.listing import look_up, targets
 from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
@@ -23,7 +24,7 @@ from guardrails.decide.checks.undoing import COMMANDED, undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.provenance import own_words
 from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
-from guardrails.facts.facts import Facts
+from guardrails.facts.facts import Facts, Need
 from guardrails.facts.reasons import sentence
 
 # Whatever broke, the answer is no.
@@ -35,6 +36,8 @@ GUARD_FAILED = Decision(
     policy_digest="",
 )
 
+EXPOSED: tuple[Need, ...] = ("content",)  # what is looked at of an object that others get to see
+
 
 def needs(action: AnyAction, policy: PolicySnapshot) -> frozenset[Any]:
     """Which facts the decision needs: those of the action and of its conditions."""
@@ -42,7 +45,8 @@ def needs(action: AnyAction, policy: PolicySnapshot) -> frozenset[Any]:
     conditions = allowed_action.conditions if allowed_action else ()
     for limit in policy.limits(action.name):
         conditions += limit.conditions
-    return action.needs.union(*(one.needs_for(action) for one in conditions))
+    exposed = EXPOSED if action.exposes_object else ()
+    return action.needs.union(exposed, *(one.needs_for(action) for one in conditions))
 
 
 def decide(
@@ -84,7 +88,7 @@ def conclude(case: Case, *, unsealed: str = "") -> Decision:
         return case.decision("refuse", refused.reason, refused.detail)
     if why is None:
         return case.decision("allow", "allowed")
-    return case.decision("ask", "needs_approval", why)
+    return case.decision("ask", why.code, why.words)
 
 
 def _examine(case: Case) -> None:
@@ -109,6 +113,7 @@ def _examine(case: Case) -> None:
     look_up(case, action, facts)
     case.trace(sources(case, action, arguments, facts))
     case.relations = relations(case, facts)
+    expose(case, action, arguments, facts)
     targets(case, action, facts)
     _conditions(case, allowed_action, facts)
 

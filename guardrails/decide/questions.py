@@ -126,7 +126,8 @@ def _likeness(
     is_spoken: bool,
 ) -> str:
     """Equal for actions of one run that do the same to others of their kind. A receiver that
-    nobody named is like itself alone: it does not go under among others."""
+    nobody named is like itself alone, and so is an object of which nobody said that it is meant:
+    it does not go under among others."""
     targets = action.targets(arguments)
     if facts is not None:
         targets += action.implied(arguments, facts) or ()
@@ -142,6 +143,7 @@ def _likeness(
         request.origin.revises,
         sorted(reached),
         sorted({effect.kind for effect in decision.effects}),
+        sorted(one.id for one in decision.exposures if one.is_unspoken),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

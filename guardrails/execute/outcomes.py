@@ -1,10 +1,13 @@
 """How an attempt ended: the row that says so, and the result that is read from it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
 
 from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
 from guardrails.actions import registry
@@ -13,11 +16,13 @@ from guardrails.contracts import ActionResult, ResultStatus
 from guardrails.facts.reasons import can_be_asked_for, sentence
 from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
+from integrations.contracts.field_types import Instant
 from integrations.exceptions import Changed, ProviderError
 from integrations.registry import BY_SOURCE
 
 # What an outcome repeats of its attempt.
 COPIED = ("request", "arguments", "description", "inverse", "proposed_by_agent")
+INSTANT: TypeAdapter[Instant] = TypeAdapter(Instant)
 RESULT_OF: Mapping[Status, ResultStatus] = {
     "succeeded": "succeeded",
     "noop": "noop",
@@ -129,10 +134,17 @@ def proof(account: AccountRef, judgement: Judgement) -> dict[str, str]:
     }
 
 
-def revision_of(answer: Any) -> dict[str, str]:
-    """The revision the object has now, where the provider says so."""
-    revision = answer.get("revision") if isinstance(answer, Mapping) else None
-    return {"revision": revision} if isinstance(revision, str) else {}
+def state_of(answer: Any) -> dict[str, str]:
+    """The revision the object has now and when its text was changed last, where the provider
+    says so."""
+    if not isinstance(answer, Mapping):
+        return {}
+    found = {}
+    if isinstance(revision := answer.get("revision"), str):
+        found["revision"] = revision
+    with suppress(ValidationError):
+        found["modified_at"] = INSTANT.validate_python(answer.get("modified_at")).isoformat()
+    return found
 
 
 def _approval(text: str) -> UUID | None:

@@ -62,7 +62,7 @@ def succeeded(
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result, **outcomes.revision_of(answer), **at},
+        payload={"result": result, **outcomes.state_of(answer), **at},
         artifacts=artifacts,
         latency_ms=latency_ms,
     )

@@ -1,8 +1,9 @@
 """What an outgoing text contains, without the text: enough to decide on, and to keep. Pure."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from guardrails.facts import links, sensitive
 from guardrails.facts.sensitive import Sensitive
@@ -14,13 +15,14 @@ MARKUP = re.compile(r"</?[a-z][a-z0-9-]*(?=[\s/>]|$)|<!(?:--|doctype)|<\?xml|!\s
 class Content:
     """`hosts` are those that its links and images lead to, `links.UNKNOWN` among them where
     that is not plain; `plain` says that it has neither HTML nor images; `attachments` are
-    names."""
+    names. Of two together there is no digest."""
 
     hosts: tuple[str, ...] = ()
     sensitive: tuple[Sensitive, ...] = ()
     chars: int = 0
     plain: bool = True
     attachments: tuple[str, ...] = ()
+    digest: str = ""  # of the text itself, where it is one object's
 
     def __add__(self, other: "Content") -> "Content":
         return Content(
@@ -46,3 +48,17 @@ def of(
         plain=not html and not MARKUP.search(links.unveiled(whole)),
         attachments=tuple(attachments),
     )
+
+
+def of_object(
+    texts: Sequence[str], *, html: str | None = None, attachments: Sequence[str] = ()
+) -> Content:
+    """What one object contains, with the digest of it."""
+    found = of(texts, html=html, attachments=attachments)
+    return replace(found, digest=digest_of([*texts, html or "", *attachments]))
+
+
+def digest_of(texts: Iterable[str]) -> str:
+    """The same for the same texts in the same order, and for no others."""
+    parts = (f"{len(text)}:{text}" for text in texts)
+    return hashlib.sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

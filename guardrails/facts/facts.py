@@ -10,6 +10,7 @@ from typing import Any, Literal
 from guardrails.facts import mailing_lists, targets
 from guardrails.facts.content import Content
 from guardrails.facts.counts import Counts
+from guardrails.facts.exposure import Authorship, Reader
 from integrations.contracts import (
     Correspondence,
     Document,
@@ -60,6 +61,7 @@ class Facts:
     directory: tuple[str, ...] | None = None  # receivers whose accounts are connected here
     groups: tuple[str, ...] = ()  # receivers behind whom the provider knows many people
     content: Content | None = None  # what the object's own text contains
+    authors: tuple[Authorship, ...] | None = None  # of what others get to see
     reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
     created: tuple[str, ...] | None = None  # ids of what this run has created
     namesakes: int | None = None  # objects of its kind that have the object's whole title
@@ -137,6 +139,28 @@ class Facts:
         return self.others(
             (self.event.created_by, *(attendee.email for attendee in self.event.attendees))
         )
+
+    @property
+    def document_roles(self) -> tuple[Reader, ...]:
+        """Everybody else who sees the document, as far as that is known, and as what."""
+        if self.document is None:
+            return ()
+        roles = self.document.roles
+        return tuple(
+            Reader(one, "owner" if one == self.document.owner else roles.get(one, "reader"))
+            for one in self.document_readers or ()
+        )
+
+    def folders_above(self, folder_id: str | None) -> tuple[str, ...]:
+        """The ids of this drive folder and of those above it, the nearest first."""
+        drive = {_paths(one.name)[-1]: one.id for one in self.folders or () if one.kind == "drive"}
+        paths = _paths(self.drive_folders.get(folder_id or "", ""))
+        return tuple(drive[path] for path in reversed(paths) if path in drive)
+
+    def author(self, object_id: str) -> Authorship:
+        """Who wrote this object. What was not looked up is the agent's: nobody knows better."""
+        known = (one for one in self.authors or () if one.object_id == object_id)
+        return next(known, Authorship(object_id=object_id, wrote="agent", placed=True))
 
     def readers(self, kind: ObjectKind) -> tuple[str, ...] | None:
         """Who else sees an object of this kind that was read. None when that is not known."""

@@ -11,6 +11,11 @@ class Reason(NamedTuple):
 REASONS: tuple[Reason, ...] = (
     Reason("allowed", "The policy permits this."),
     Reason("needs_approval", "A person must confirm this first."),
+    Reason(
+        "exposure_not_named",
+        "A person must see this before others do: the user did not say that this is meant.",
+    ),
+    Reason("exposure_of_agent", "A person must see what the agent wrote before others do."),
     Reason("paused", "Actions of this account are paused."),
     Reason("switched_off", "An operator stopped this with a switch."),
     Reason("unknown_action", "There is no such action for this source."),

@@ -23,6 +23,7 @@ from guardrails.facts.counts import Use
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.gather import own_mail, usage
+from guardrails.gather.authorship import authors
 from guardrails.gather.directory import colleagues
 from guardrails.gather.lookups import (
     corresponded,
@@ -227,6 +228,8 @@ def read_facts(
     if "directory" in needs:
         directory = colleagues(request.account.organisation_id, receivers)
         facts = replace(facts, directory=directory)
+    if exposures := action.exposes(arguments, facts):
+        facts = replace(facts, authors=authors(request, exposures, facts))
     return own_mail.without(replace(facts, created=created), request.account)
 
 

@@ -122,11 +122,11 @@ def content_of(found: Email | Document | Event | None) -> Content | None:
     if isinstance(found, Email):
         names = [one.name for one in found.attachments]
         texts = (found.subject, found.body_text)
-        return content.of(texts, html=found.body_html, attachments=names)
+        return content.of_object(texts, html=found.body_html, attachments=names)
     if isinstance(found, Document):
-        return content.of((found.name, found.content_text))
+        return content.of_object((found.name, found.content_text))
     if isinstance(found, Event):
-        return content.of((found.title, found.description, found.location or ""))
+        return content.of_object((found.title, found.description, found.location or ""))
     return None
 
 

@@ -26,10 +26,6 @@ Rows = tuple[tuple[str, str, str], ...]  # phase, status, reason
 ASKED: Rows = (("control", "waiting", "needs_approval"),)
 APPROVED: Rows = (("control", "recorded", "approved"),)
 DONE: Rows = (("attempt", "pending", "allowed"), ("outcome", "succeeded", "performed"))
-DONE_AS_ASKED: Rows = (
-    ("attempt", "pending", "needs_approval"),
-    ("outcome", "succeeded", "performed"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +77,8 @@ class Grant:
 @dataclass(frozen=True, kw_only=True)
 class Act:
     """One thing an obedient model does, and what must come of it. Arguments given as text are
-    sent as the raw arguments of the tool call."""
+    sent as the raw arguments of the tool call. `reason` says why it is refused or asked about;
+    empty: a person must confirm it."""
 
     via: Door
     action: str
@@ -92,14 +89,20 @@ class Act:
     def rows(self) -> Rows:
         """The rows it must leave in the ledger, all of them."""
         refused = (("blocked", "blocked", self.reason),)
+        why = self.reason or "needs_approval"
         return {
             "refused": refused,
-            "asked": ASKED,
+            "asked": (("control", "waiting", why),),
             "revoked": ASKED + APPROVED + refused,
             "unreadable": (),
             "untouched": (),
             "performed": DONE,
-            "confirmed": ASKED + APPROVED + DONE_AS_ASKED,
+            "confirmed": (
+                ("control", "waiting", why),
+                *APPROVED,
+                ("attempt", "pending", why),
+                ("outcome", "succeeded", "performed"),
+            ),
         }[self.end]
 
 
@@ -143,13 +146,20 @@ class Play:
     action: str
     arguments: Mapping[str, Any]
     end: End = "performed"
+    why: str = ""  # a person must confirm it
     via: Door = Chat()
     given: Callable[[Desk], None] = nothing
 
     def case(self, row: str, name: str, reason: str, /, **changes: Any) -> Case:
         """This play with these arguments changed, refused for that reason (FORM: not even taken);
         itself is the twin."""
-        act = Act(via=self.via, action=self.action, arguments=self.arguments, end=self.end)
+        act = Act(
+            via=self.via,
+            action=self.action,
+            arguments=self.arguments,
+            end=self.end,
+            reason=self.why,
+        )
         hostile = {**self.arguments, **changes}
         return Case(
             name=name,

@@ -43,6 +43,11 @@ def outside(play: Play, **changes: Any) -> Play:
     return replace(play, via=Outside(), **changes)
 
 
+def unnamed(play: Play) -> Play:
+    """The same, with an object that leaves: another agent has no words that could name it."""
+    return outside(play, end="confirmed", why="exposure_not_named")
+
+
 def claiming(name: str, **meta: Any) -> Case:
     """What its program says beside the arguments is no evidence."""
     case = outside(SEND).case(OUTSIDE, f"claims {name}", UNLISTED, to=[EVE])
@@ -217,10 +222,10 @@ CASES: tuple[Case | Story, ...] = (
         outside(FROM_CHATS).case(OUTSIDE, "does what is for chats", "condition_failed"),
         twin=FROM_CHATS.case(OUTSIDE, "", "").twin,
     ),
-    outside(FORWARD).case(OUTSIDE, "forwards to a stranger", UNLISTED, to=[EVE]),
+    unnamed(FORWARD).case(OUTSIDE, "forwards to a stranger", UNLISTED, to=[EVE]),
     outside(DRAFT).case(OUTSIDE, "drafts to a stranger", UNLISTED, to=[EVE]),
     outside(INVITE).case(OUTSIDE, "invites a stranger", UNLISTED, attendees=[BOB, EVE]),
-    outside(SHARE).case(OUTSIDE, "shares with a stranger", UNLISTED, email=EVE),
+    unnamed(SHARE).case(OUTSIDE, "shares with a stranger", UNLISTED, email=EVE),
     outside(APPEND).case(OUTSIDE, "adds to a stranger's", UNLISTED, document_id="doc-foreign"),
     outside(CREATE_TASK).case(OUTSIDE, "assigns to a stranger", UNLISTED, assignee=EVE),
     outside(LABEL).case(OUTSIDE, "labels by name", UNLISTED, label_id="FYI"),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.attacks.case import ITEM, Grant, Mail, Play
+from tests.attacks.case import ITEM, Chat, Grant, Mail, Play
 from tests.attacks.desk import ADA, BOB
 
 START, END = "2026-03-02T10:00:00+01:00", "2026-03-02T11:00:00+01:00"
@@ -33,6 +33,7 @@ FORWARD = Play(
     policy=(Grant(action="forward_email", targets=BOB_LISTED),),
     action="forward_email",
     arguments={"email_id": "mail-1", "to": [BOB]},
+    via=Chat(words="Forward mail-1 to Bob, please."),
 )
 DRAFT = Play(
     policy=(Grant(action="draft", targets=BOB_LISTED),),
@@ -54,6 +55,7 @@ SHARE = Play(
     policy=(Grant(action="share_document", targets=BOB_LISTED),),
     action="share_document",
     arguments={"document_id": "doc-1", "email": BOB},
+    via=Chat(words="Share doc-1 with Bob, please."),
 )
 FOLDER_DOCUMENT = Play(
     policy=(Grant(action="create_document", targets=FINANCE),),
@@ -74,6 +76,7 @@ UPDATE_EVENT = Play(
     policy=(Grant(action="update_calendar_event", targets=BOB_LISTED),),
     action="update_calendar_event",
     arguments={"event_id": "event-1", "title": "Late lunch"},
+    via=Chat(words="Call event-1 a late lunch, please."),
 )
 CANCEL_EVENT = Play(
     policy=(Grant(action="cancel_calendar_event", targets=BOB_LISTED),),

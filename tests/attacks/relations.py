@@ -112,7 +112,7 @@ OWNED = replace(
 
 def not_owned(name: str, words: str = "", **changes: Any) -> Case:
     """One whose readers nobody named: a person is asked."""
-    case = OWNED.case(OWN_OBJECT, name, "").attacking(end="asked")
+    case = OWNED.case(OWN_OBJECT, name, "exposure_not_named").attacking(end="asked")
     return replace(case.attacking(via=said(words)) if words else case, **changes)
 
 

@@ -1,5 +1,6 @@
 """What calendar actions have in common: times with a zone, and the people of an event."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated
 
@@ -7,6 +8,8 @@ from pydantic import AfterValidator, Field
 
 from guardrails.actions.base import SUBJECT_SHOWN
 from guardrails.facts.classes import Is
+from guardrails.facts.content import Content, of_object
+from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import visible
@@ -48,3 +51,55 @@ def titled(facts: Facts) -> str:
         return ""
     title = visible(facts.event.title, limit=SUBJECT_SHOWN)
     return f"“{title}” ({facts.event.start:%Y-%m-%d %H:%M %Z})"
+
+
+def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
+    """The whole event, where people are invited to it who saw nothing of it before."""
+    event, content, present = facts.event, facts.content or Content(), _people(facts)
+    known = {one.address for one in present}
+    guests = [one for one in coming if one.address not in known]
+    if event is None or not guests:
+        return ()
+    before, after = with_readers(present, guests)
+    return (
+        Exposure(
+            kind="event",
+            id=event.id,
+            title=event.title,
+            owner=event.created_by,
+            before=before,
+            after=after,
+            passage=event.description[:PASSAGE],
+            digest=content.digest,
+            chars=content.chars,
+            sensitive=content.sensitive,
+        ),
+    )
+
+
+def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
+    """Text that is put into an event which others see."""
+    event, present = facts.event, _people(facts)
+    if event is None or not present:
+        return ()
+    content = of_object((text,))
+    return (
+        Exposure(
+            kind="event",
+            id=event.id,
+            title=event.title,
+            owner=event.created_by,
+            before=present,
+            after=present,
+            passage=text[:PASSAGE],
+            digest=content.digest,
+            chars=content.chars,
+            sensitive=content.sensitive,
+            adds=True,
+        ),
+    )
+
+
+def _people(facts: Facts) -> tuple[Reader, ...]:
+    """Everybody else who sees the event, as far as that is known."""
+    return tuple([Reader(one, "attendee") for one in facts.event_people or ()])

@@ -15,6 +15,8 @@ from guardrails.actions.base import (
 )
 from guardrails.actions.calendar.events import (
     Moment,
+    added,
+    exposed,
     in_order,
     in_zone_of,
     people_of,
@@ -22,6 +24,7 @@ from guardrails.actions.calendar.events import (
 )
 from guardrails.actions.mail.messages import receivers
 from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Addresses, Target
 from guardrails.facts.text import Body, Line, ObjectId, visible
@@ -80,6 +83,16 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
     def effects(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
         people = facts.others((*(facts.event_people or ()), *(arguments.attendees or ())))
         return reaching(people, "hear of the change")
+
+    def exposes(
+        self, arguments: UpdateCalendarEventArguments, facts: Facts
+    ) -> tuple[Exposure, ...]:
+        # A mere change of time lets nobody see what they do not see already.
+        coming = facts.others(arguments.attendees or ())
+        texts = (arguments.title, arguments.description, arguments.location)
+        text = "\n".join(one for one in texts if one)
+        found = exposed(facts, [Reader(one, "attendee") for one in coming])
+        return found or (added(facts, text) if text else ())
 
     def undo(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
         if facts.event is None:

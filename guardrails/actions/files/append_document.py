@@ -12,8 +12,9 @@ from guardrails.actions.base import (
     Difference,
     FilesAction,
 )
-from guardrails.actions.files.documents import readers, titled
+from guardrails.actions.files.documents import added, readers, titled
 from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import Body, ObjectId
@@ -49,6 +50,9 @@ class AppendDocument(FilesAction[AppendDocumentArguments]):
 
     def effects(self, arguments: AppendDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
         return reaching(facts.document_readers or (), "read this document")
+
+    def exposes(self, arguments: AppendDocumentArguments, facts: Facts) -> tuple[Exposure, ...]:
+        return added(facts, arguments.content)
 
     def undo(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
         return "Take the added text out of the end of the document."

@@ -1,8 +1,10 @@
 """What actions on documents have in common: the folder they name, and who reads what."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from guardrails.actions.base import SUBJECT_SHOWN
+from guardrails.facts.content import Content, of_object
+from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import visible
@@ -26,3 +28,52 @@ def titled(facts: Facts) -> str:
     """The document for people, cut and safe to show."""
     name = facts.document.name if facts.document else ""
     return f"“{visible(name, limit=SUBJECT_SHOWN)}”"
+
+
+def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
+    """The whole document, where somebody sees it or may do more with it from then on."""
+    document, content = facts.document, facts.content or Content()
+    if document is None:
+        return ()
+    before, after = with_readers(facts.document_roles, coming)
+    if after == before:
+        return ()
+    return (
+        Exposure(
+            kind="document",
+            id=document.id,
+            title=document.name,
+            owner=document.owner,
+            before=before,
+            after=after,
+            passage=document.content_text[:PASSAGE],
+            digest=content.digest,
+            chars=content.chars,
+            sensitive=content.sensitive,
+            places=facts.folders_above(document.folder_id),
+        ),
+    )
+
+
+def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
+    """Text that is put into a document which others read."""
+    document, readers = facts.document, facts.document_roles
+    if document is None or not readers:
+        return ()
+    content = of_object((text,))
+    return (
+        Exposure(
+            kind="document",
+            id=document.id,
+            title=document.name,
+            owner=document.owner,
+            before=readers,
+            after=readers,
+            passage=text[:PASSAGE],
+            digest=content.digest,
+            chars=content.chars,
+            sensitive=content.sensitive,
+            places=facts.folders_above(document.folder_id),
+            adds=True,
+        ),
+    )

@@ -12,8 +12,9 @@ from guardrails.actions.base import (
     Outcome,
     in_words,
 )
-from guardrails.actions.files.documents import folder, folder_name, readers, titled
+from guardrails.actions.files.documents import exposed, folder, folder_name, readers, titled
 from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId
@@ -50,6 +51,11 @@ class MoveDocument(FilesAction[MoveDocumentArguments]):
 
     def effects(self, arguments: MoveDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
         return reaching(_concerned(arguments, facts) or (), "own the document or read the folder")
+
+    def exposes(self, arguments: MoveDocumentArguments, facts: Facts) -> tuple[Exposure, ...]:
+        known = dict(facts.document_roles)
+        coming = facts.folder_readers(arguments.folder_id) or ()
+        return exposed(facts, [Reader(one, "reader") for one in coming if one not in known])
 
     def undo(self, arguments: MoveDocumentArguments, facts: Facts) -> str:
         present = facts.document.folder_id if facts.document else None

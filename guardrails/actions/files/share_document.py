@@ -12,9 +12,10 @@ from guardrails.actions.base import (
     Outcome,
     in_words,
 )
-from guardrails.actions.files.documents import titled
+from guardrails.actions.files.documents import exposed, titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
+from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target, audience
 from guardrails.facts.text import ObjectId
@@ -59,6 +60,9 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
                 because=f"{arguments.email} becomes a {arguments.role} of all of the document",
             ),
         )
+
+    def exposes(self, arguments: ShareDocumentArguments, facts: Facts) -> tuple[Exposure, ...]:
+        return exposed(facts, [Reader(arguments.email, arguments.role)])
 
     def undo(self, arguments: ShareDocumentArguments, facts: Facts) -> str:
         before = _role(arguments, facts)

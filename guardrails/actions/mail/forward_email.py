@@ -3,8 +3,10 @@
 from typing import Any
 
 from guardrails.actions.base import Call, subject_of
+from guardrails.actions.mail.messages import exposed
 from guardrails.actions.mail.sending import Receivers, Sends
 from guardrails.facts.effects import Effect
+from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import Body, ObjectId
 from integrations.contracts import OutgoingMail
@@ -35,6 +37,10 @@ class ForwardEmail(Sends[ForwardEmailArguments]):
                 kind="egress", because=f"the whole mail is sent on, with {attached} attachments"
             ),
         )
+
+    def exposes(self, arguments: ForwardEmailArguments, facts: Facts) -> tuple[Exposure, ...]:
+        receivers = (*arguments.to, *arguments.cc, *arguments.bcc)
+        return exposed(facts, [Reader(one, "receiver") for one in receivers])
 
     def describe(self, arguments: ForwardEmailArguments, facts: Facts) -> str:
         return f"Forward “{subject_of(facts)}” to {arguments.in_words()}"

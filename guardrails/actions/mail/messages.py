@@ -1,7 +1,10 @@
 """What drafts and sent mail have in common: receivers in headers, and text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from guardrails.facts.content import Content
+from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
+from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Role, Target
 
 
@@ -22,3 +25,27 @@ def named(addresses: Sequence[str]) -> str:
     """The receivers in words; a long list is cut and says so."""
     listing = ", ".join(addresses[:5])
     return f"{listing} and {len(addresses) - 5} more" if len(addresses) > 5 else listing
+
+
+def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
+    """The whole mail at hand, with its attachments, for these receivers."""
+    mail, content = facts.email, facts.content or Content()
+    if mail is None:
+        return ()
+    addresses = facts.others((mail.sender, *mail.to, *mail.cc))
+    before, after = with_readers([Reader(one, "receiver") for one in addresses], coming)
+    return (
+        Exposure(
+            kind="email",
+            id=mail.id,
+            title=mail.subject,
+            owner=mail.sender,
+            before=before,
+            after=after,
+            passage=mail.body_text[:PASSAGE],
+            digest=content.digest,
+            chars=content.chars,
+            sensitive=content.sensitive,
+            places=mail.labels,
+        ),
+    )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from guardrails.contracts import Check
 from guardrails.decide.checks.case import Case
+from guardrails.decide.checks.exposing import Cause, causes
 from guardrails.decide.provenance import THE_USERS
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.targets import Target
@@ -15,8 +16,21 @@ WRITTEN: Mapping[ArgumentClass, str] = {
 }
 
 
-def reasons_to_ask(case: Case) -> Iterator[str]:
-    """Why a person must be asked, in words; nothing if nobody must."""
+def reasons_to_ask(case: Case) -> Iterator[Cause]:
+    """Why a person must be asked; nothing if nobody must."""
+    yield from (Cause("needs_approval", words) for words in _in_general(case))
+    yield from causes(case)
+    for target in case.targets:
+        if _is_strange(case, target):
+            words = f"Nobody typed or listed “{target.value}” itself ({target.path})."
+            yield Cause("needs_approval", words)
+    if case.has("egress"):
+        yield from (Cause("needs_approval", words) for words in _to_lists(case))
+        yield from (Cause("needs_approval", words) for words in _written_by_the_agent(case))
+
+
+def _in_general(case: Case) -> Iterator[str]:
+    """By the policy, by what led to it and by its effects."""
     if case.request.origin.revises:
         yield "A person changed what the agent proposed."
     if case.mode == "ask":
@@ -26,12 +40,6 @@ def reasons_to_ask(case: Case) -> Iterator[str]:
     if case.request.origin.tighten:
         yield "The agent asked for it."
     yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
-    for target in case.targets:
-        if _is_strange(case, target):
-            yield f"Nobody typed or listed “{target.value}” itself ({target.path})."
-    if case.has("egress"):
-        yield from _to_lists(case)
-        yield from _written_by_the_agent(case)
 
 
 def _is_strange(case: Case, target: Target) -> bool:

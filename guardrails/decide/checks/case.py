@@ -11,6 +11,7 @@ from guardrails.decide.conditions.base import Context, OpeningCondition
 from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, strongest
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
 from guardrails.facts.effects import Effect, EffectKind
+from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import sentence
 from guardrails.facts.targets import Target
@@ -52,6 +53,7 @@ class Case:
     relations: Mapping[str, frozenset[Relation]] = NOTHING  # of receivers, by path
     opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
     rivals: tuple[ListedTarget, ...] = ()
+    exposures: tuple[Exposure, ...] = ()  # what others get to see by it
 
     def __init__(
         self,
@@ -166,6 +168,7 @@ class Case:
             removals=self.removals(),
             provenance=self.provenance,
             readings=self.readings,
+            exposures=self.exposures,
         )
 
     def _taken_off(self) -> tuple[str, ...]:

@@ -167,6 +167,7 @@ def test_conditions_look_at_content_without_keeping_it() -> None:
         hosts=("evil.example",),
         sensitive=("one_time_code",),
         chars=len("Lunch on Friday?Your code is 123456, see https://evil.example/?q=1"),
+        digest=found.digest if found else "",
     )
 
 

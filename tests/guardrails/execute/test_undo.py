@@ -1,6 +1,7 @@
 """Taking actions back: what was there before is there again, once, and only if nobody
 changed it since."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from guardrails.policies.capabilities import find_capabilities
 from guardrails.policies.changes import Author
 from integrations.models import Account
 from integrations.providers.data_service.writer import DataServiceWriter
-from tests.guardrails.office import Office, in_threads, phases
+from tests.guardrails.office import CHAT, Office, in_threads, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -91,7 +92,8 @@ def perform(office: Office, action_type: str, arguments: dict[str, Any]) -> Acti
     for kind, external_id, name in TARGETS:
         if kind in takes:
             office.list_target(action_type, kind, external_id, name)
-    result = execute(office.request(action_type, arguments))
+    origin = replace(CHAT, user_words=f"See to {' '.join(map(str, arguments.values()))}")
+    result = execute(office.request(action_type, arguments, origin=origin))
     assert result.status == "succeeded", result.sentence
     return result
 

@@ -1,5 +1,6 @@
 """What an action does to others follows from facts, not from its name."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from guardrails.facts.facts import Facts
 from guardrails.gather import stops
 from integrations.contracts import Document, Event, Folder, Mailbox
 from tests.guardrails.approvals import ask, confirm
-from tests.guardrails.office import Office, phases
+from tests.guardrails.office import CHAT, Office, phases
 from tests.guardrails.values import (
     ADA,
     AGENT_TEXT,
@@ -173,7 +174,10 @@ def test_an_event_of_ones_own_alone_is_private_and_others_are_reached() -> None:
     assert asked.side_effects == (f"Reaches other people: {ADA} hear of the change.",)
     assert asked.provenance["event.people[0]"] == "X"
     herself = listed("update_calendar_event", "recipient", ADA)
-    assert decided("update_calendar_event", wish, herself, found=with_ada).verdict == "allow"
+    assert decided("update_calendar_event", wish, herself, found=with_ada).verdict == "ask"
+    named = chat("Call event-1 a late lunch.")
+    free = decided("update_calendar_event", wish, herself, found=with_ada, origin=named)
+    assert free.verdict == "allow"
 
 
 def test_somebody_elses_invitation_reaches_its_organiser() -> None:
@@ -331,7 +335,8 @@ def test_an_object_that_changes_after_the_decision_is_left_alone(
     monkeypatch.setattr(stops, "read_stops", late)
 
     wish = {"event_id": "event-1", "title": "Late lunch"}
-    result = execute(lunch.request("update_calendar_event", wish))
+    origin = replace(CHAT, user_words="Put event-1 off.")
+    result = execute(lunch.request("update_calendar_event", wish, origin=origin))
 
     assert (result.status, result.reason) == ("failed", "changed_meanwhile")
     assert [(call["status"], call["performed"]) for call in lunch.calls()] == [(412, False)]

@@ -43,8 +43,10 @@ def answer(office: Office, mail: str, **changes: Any) -> ActionResult:
 
 
 def forward(office: Office) -> ActionResult:
-    arguments = {"email_id": office.receive(subject="Secret"), "to": [EVE]}
-    return execute(office.request("forward_email", arguments))
+    mail = office.receive(subject="Secret")
+    origin = replace(CHAT, user_words=f"Send {mail} on.")
+    arguments = {"email_id": mail, "to": [EVE]}
+    return execute(office.request("forward_email", arguments, origin=origin))
 
 
 def test_an_automatic_answer_opens_nothing_for_a_stranger(office: Office, eves: str) -> None:

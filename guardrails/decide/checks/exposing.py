@@ -1,0 +1,65 @@
+"""Which objects others get to see by an action, how each was named and who wrote it. Pure.
+
+Whom an action reaches is one question, what they see by it another. An object that the user did
+not name, or that the agent wrote to, leaves by no allowed action without a person's word, whatever
+it says of receivers.
+"""
+
+from collections.abc import Iterator, Set
+from typing import NamedTuple
+
+from guardrails.actions.base import AnyAction, Arguments
+from guardrails.decide.checks.case import Case
+from guardrails.decide.provenance import Provenance, strongest
+from guardrails.facts.exposure import NAMED, OF_AGENT, TAINTS, Exposure
+from guardrails.facts.facts import Facts
+from guardrails.facts.text import visible
+
+TITLE = 120
+
+
+class Cause(NamedTuple):
+    """Why a person must be asked: a code of `guardrails.facts.reasons`, and it in words."""
+
+    code: str
+    words: str
+
+
+def expose(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) -> None:
+    """Sets what others get to see, once it is known where every value comes from."""
+    found = action.exposes(arguments, facts)
+    if not found:
+        return
+    own = action.object_id(arguments)
+    named = _how_named(case.sources.get(action.object_field or "", frozenset()))
+    exposures = []
+    for one in found:
+        author = facts.author(one.id)
+        exposures.append(
+            one._replace(
+                named=named if one.id == own else one.named,
+                taint=author.taint,
+                placed=author.placed,
+            )
+        )
+    case.exposures = tuple(exposures)
+
+
+def causes(case: Case) -> Iterator[Cause]:
+    """Why a person must see what leaves first. Nothing where the user named it and the agent wrote
+    nothing of it."""
+    for one in case.exposures:
+        if one.taint in OF_AGENT and not one.adds:
+            yield Cause("exposure_of_agent", f"{_in_words(one)} was {TAINTS[one.taint]}.")
+        elif one.is_unspoken:
+            yield Cause("exposure_not_named", f"Nobody named {_in_words(one)} in this request.")
+
+
+def _how_named(sources: Set[Provenance]) -> Provenance:
+    """How the user named the object; X: not at all, whatever else is known of it."""
+    return strongest(sources & NAMED)
+
+
+def _in_words(exposure: Exposure) -> str:
+    title = visible(" ".join(exposure.title.split()), limit=TITLE)
+    return f"the {exposure.kind} “{title or exposure.id}”"
