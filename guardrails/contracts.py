@@ -297,7 +297,8 @@ class PatternMatch:
 class Precedent:
     """What became of one past mail that a pattern would have matched: `supporting` (it was
     treated like that), `contradicting` (otherwise) or `undecided` (nobody has looked yet).
-    `by_person` says that a person did it, asked for it or confirmed it."""
+    `by_person` says that a person did it with their own hands, or confirmed it on a card, and
+    `occasion` when: in which run, or by hand on which day of mail."""
 
     item_id: str
     thread_id: str
@@ -306,6 +307,7 @@ class Precedent:
     side: Literal["supporting", "contradicting", "undecided"]
     by_person: bool
     sentence: str  # for people
+    occasion: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ It comes from stored mail and the ledger. Nothing a model says is in it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -18,8 +18,9 @@ from audit.ledger.chain import canonical
 from guardrails.actions import registry
 from guardrails.contracts import Pattern, PatternProposal, Precedent
 from guardrails.facts.facts import Facts
+from guardrails.gather import own_mail
 from guardrails.learn import patterns, precision, proposals
-from guardrails.learn.precision import OWN_INITIATIVE, object_of
+from guardrails.learn.precision import object_of
 from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef, Email, Folder
 from integrations.network import strict_json
@@ -32,14 +33,19 @@ Done = Mapping[str, Sequence[Recorded]]  # what the agent did, by mail
 
 
 def find_precedents(account: AccountRef, pattern: Pattern) -> tuple[Precedent, ...]:
-    """The newest stored mails that the pattern would have matched. Two queries."""
+    """The newest stored mails that the pattern would have matched. Three queries."""
     found = mails.list_from_sender(
         account.id,
         address=pattern.sender_address,
         domain=pattern.sender_domain,
         list_id=pattern.list_id,
     )
-    return weigh(pattern, found, done=group_by_mail(list_actions(account)))
+    return weigh(
+        pattern,
+        found,
+        done=group_by_mail(list_actions(account)),
+        by_agent=own_mail.filed(account, (mail.source_id for mail in found)),
+    )
 
 
 def list_actions(account: AccountRef) -> tuple[Recorded, ...]:
@@ -56,28 +62,35 @@ def group_by_mail(rows: Iterable[Recorded]) -> Done:
     return found
 
 
-def weigh(pattern: Pattern, found: Iterable[StoredMail], *, done: Done) -> tuple[Precedent, ...]:
-    """Each mail that fits the pattern, and whether it was treated as the pattern would. Pure."""
+def weigh(
+    pattern: Pattern, found: Iterable[StoredMail], *, done: Done, by_agent: Set[str] = frozenset()
+) -> tuple[Precedent, ...]:
+    """Each mail that fits the pattern, and whether it was treated as the pattern would. Of those
+    in `by_agent` the agent filed something without a person's word. Pure."""
     return tuple(
-        _weighed(pattern, mail, done.get(mail.source_id, ()))
+        _weighed(pattern, mail, done.get(mail.source_id, ()), mail.source_id in by_agent)
         for mail in found
         if matching.fits(pattern, mail)
     )
 
 
-def _weighed(pattern: Pattern, mail: StoredMail, done: Sequence[Recorded]) -> Precedent:
+def _weighed(
+    pattern: Pattern, mail: StoredMail, done: Sequence[Recorded], filed_by_agent: bool
+) -> Precedent:
     so = [(name, _is_so(name, arguments, mail)) for name, arguments in pattern.actions]
     names = {name for name, _ in so}
     last = {row.action_type: row for row in reversed(done) if row.status == "succeeded"}
     denied = names & {row.action_type for row in done if row.status == "denied"}
-    by_agent = any(_by_agent(last[name]) for name in names & last.keys())
+    counted = [last[name] for name in sorted(names & last.keys())]
+    by_agent = filed_by_agent or not all(row.approved_by for row in counted)
     side: Literal["supporting", "contradicting", "undecided"] = "undecided"
     if all(is_so for _, is_so in so) and not denied:
         side = "supporting"
     elif any(is_so for _, is_so in so) or denied or last or not set(mail.labels) >= UNTOUCHED:
         side = "contradicting"
     findings = [
-        f"{registry.BY_NAME[name].title}: {_who(last.get(name)) if is_so else 'no'}"
+        f"{registry.BY_NAME[name].title}: "
+        + (_who(last.get(name), filed_by_agent) if is_so else "no")
         + (" (a person rejected it)" if name in denied else "")
         for name, is_so in so
     ]
@@ -89,6 +102,7 @@ def _weighed(pattern: Pattern, mail: StoredMail, done: Sequence[Recorded]) -> Pr
         side=side,
         by_person=side != "undecided" and not by_agent,
         sentence="; ".join(findings) + ".",
+        occasion=counted[0].run_id if counted else f"{mail.occurred_at:%Y-%m-%d}",
     )
 
 
@@ -110,18 +124,12 @@ def _is_so(action_type: str, arguments: Mapping[str, Any], mail: StoredMail) -> 
     return action.already_so(parsed, Facts(email=seen, folders=tuple(folders)), ())
 
 
-def _by_agent(row: Recorded) -> bool:
-    return row.trigger in OWN_INITIATIVE and not row.approved_by
-
-
-def _who(row: Recorded | None) -> str:
-    if row is None:
-        return "yes, in the mailbox"
-    if row.approved_by:
+def _who(row: Recorded | None, filed_by_agent: bool) -> str:
+    if row is not None and row.approved_by:
         return f"yes, by the agent, confirmed by {row.approved_by}"
-    if row.trigger in OWN_INITIATIVE:
-        return "yes, by the agent, asked by nobody"
-    return "yes, by the agent, asked by a person"
+    if row is not None or filed_by_agent:
+        return "yes, by the agent, confirmed by nobody"
+    return "yes, in the mailbox"
 
 
 AUTHOR = Author(name="repetition", door="schedule")
@@ -131,7 +139,7 @@ Steps = tuple[tuple[str, str], ...]  # (action type, canonical arguments without
 
 
 def propose_repeated(account: AccountRef, *, now: datetime) -> int:
-    """Propose what a person decided alike for enough mails of one sender, and never otherwise.
+    """Propose what people made a habit of with the mail of one sender, and never otherwise.
     Returns how many proposals are new."""
     rows = list_actions(account)
     decided = find_decisions(rows)
@@ -139,10 +147,7 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
     new = 0
     for pattern, example in find_repeated(decided, heads):
         found = find_precedents(account, pattern)
-        sides = [one.side for one in found if one.by_person]
-        if sides.count("supporting") < proposals.ENOUGH or "contradicting" in {
-            one.side for one in found
-        }:
+        if not proposals.is_habit(found):
             continue
         proposed = proposals.propose(
             PatternProposal(
@@ -174,11 +179,11 @@ def look_again(account: AccountRef, *, now: datetime) -> int:
 
 
 def find_decisions(rows: Iterable[Recorded]) -> dict[str, Steps]:
-    """What people had done with each mail, where patterns could do it. Pure."""
+    """What people confirmed for each mail, where patterns could do it. A wish in a chat that
+    nobody confirmed may be that of a mail the model read. Pure."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
-        by_person = row.trigger not in OWN_INITIATIVE or row.approved_by
-        if row.status == "succeeded" and by_person and row.action_type in ACTION_TYPES:
+        if row.status == "succeeded" and row.approved_by and row.action_type in ACTION_TYPES:
             arguments = dict(row.payload.get("arguments", {}))
             arguments.pop(registry.BY_NAME[row.action_type].object_field or "", None)
             if item_id := object_of(row):

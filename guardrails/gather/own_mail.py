@@ -1,7 +1,8 @@
-"""Mail that the agent sent of its own accord proves nothing about whom the user writes to.
+"""What the agent did of its own accord proves nothing about the user: neither mail that it sent
+about whom the user writes to, nor mail that it filed about how the user wants such mail treated.
 
-The provider counts it as the user's. Without this a stranger who gets an automatic answer would
-from then on be somebody the user has written to.
+The provider counts both as the user's. Without this a stranger who gets an automatic answer would
+from then on be somebody the user has written to, and a run in an attacker's hands would be a habit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,15 +14,21 @@ from django.db.models import Count
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.facts.facts import Facts
-from guardrails.models import AgentMail
+from guardrails.models import AgentFiling, AgentMail
 from integrations.contracts import AccountRef
 
 
 def note(
     request: ActionRequest, action: AnyAction, arguments: Arguments, decision: Decision
 ) -> None:
-    """The agent is about to send this without a person's word. Receivers whom the user typed
+    """The agent is about to do this without a person's word. Receivers whom the user typed
     in this request are the user's own. Once, however often it is tried."""
+    if action.in_patterns:
+        item_id = action.object_id(arguments) or ""
+        AgentFiling.objects.get_or_create(
+            action_id=request.action_id,
+            defaults={"account_id": request.account.id, "item_id": item_id},
+        )
     if not action.sends_mail:
         return
     addresses = {
@@ -39,8 +46,15 @@ def note(
 
 
 def take_back(action_id: UUID) -> None:
-    """Nothing was sent."""
+    """Nothing was done."""
+    AgentFiling.objects.filter(action_id=action_id).delete()
     AgentMail.objects.filter(action_id=action_id).delete()
+
+
+def filed(account: AccountRef, item_ids: Iterable[str]) -> frozenset[str]:
+    """Those of these mails that the agent filed without a person's word. One query."""
+    rows = AgentFiling.objects.filter(account_id=account.id, item_id__in=list(item_ids))
+    return frozenset(rows.values_list("item_id", flat=True))
 
 
 def without(facts: Facts, account: AccountRef) -> Facts:

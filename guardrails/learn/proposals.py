@@ -1,6 +1,6 @@
 """Proposed patterns: rows that wait for a person. A proposal grants nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from integrations.database.locks import take_lock
 
 MAX_WAITING = 50  # proposals of one account
 ENOUGH = 5  # mails that a person treated alike
+SEVERAL = 3  # runs or days that they come from: what one run caused is no habit
 
 
 def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Proposed:
@@ -86,16 +87,24 @@ def keep_evidence(row: LearnedPattern, precedents: Iterable[Precedent]) -> None:
 
 
 def may_act_unapproved(proposal: PatternProposal) -> bool:
-    """Whether an operator exempted every action, a person treated enough mails like that and
-    none otherwise, and it was not a mail that set the proposal off."""
-    by_person = [one for one in proposal.precedents if one.side == "supporting" and one.by_person]
-    contradicted = any(one.side == "contradicting" for one in proposal.precedents)
+    """Whether an operator exempted every action, people make a habit of it, and it was not a
+    mail that set the proposal off."""
     wanted = {action_type for action_type, _ in proposal.pattern.actions}
     return (
         proposal.proposed_by != "webhook"
-        and len(by_person) >= ENOUGH
-        and not contradicted
+        and is_habit(proposal.precedents)
         and wanted <= patterns.exempted_actions(proposal.account.id)
+    )
+
+
+def is_habit(precedents: Collection[Precedent]) -> bool:
+    """Whether people treated enough mails like that, in several runs or on several days, and
+    none otherwise. What the agent did unasked is no evidence for it."""
+    by_person = [one for one in precedents if one.side == "supporting" and one.by_person]
+    return (
+        len(by_person) >= ENOUGH
+        and len({one.occasion for one in by_person}) >= SEVERAL
+        and all(one.side != "contradicting" for one in precedents)
     )
 
 

@@ -498,7 +498,7 @@ class Migration(migrations.Migration):
                 ("subject", models.CharField(blank=True, max_length=500)),
                 ("occurred_at", models.DateTimeField(help_text="When the mail was sent.")),
                 ("side", models.CharField(choices=[("supporting", "Treated like that"), ("contradicting", "Treated otherwise"), ("undecided", "Not looked at yet")], max_length=16)),
-                ("by_person", models.BooleanField(default=False, help_text="A person did it, asked for it or confirmed it.")),
+                ("by_person", models.BooleanField(default=False, help_text="A person did it with their own hands, or confirmed it.")),
                 ("sentence", models.CharField(help_text="What was done with it, in words.", max_length=1000)),
                 ("pattern", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="evidence", to="guardrails.learnedpattern")),
             ],
@@ -633,6 +633,16 @@ class Migration(migrations.Migration):
                 ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="agent_mails", to="integrations.account")),
             ],
             options={"indexes": [models.Index(fields=["account", "address"], name="agent_mail_to")], "constraints": [models.UniqueConstraint(fields=("action_id", "address"), name="agent_mail_once")]},
+        ),
+        migrations.CreateModel(
+            name="AgentFiling",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("action_id", models.UUIDField(editable=False, unique=True)),
+                ("item_id", models.CharField(help_text="The provider's id of the mail.", max_length=500)),
+                ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="agent_filings", to="integrations.account")),
+            ],
+            options={"indexes": [models.Index(fields=["account", "item_id"], name="agent_filing_of")]},
         ),
         migrations.CreateModel(
             name="ChangeRequest",

@@ -5,7 +5,7 @@ from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
 from guardrails.models.change_requests import AskedRefusal, ChangeRequest
 from guardrails.models.held_sends import HeldSend
-from guardrails.models.own_mail import AgentMail
+from guardrails.models.own_mail import AgentFiling, AgentMail
 from guardrails.models.patterns import (
     LearnedPattern,
     PatternAction,
@@ -19,6 +19,7 @@ from guardrails.models.undos import Undo
 from guardrails.models.usage import Usage
 
 __all__ = [
+    "AgentFiling",
     "AgentMail",
     "AllowedAction",
     "AllowedActionOption",

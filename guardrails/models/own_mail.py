@@ -1,4 +1,4 @@
-"""Mail that agents sent of their own accord."""
+"""Mail that agents sent, and mail that they filed, of their own accord."""
 
 from django.db import models
 
@@ -21,3 +21,19 @@ class AgentMail(models.Model):
 
     def __str__(self) -> str:
         return f"{self.address} {self.action_id}"
+
+
+class AgentFiling(models.Model):
+    """One mail that the agent archived, labelled, moved or marked as read although nobody said yes
+    to it. Written before the provider is called, taken back when nothing was done; it outlives what
+    the ledger keeps of it, so that the mail is never taken for one that a person filed."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="agent_filings")
+    action_id = models.UUIDField(editable=False, unique=True)
+    item_id = models.CharField(max_length=500, help_text="The provider's id of the mail.")
+
+    class Meta:
+        indexes = [models.Index(fields=["account", "item_id"], name="agent_filing_of")]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} {self.action_id}"

@@ -234,7 +234,7 @@ class PatternEvidence(models.Model):
     occurred_at = models.DateTimeField(help_text="When the mail was sent.")
     side = models.CharField(max_length=16, choices=Side)
     by_person = models.BooleanField(
-        default=False, help_text="A person did it, asked for it or confirmed it."
+        default=False, help_text="A person did it with their own hands, or confirmed it."
     )
     sentence = models.CharField(max_length=1000, help_text="What was done with it, in words.")
 

@@ -61,9 +61,10 @@ def test_mail_that_was_treated_so_in_the_mailbox_supports() -> None:
 @pytest.mark.parametrize(
     ("changes", "by_person", "told"),
     [
-        ({"trigger": "chat"}, True, "asked by a person"),
-        ({"trigger": "webhook"}, False, "asked by nobody"),
-        ({"trigger": "pattern"}, False, "asked by nobody"),
+        ({"trigger": "chat"}, False, "confirmed by nobody"),
+        ({"trigger": "webhook"}, False, "confirmed by nobody"),
+        ({"trigger": "pattern"}, False, "confirmed by nobody"),
+        ({"trigger": "chat", "approved_by": "user:maya"}, True, "confirmed by user:maya"),
         (
             {"trigger": "webhook", "approved_by": "operator:olga"},
             True,
@@ -77,6 +78,25 @@ def test_what_the_agent_did_is_set_apart(
     side, person, words = weighed(MAIL, recorded(**changes))
     assert (side, person) == ("supporting", by_person)
     assert words.endswith(f"Archive a mail: yes, by the agent, {told}.")
+
+
+def test_what_the_agent_filed_counts_as_its_own_when_the_ledger_tells_no_more() -> None:
+    [found] = precedents.weigh(PATTERN, [MAIL], done={}, by_agent={"m1"})
+
+    assert (found.side, found.by_person) == ("supporting", False)
+    assert found.sentence == (
+        "Label a mail: yes, by the agent, confirmed by nobody; "
+        "Archive a mail: yes, by the agent, confirmed by nobody."
+    )
+
+
+def test_an_occasion_is_a_run_or_a_day_of_mail_filed_by_hand() -> None:
+    row = recorded(approved_by="user:maya", run_id="turn-7")
+
+    [on_a_card] = precedents.weigh(PATTERN, [MAIL], done=precedents.group_by_mail([row]))
+    [by_hand] = precedents.weigh(PATTERN, [MAIL], done={})
+
+    assert (on_a_card.occasion, by_hand.occasion) == ("turn-7", "2026-03-02")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ MAIL = StoredMail(
     labels=(),
     occurred_at=AT,
 )
+CONFIRMED = {"approved_by": "user:maya"}
 FILED = (("archive", "{}"), ("classify", '{"label_id":"label_1"}'))
 
 
@@ -36,15 +37,16 @@ def heads(number: int, **changes: Any) -> dict[str, StoredMail]:
 def test_only_what_people_decided_and_patterns_can_do_counts() -> None:
     assert precedents.find_decisions(
         [
-            recorded("classify", {"email_id": "m1", "label_id": "label_2"}),
-            recorded("classify", {"email_id": "m1", "label_id": "label_1"}),
+            recorded("classify", {"email_id": "m1", "label_id": "label_2"}, **CONFIRMED),
+            recorded("classify", {"email_id": "m1", "label_id": "label_1"}, **CONFIRMED),
+            recorded("archive", {"email_id": "m0"}, trigger="chat"),
             recorded("archive", {"email_id": "m1"}, trigger="webhook", approved_by="user:maya"),
             recorded("archive", {"email_id": "m2"}, trigger="webhook"),
             recorded("archive", {"email_id": "m3"}, trigger="pattern"),
-            recorded("archive", {"email_id": "m4"}, status="failed"),
-            recorded("archive", {"email_id": "m5"}, payload={}),
-            recorded("send_email", {"to": ["a@b.example"]}),
-            recorded("forward", {"email_id": "m6", "to": ["a@b.example"]}),
+            recorded("archive", {"email_id": "m4"}, status="failed", **CONFIRMED),
+            recorded("archive", {"email_id": "m5"}, payload={}, **CONFIRMED),
+            recorded("send_email", {"to": ["a@b.example"]}, **CONFIRMED),
+            recorded("forward", {"email_id": "m6", "to": ["a@b.example"]}, **CONFIRMED),
         ]
     ) == {"m1": (("archive", "{}"), ("classify", '{"label_id":"label_2"}'))}
 

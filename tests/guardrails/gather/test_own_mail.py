@@ -1,4 +1,5 @@
-"""What the agent sent of its own accord makes nobody a correspondent of the user."""
+"""What the agent sent of its own accord makes nobody a correspondent of the user, and what it filed
+is no habit of the user's."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,8 +11,9 @@ from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
 from guardrails.decide import evidence
 from guardrails.execute.executor import execute
+from guardrails.gather import own_mail
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.models import AgentMail, AllowedAction
+from guardrails.models import AgentFiling, AgentMail, AllowedAction
 from integrations.exceptions import Rejected
 from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import CHAT, PASSED, Office, webhook
@@ -167,3 +169,50 @@ def test_the_decision_is_made_again_from_its_evidence(office: Office, eves: str)
     again = evidence.decide_again(past, policy_snapshot(office.ref(office.mailbox)))
     assert again is not None
     assert (again.verdict, again.reason) == ("refuse", "receiver_novel")
+
+
+# --- mail that it filed -------------------------------------------------------------------
+
+
+def test_mail_that_the_agent_filed_is_remembered_as_its_own(office: Office) -> None:
+    office.permit("archive")
+    mine = [office.receive(), office.receive()]
+    account = office.ref(office.mailbox)
+
+    assert execute(office.request("archive", {"email_id": mine[0]})).status == "succeeded"
+
+    assert own_mail.filed(account, mine) == {mine[0]}
+    assert own_mail.filed(office.ref(office.diary), mine) == frozenset()
+
+
+def test_mail_that_a_person_said_yes_to_is_a_persons(office: Office) -> None:
+    office.permit("archive", "ask")
+    mail = office.receive()
+    asked = execute(office.request("archive", {"email_id": mail}))
+    assert asked.approval_id is not None
+    approvals.decide(
+        organisation_id=office.organisation.id,
+        external_user_id=office.user_id,
+        approval_id=asked.approval_id,
+        word="confirm",
+        decided_by="user",
+    )
+
+    assert [call["status"] for call in office.calls()] == [200]
+    assert own_mail.filed(office.ref(office.mailbox), [mail]) == frozenset()
+
+
+def test_mail_that_was_not_filed_is_nobodys(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.permit("archive")
+    mail, noted = office.receive(), []
+
+    def refuse(*given: Any, **named: Any) -> None:
+        noted.append(AgentFiling.objects.get().item_id)
+        raise Rejected("no")
+
+    monkeypatch.setattr(DataServiceWriter, "archive", refuse)
+
+    assert execute(office.request("archive", {"email_id": mail})).status == "failed"
+    assert (noted, AgentFiling.objects.count()) == ([mail], 0)

@@ -26,6 +26,7 @@ def precedent(number: int, **changes: Any) -> Precedent:
         "side": "supporting",
         "by_person": True,
         "sentence": "Archive a mail: yes, in the mailbox.",
+        "occasion": f"run-{number}",
     }
     return Precedent(**(values | changes))
 
@@ -175,6 +176,13 @@ def test_an_exempted_action_acts_at_once_on_enough_evidence(office: Office) -> N
         {"proposed_by": "webhook"},
         {"precedents": ENOUGH[:4]},
         {"precedents": (*ENOUGH, precedent(9, side="contradicting"))},
+        {"precedents": tuple(precedent(number, occasion="run-1") for number in range(50))},
+        {
+            "precedents": (
+                *ENOUGH[:2],
+                *(precedent(number, occasion="run-1") for number in (7, 8, 9)),
+            )
+        },
         {"precedents": (*ENOUGH[:4], precedent(9, by_person=False))},
         {"actions": (("archive", {}), ("mark_read", {}))},
     ],
