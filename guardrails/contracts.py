@@ -181,6 +181,8 @@ class ApprovalCard:
     turn_id: str
     action_type: str
     title: str
+    heading: str  # what would be done and to whom, in Remit's own words
+    about: str  # somebody's words for what it is done to, in quotation marks; or empty
     description: str
     arguments: Mapping[str, Any]
     provenance: Mapping[str, str]

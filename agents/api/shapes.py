@@ -108,7 +108,13 @@ class HandledAction(serializers.Serializer[Any]):
 class PendingAction(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     type = serializers.CharField()
-    description = serializers.CharField()
+    heading = serializers.CharField(
+        help_text="What would be done and to whom, in Remit's own words. Show it first, whole."
+    )
+    about = serializers.CharField(
+        help_text="What somebody called it, in quotation marks: not Remit's words. Or empty."
+    )
+    description = serializers.CharField(help_text="Both in one line.")
     params = serializers.DictField()
     digest = serializers.CharField()
     values = ActionValue(

@@ -199,6 +199,8 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
     return {
         "id": str(card.id),
         "type": card.action_type,
+        "heading": card.heading,
+        "about": card.about,
         "description": card.description,
         "params": dict(card.arguments),
         "digest": card.digest,

@@ -15,7 +15,7 @@ from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.targets import Target, TargetKind
-from guardrails.facts.text import visible
+from guardrails.facts.text import quote, visible
 from integrations.contracts import Kind
 from integrations.ports.account import Writer
 from integrations.ports.calendar import CalendarWriter
@@ -24,8 +24,6 @@ from integrations.ports.issues import IssuesWriter
 from integrations.ports.mail import MailWriter
 from integrations.ports.tools import ToolsWriter
 from integrations.registry import BY_SOURCE
-
-SUBJECT_SHOWN = 120
 
 
 class Arguments(BaseModel):
@@ -223,7 +221,9 @@ class Action(ABC, Generic[A, W]):
 
     @abstractmethod
     def describe(self, arguments: A, facts: Facts) -> str:
-        """One line for people: what would be done."""
+        """One line for people: what would be done and to whom, in Remit's own words and addresses,
+        ids and names that an operator listed; then, in quotation marks, what somebody called it
+        (`guardrails.facts.text.quote`)."""
 
     def already_so(self, arguments: A, facts: Facts, removals: Sequence[str]) -> bool:
         """Whether the provider is already as the action would leave it."""
@@ -282,9 +282,9 @@ def in_words(value: object) -> str:
 
 
 def subject_of(facts: Facts) -> str:
-    """The subject of the mail at hand, safe to show and cut to size."""
-    subject = facts.email.subject if facts.email else ""
-    return visible(" ".join(subject.split()), limit=SUBJECT_SHOWN) or "(no subject)"
+    """The subject of the mail or draft at hand, quoted."""
+    mail = facts.email or facts.draft
+    return quote(mail.subject if mail else "", empty="no subject")
 
 
 def artifact(kind: str, answer: Mapping[str, Any]) -> tuple[Artifact, ...]:

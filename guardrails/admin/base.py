@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from guardrails.admin.findings import tell
 from guardrails.decide.conditions import vocabulary as conditions
-from guardrails.facts.text import visible
+from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.policies.recorded_admin import RecordedAdmin
 from integrations.web.admin_pages import ReadOnlyAdmin
 
@@ -54,7 +54,11 @@ class ActionRowAdmin(ReadOnlyAdmin):
 
     @display(description="Action")  # type: ignore[untyped-decorator]
     def headline(self, row: Any) -> str:
-        return visible(row.description, limit=160)
+        return visible(heading_of(row.description))
+
+    @display(description="About (somebody's words)")  # type: ignore[untyped-decorator]
+    def about(self, row: Any) -> str:
+        return visible(about_of(row.description)) or "-"
 
     @display(description="In the ledger")  # type: ignore[untyped-decorator]
     def in_ledger(self, row: Any) -> str:

@@ -29,7 +29,13 @@ class Card(serializers.Serializer[Any]):
     turn_id = serializers.CharField()
     type = serializers.CharField()
     title = serializers.CharField()
-    description = serializers.CharField(help_text="The action in one line.")
+    heading = serializers.CharField(
+        help_text="What would be done and to whom, in Remit's own words. Show it first, whole."
+    )
+    about = serializers.CharField(
+        help_text="What somebody called it, in quotation marks: not Remit's words. Or empty."
+    )
+    description = serializers.CharField(help_text="Both in one line.")
     params = serializers.DictField(help_text="The arguments: exactly these are executed.")
     provenance = serializers.DictField(
         child=serializers.CharField(), help_text="Where each value comes from, in words."

@@ -17,7 +17,7 @@ from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
 from guardrails.decide.provenance import IN_WORDS, values
-from guardrails.facts.text import visible
+from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from integrations.models.preferences import find_zones
 
@@ -80,6 +80,8 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
     return ApprovalCard(
         **plain,
         title=title_of(row.action_type),
+        heading=visible(heading_of(row.description)),
+        about=visible(about_of(row.description)),
         values=tuple(found),
         differences=tuple(
             (visible(what), visible(before), visible(after))

@@ -12,6 +12,8 @@ from guardrails.facts.classes import Is
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # Control, format (zero-width, bidirectional), surrogate, line and paragraph separators.
 HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# What could be taken for the end of a quotation, or for another one.
+INNER_QUOTES = dict.fromkeys(map(ord, '“”„‟«»"＂〝〞〟‹›❝❞'), "'")  # noqa: RUF001
 LINE = frozenset("\n\r\t")
 EMOJI_STYLE, KEYCAP, JOINER = "\ufe0f", "\u20e3", "\u200d"
 # What scripts and emoji are written with: both joiners, and how a sign is to be drawn.
@@ -43,6 +45,27 @@ def visible(text: str, *, limit: int | None = None) -> str:
         f"⟨U+{ord(character):04X}⟩" if is_hidden(character) and character not in LINE else character
         for character in cut
     )
+
+
+def quote(text: str, *, limit: int = 120, empty: str = "no title") -> str:
+    """Somebody's words within a line of Remit's: in quotation marks that nothing inside can close
+    or open, on one line, hidden characters shown, cut with the whole length said."""
+    words = " ".join(visible(text).translate(INNER_QUOTES).split())
+    if not words:
+        return f"({empty})"
+    if len(words) <= limit:
+        return f"“{words}”"
+    return f"“{words[: limit - 1]}…” ({len(words)} characters)"
+
+
+def heading_of(line: str) -> str:
+    """What Remit says itself in a line that goes on with somebody's words (`quote`)."""
+    return line.partition("“")[0].rstrip(": ")
+
+
+def about_of(line: str) -> str:
+    """The rest of such a line: somebody's words, in their quotation marks."""
+    return line[len(line.partition("“")[0]) :]
 
 
 def duration(seconds: int) -> str:

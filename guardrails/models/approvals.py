@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, F, Q, Subquery, Value, When
 
 from guardrails.actions import registry
+from guardrails.facts.text import heading_of
 from integrations.models import Account, Organisation
 
 WAITING_FIRST = Case(When(state="pending", then=Value(0)), default=Value(1))
@@ -174,7 +175,7 @@ class Approval(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.description
+        return heading_of(self.description)
 
     @property
     def seconds_to_decide(self) -> float:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from guardrails.actions import registry
+from guardrails.facts.text import heading_of
 from integrations.models import Account, Organisation
 
 
@@ -73,4 +74,4 @@ class HeldSend(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.description
+        return heading_of(self.description)

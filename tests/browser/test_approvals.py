@@ -37,19 +37,21 @@ def test_a_task_is_changed_in_the_console_and_another_is_decided_elsewhere(
         status(page, "The agent asks a question.")
         page.get_by_role("button", name="John Smith").click()
         status(page, "3 actions wait for your decision.")
-        page.get_by_role("button", name="Change: Create: User Auth").click()
+        page.get_by_role("button", name="Change: Create a task in PROJ: “User Auth”").click()
         form = page.locator("form.change:visible")
         form.get_by_label("summary").fill("Single sign-on")
         shoot(page, "console-change")
         form.get_by_role("button", name="Save and look at it").click()
         status(page, "3 actions wait for your decision.")
         cards = page.get_by_role("region", name="Pending action")
-        expect(cards.get_by_role("heading", name="Create: Single sign-on")).to_be_visible()
+        expect(cards.get_by_role("heading", name="Create a task in PROJ")).to_be_visible()
         expect(cards.filter(has_text="Single sign-on")).to_contain_text(
             "typed by the person who changed what the agent proposed"
         )
 
-        other = Approval.objects.get(description="Create: Setup CI/CD", state="pending")
+        other = Approval.objects.get(
+            description="Create a task in PROJ: “Setup CI/CD”", state="pending"
+        )
         approvals.reject(
             organisation_id=other.organisation_id, approval_id=other.id, decided_by="operator:olga"
         )
@@ -58,7 +60,7 @@ def test_a_task_is_changed_in_the_console_and_another_is_decided_elsewhere(
         expect(gone).to_contain_text("Rejected by operator olga at")
         expect(cards).to_have_count(2)
         shoot(page, "console-handled")
-        page.get_by_role("button", name="Confirm: Create: Single sign-on").click()
+        page.get_by_role("button", name="Confirm: Create a task in PROJ: “Single sign-on”").click()
         status(page, "1 action waits for your decision.")
         expect(last(page)).to_contain_text("Single sign-on")
     assert [call["body"]["summary"] for call in office.calls()] == ["Single sign-on"]

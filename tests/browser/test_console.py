@@ -52,7 +52,11 @@ def test_the_seeds_story(office: Office, page: Page, problems: list[str]) -> Non
         )
         cards = page.get_by_role("region", name="Pending action")
         expect(cards.get_by_role("heading")).to_have_text(
-            ["Create: Setup CI/CD", "Create: User Auth", "Create: Payment Integration"]
+            [
+                "Create a task in PROJ: “Setup CI/CD”",
+                "Create a task in PROJ: “User Auth”",
+                "Create a task in PROJ: “Payment Integration”",
+            ]
         )
         # Where it goes is said first, and where that comes from.
         first = cards.first.locator("dt, dd")
@@ -86,13 +90,13 @@ def test_one_action_is_rejected_by_keyboard_and_a_reload_keeps_the_rest(
         status(page, "The agent asks a question.")
         page.get_by_role("button", name="John Smith").press("Enter")
         status(page, "3 actions wait for your decision.")
-        page.get_by_role("button", name="Reject: Create: User Auth").press("Enter")
+        page.get_by_role("button", name="Reject: Create a task in PROJ: “User Auth”").press("Enter")
         status(page, "2 actions wait for your decision.")
 
         page.reload()
         status(page, "2 actions wait for your decision.")
         expect(page.get_by_role("region", name="Pending action")).to_have_count(2)
-        page.get_by_role("button", name="Confirm: Create: Setup CI/CD").click()
+        page.get_by_role("button", name="Confirm: Create a task in PROJ: “Setup CI/CD”").click()
         status(page, "1 action waits for your decision.")
     [created] = office.calls()
     assert created["body"]["summary"] == "Setup CI/CD"

@@ -65,7 +65,7 @@ def test_what_waits_is_listed_with_everything_a_person_needs(
     assert (card["id"], card["action_id"]) == (str(waiting.id), str(waiting.action_id))
     assert (card["type"], card["description"]) == (
         "create_jira_task",
-        "Create: Payment Integration",
+        "Create a task in PROJ: “Payment Integration”",
     )
     assert card["params"]["project_key"] == "PROJ"
     assert card["provenance"]["project_key"] == "listed by an operator"
@@ -333,7 +333,7 @@ def test_one_action_is_simulated_and_not_done(office: Office, api: Api) -> None:
     unknown = api.post("/api/v1/policy/simulate", body | {"action_type": "invented"})
 
     assert (found.status_code, found.json()["verdict"]) == (200, "allow")
-    assert found.json()["description"] == "Archive “Lunch on Friday?”"
+    assert found.json()["description"] == "Archive: “Lunch on Friday?”"
     assert found.json()["checks"][0] == {"name": "switches", "passed": True, "detail": ""}
     assert refused.json()["reason"] == "object_unknown"
     assert unknown.json()["reason"] == "unknown_action"

@@ -114,7 +114,7 @@ def decision(what: str, key: str = "", **fields: Any) -> Json:
     return {
         "id": f"act_{key}",
         "type": "create_jira_task",
-        "description": f"Create: {what}",
+        "description": f"Create a task in PROJ: “{what}”",
         "decision": "confirmed",
         "status": "succeeded",
         "result": {"task_key": key, "url": "http://jira"},

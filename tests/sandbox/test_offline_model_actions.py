@@ -40,8 +40,8 @@ def test_a_mail_is_searched_then_archived_then_told(client: OpenAI) -> None:
     assert dialogue.calls() == [("retrieve_context", search)]
     dialogue.returns(found(item(1, "Lunch"), item(2, "Acme newsletter"), item(3, "Newsletter")))
     assert dialogue.calls() == [execution("archive", {"email_id": "item-2"})]
-    dialogue.returns(action("Archive “Acme newsletter”", "executed"))
-    assert dialogue.says() == "Done: Archive “Acme newsletter”."
+    dialogue.returns(action("Archive: “Acme newsletter”", "executed"))
+    assert dialogue.says() == "Done: Archive: “Acme newsletter”."
 
 
 def test_all_matching_mails_are_archived_side_by_side(client: OpenAI) -> None:
@@ -79,8 +79,8 @@ def test_a_label_is_looked_up_by_name(client: OpenAI) -> None:
     assert dialogue.calls() == [
         execution("classify", {"email_id": "item-1", "label_id": "Invoices"})
     ]
-    dialogue.returns(action("Label “Your bill” as Invoices", "pending_confirmation"))
-    assert dialogue.says() == ("Waiting for your confirmation: Label “Your bill” as Invoices.")
+    dialogue.returns(action("Label as Invoices: “Your bill”", "pending_confirmation"))
+    assert dialogue.says() == ("Waiting for your confirmation: Label as Invoices: “Your bill”.")
 
 
 def test_an_unknown_label_is_not_made_up(client: OpenAI) -> None:

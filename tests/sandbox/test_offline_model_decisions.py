@@ -39,12 +39,12 @@ DECISIONS: list[tuple[list[Json], str]] = [
     ),
     (
         [
-            {"type": "archive", "description": "Archive “Offer”", "decision": "confirmed"}
+            {"type": "archive", "description": "Archive: “Offer”", "decision": "confirmed"}
             | {"status": "noop"},
-            {"type": "send_email", "description": "Send “Hi” to a@b.example"}
+            {"type": "send_email", "description": "Send to a@b.example: “Hi”"}
             | {"decision": "confirmed", "status": "succeeded"},
         ],
-        "Done!\n- Archive “Offer” (it was already like that)\n- Send “Hi” to a@b.example",
+        "Done!\n- Archive: “Offer” (it was already like that)\n- Send to a@b.example: “Hi”",
     ),
 ]
 

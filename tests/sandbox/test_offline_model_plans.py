@@ -66,7 +66,7 @@ def test_a_request_of_several_steps_is_planned_worked_through_and_reviewed(
     dialogue.calls()
     dialogue.returns(success(progress="2 of 3"))
     assert [name for name, _ in dialogue.calls()] == ["create_jira_task"]
-    dialogue.returns(action("Create: Call Dana", "pending_confirmation"))
+    dialogue.returns(action("Create a task in PROJ: “Call Dana”", "pending_confirmation"))
     dialogue.calls()
     dialogue.returns(success(progress="3 of 3"))
     assert [name for name, _ in dialogue.calls()] == ["review_results"]
@@ -75,7 +75,7 @@ def test_a_request_of_several_steps_is_planned_worked_through_and_reviewed(
         "1. Find mails about the pilot\nI found 1 item.\n- “Pilot” from Acme Post [1]\n\n"
         "2. Show my open issues\nThere are no issues.\n\n"
         "3. Create a task in PROJ: Call Dana\n"
-        "Waiting for your confirmation: Create: Call Dana."
+        "Waiting for your confirmation: Create a task in PROJ: “Call Dana”."
     )
 
 

@@ -65,7 +65,9 @@ def opened(text: str = PROPOSAL) -> Json:
 
 
 def created(summary: str) -> Json:
-    return success(status="pending_confirmation", action={"description": f"Create: {summary}"})
+    return success(
+        status="pending_confirmation", action={"description": f"Create a task in PROJ: “{summary}”"}
+    )
 
 
 def creating(summary: str, **fields: Any) -> tuple[str, Json]:

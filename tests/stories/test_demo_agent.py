@@ -114,9 +114,12 @@ def test_a_request_of_several_steps_is_planned_and_each_step_done(office: Office
         *("create_jira_task", "toDoWrite", "review_results"),
     ]
     assert [one["description"] for one in answer["pending_actions"]] == [
-        "Create: Prepare the pilot"
+        "Create a task in PROJ: “Prepare the pilot”"
     ]
-    assert "Waiting for your confirmation: Create: Prepare the pilot." in answer["response"]
+    assert (
+        "Waiting for your confirmation: Create a task in PROJ: “Prepare the pilot”."
+        in answer["response"]
+    )
     assert office.calls() == []
 
 

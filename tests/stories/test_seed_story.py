@@ -53,16 +53,20 @@ def test_two_johns_one_question_three_tasks_confirm_three_keys(office: Office, c
     assert proposed["needs_clarification"] is False
     pending = {action["description"]: action for action in proposed["pending_actions"]}
     assert sorted(pending) == [
-        "Create: Payment Integration",
-        "Create: Setup CI/CD",
-        "Create: User Auth",
+        "Create a task in PROJ: “Payment Integration”",
+        "Create a task in PROJ: “Setup CI/CD”",
+        "Create a task in PROJ: “User Auth”",
     ]
     assert {action["type"] for action in pending.values()} == {"create_jira_task"}
     assert proposed["completed_actions"] == []
     assert any(used["title"] == "Proposal: customer portal" for used in proposed["context_used"])
     assert office.calls() == []
 
-    order = ["Create: Setup CI/CD", "Create: User Auth", "Create: Payment Integration"]
+    order = [
+        "Create a task in PROJ: “Setup CI/CD”",
+        "Create a task in PROJ: “User Auth”",
+        "Create a task in PROJ: “Payment Integration”",
+    ]
     done = chat(
         message="",
         session_id=asked["session_id"],
@@ -119,7 +123,7 @@ def test_a_rejected_task_is_not_created_and_partial_success_is_said(
     asked = chat(message="Create Jira tasks from John's proposal email")
     proposed = chat(message="John Smith", session_id=asked["session_id"])
     ids = {action["description"]: action["id"] for action in proposed["pending_actions"]}
-    rejected = ids.pop("Create: User Auth")
+    rejected = ids.pop("Create a task in PROJ: “User Auth”")
 
     done = chat(
         message="",
@@ -138,7 +142,7 @@ def test_a_changed_task_waits_again_and_is_created_as_changed(office: Office, ch
     asked = chat(message="Create Jira tasks from John's proposal email")
     proposed = chat(message="John Smith", session_id=asked["session_id"])
     pending = {action["description"]: action for action in proposed["pending_actions"]}
-    auth = pending.pop("Create: User Auth")
+    auth = pending.pop("Create a task in PROJ: “User Auth”")
     edit = {"id": auth["id"], "params": {"summary": "Single sign-on"}}
 
     changed = chat(message="", session_id=asked["session_id"], edits=[edit])
@@ -147,8 +151,8 @@ def test_a_changed_task_waits_again_and_is_created_as_changed(office: Office, ch
         "Changed:\n- Single sign-on: it waits for your confirmation as you changed it."
     )
     waiting = {action["description"]: action for action in changed["pending_actions"]}
-    assert sorted(waiting) == sorted([*pending, "Create: Single sign-on"])
-    again = waiting["Create: Single sign-on"]
+    assert sorted(waiting) == sorted([*pending, "Create a task in PROJ: “Single sign-on”"])
+    again = waiting["Create a task in PROJ: “Single sign-on”"]
     assert again["id"] != auth["id"]
 
     stale = chat(message="", session_id=asked["session_id"], confirm_actions=[auth["id"]])

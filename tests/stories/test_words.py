@@ -43,7 +43,7 @@ def test_a_yes_in_words_is_answered_with_the_buttons(office: Office) -> None:
         (
             "Yes, do all three",
             "This waits for you. Please decide with its button:",
-            "- Create: B",
+            "- Create a task in PROJ: “B”",
         ),
         (
             "Ja, mach alle drei",
@@ -73,10 +73,12 @@ def test_where_the_policy_permits_it_words_confirm_and_the_ledger_says_so(office
 
     answer, model = maya.say({ORCHESTRATOR: ["Created."]}, message="2", session_id=session)
 
-    assert [one["description"] for one in answer["completed_actions"]] == ["Create: B"]
+    assert [one["description"] for one in answer["completed_actions"]] == [
+        "Create a task in PROJ: “B”"
+    ]
     assert len(office.calls()) == before + 1
     (message,) = Message.objects.filter(turn=answer["turn_id"], role="user")
-    row = Approval.objects.get(description="Create: B")
+    row = Approval.objects.get(description="Create a task in PROJ: “B”")
     assert row.said_in == str(message.id)
     (approved,) = [
         phase for phase in recorded(row.action_id) if phase.decision_reason == "approved"
@@ -137,7 +139,7 @@ def test_a_decision_that_comes_too_late_is_answered_with_what_is_true(office: Of
     maya = Frontend(office)
     asked = prepare(maya, "A", "B", "C", "D")
     ids = {one["description"]: one["id"] for one in asked["pending_actions"]}
-    done, twice, expired, rejected = (ids[f"Create: {name}"] for name in "ABCD")
+    done, twice, expired, rejected = (ids[f"Create a task in PROJ: “{name}”"] for name in "ABCD")
     for id, word in ((done, "confirm"), (twice, "confirm"), (rejected, "reject")):
         maya.ask("POST", f"/approvals/{id}/decide", {"user_id": "maya", "decision": word})
     past = timezone.now() - timedelta(minutes=1)
@@ -155,11 +157,13 @@ def test_a_decision_that_comes_too_late_is_answered_with_what_is_true(office: Of
     assert len(office.calls()) == before
     said = answer["response"].splitlines()
     at = said.index("What you decided came too late:")
-    lines = {line.split(":")[1].strip(): line for line in said[at + 1 : at + 5]}
-    assert lines["A"].startswith("- Create: A: done. Confirmed by maya at 20")
-    assert lines["B"].startswith("- Create: B: done. Confirmed by maya at 20")
-    assert lines["C"].startswith("- Create: C: refused, not done. Expired at 20")
-    assert lines["D"].startswith("- Create: D: refused, not done. Rejected by maya at 20")
+    lines = {line.split("“")[1][0]: line for line in said[at + 1 : at + 5]}
+    assert lines["A"].startswith("- Create a task in PROJ: “A”: done. Confirmed by maya at 20")
+    assert lines["B"].startswith("- Create a task in PROJ: “B”: done. Confirmed by maya at 20")
+    assert lines["C"].startswith("- Create a task in PROJ: “C”: refused, not done. Expired at 20")
+    assert lines["D"].startswith(
+        "- Create a task in PROJ: “D”: refused, not done. Rejected by maya at 20"
+    )
     assert "From the records" not in answer["response"]
     # The model hears it too.
     assert str(model.chats(ORCHESTRATOR)[0]["messages"]).count('"late":true') == 4
@@ -178,7 +182,7 @@ def test_words_after_the_end_say_what_is_true(office: Office) -> None:
     )
 
     assert len(office.calls()) == before
-    assert "- Create: A: refused, not done. Expired at 20" in answer["response"]
+    assert "- Create a task in PROJ: “A”: refused, not done. Expired at 20" in answer["response"]
 
 
 def test_remits_own_lines_are_in_the_users_language_and_the_ledger_stays_english(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from guardrails.actions.base import Arguments, CalendarAction, Call, Difference
-from guardrails.actions.calendar.events import people_of, titled
+from guardrails.actions.calendar.events import people_of, titled, with_people
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
@@ -46,7 +46,7 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
         return (("on the calendar", titled(facts), "cancelled"),)
 
     def describe(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
-        return f"Cancel {titled(facts)}"
+        return f"Cancel an event{with_people(facts)} {titled(facts)}"
 
     def perform(
         self, writer: CalendarWriter, arguments: CancelCalendarEventArguments, call: Call

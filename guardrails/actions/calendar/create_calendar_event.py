@@ -18,7 +18,7 @@ from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Addresses, Target
-from guardrails.facts.text import Body, Line
+from guardrails.facts.text import Body, Line, quote
 from integrations.ports.calendar import CalendarWriter
 
 
@@ -70,7 +70,7 @@ class CreateCalendarEvent(CalendarAction[CreateCalendarEventArguments]):
 
     def describe(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
         people = f" with {named(arguments.attendees)}" if arguments.attendees else ""
-        return f"Create the event “{arguments.title}”{people}, {arguments.start}"
+        return f"Create an event{people}, {arguments.start}: {quote(arguments.title)}"
 
     def perform(
         self, writer: CalendarWriter, arguments: CreateCalendarEventArguments, call: Call

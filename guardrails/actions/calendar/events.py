@@ -1,18 +1,17 @@
 """What calendar actions have in common: times with a zone, and the people of an event."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from guardrails.actions.base import SUBJECT_SHOWN
 from guardrails.facts.classes import Is
 from guardrails.facts.content import Content, of_object
 from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
-from guardrails.facts.text import visible
+from guardrails.facts.text import quote, visible
 
 
 def moment(text: str) -> str:
@@ -46,11 +45,17 @@ def people_of(facts: Facts) -> tuple[Target, ...] | None:
 
 
 def titled(facts: Facts) -> str:
-    """The event for people: title and start, cut and safe to show."""
+    """When the event is, and its title, quoted."""
     if facts.event is None:
         return ""
-    title = visible(facts.event.title, limit=SUBJECT_SHOWN)
-    return f"“{title}” ({facts.event.start:%Y-%m-%d %H:%M %Z})"
+    return f"on {facts.event.start:%Y-%m-%d %H:%M %Z}: {quote(facts.event.title)}"
+
+
+def with_people(facts: Facts, added: Sequence[str] = ()) -> str:
+    """Everybody else whom a change of the event reaches, as they stand in a line."""
+    present = [one.value for one in people_of(facts) or ()]
+    people = dict.fromkeys((*added, *present))
+    return f" with {', '.join(map(visible, people))}" if people else ""
 
 
 def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from guardrails.actions.base import Arguments, CalendarAction, Call
-from guardrails.actions.calendar.events import people_of, titled
+from guardrails.actions.calendar.events import people_of, titled, with_people
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
@@ -57,7 +57,8 @@ class RestoreEvent(CalendarAction[RestoreEventArguments]):
         return reaching(people, "hear of the change")
 
     def describe(self, arguments: RestoreEventArguments, facts: Facts) -> str:
-        return f"Put back {', '.join(arguments.names)} of {titled(facts)}"
+        names = ", ".join(arguments.names)
+        return f"Put back {names} of an event{with_people(facts)} {titled(facts)}"
 
     def perform(
         self, writer: CalendarWriter, arguments: RestoreEventArguments, call: Call

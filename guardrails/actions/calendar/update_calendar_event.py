@@ -21,6 +21,7 @@ from guardrails.actions.calendar.events import (
     in_zone_of,
     people_of,
     titled,
+    with_people,
 )
 from guardrails.actions.mail.messages import receivers
 from guardrails.facts.effects import Effect, reaching
@@ -135,7 +136,9 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
         )
 
     def describe(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
-        return f"Change {titled(facts)}: {', '.join(arguments.changes())}"
+        people = with_people(facts, facts.others(arguments.attendees or ()))
+        changes = ", ".join(arguments.changes())
+        return f"Change an event{people} ({changes}) {titled(facts)}"
 
     def perform(
         self, writer: CalendarWriter, arguments: UpdateCalendarEventArguments, call: Call

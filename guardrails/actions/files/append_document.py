@@ -64,7 +64,7 @@ class AppendDocument(FilesAction[AppendDocumentArguments]):
         return (("end of the text", end or NOTHING, f"{end}{arguments.content}"),)
 
     def describe(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
-        return f"Add {len(arguments.content)} characters to {titled(facts)}"
+        return f"Add {len(arguments.content)} characters to a document: {titled(facts)}"
 
     def perform(
         self, writer: FilesWriter, arguments: AppendDocumentArguments, call: Call

@@ -8,7 +8,7 @@ from guardrails.actions.files.documents import folder, folder_name, readers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
-from guardrails.facts.text import Body, Line, TargetId
+from guardrails.facts.text import Body, Line, TargetId, quote
 from integrations.ports.files import FilesWriter
 
 
@@ -48,7 +48,7 @@ class CreateDocument(FilesAction[CreateDocumentArguments]):
 
     def describe(self, arguments: CreateDocumentArguments, facts: Facts) -> str:
         where = folder_name(facts, arguments.folder_id)
-        return f"Create the document “{arguments.name}” in {where}"
+        return f"Create a document in {where}: {quote(arguments.name)}"
 
     def perform(
         self, writer: FilesWriter, arguments: CreateDocumentArguments, call: Call

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from guardrails.actions.base import SUBJECT_SHOWN
 from guardrails.facts.content import Content, of_object
 from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
-from guardrails.facts.text import visible
+from guardrails.facts.text import quote, visible
 
 
 def folder(folder_id: str) -> tuple[Target, ...]:
@@ -25,9 +24,8 @@ def folder_name(facts: Facts, folder_id: str | None) -> str:
 
 
 def titled(facts: Facts) -> str:
-    """The document for people, cut and safe to show."""
-    name = facts.document.name if facts.document else ""
-    return f"“{visible(name, limit=SUBJECT_SHOWN)}”"
+    """The document's name, quoted."""
+    return quote(facts.document.name if facts.document else "")
 
 
 def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:

@@ -85,7 +85,7 @@ class MoveDocument(FilesAction[MoveDocumentArguments]):
         )
 
     def describe(self, arguments: MoveDocumentArguments, facts: Facts) -> str:
-        return f"Move {titled(facts)} to {folder_name(facts, arguments.folder_id)}"
+        return f"Move to {folder_name(facts, arguments.folder_id)}: {titled(facts)}"
 
     def already_so(
         self, arguments: MoveDocumentArguments, facts: Facts, removals: Sequence[str]

@@ -86,7 +86,7 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
         return Inverse(action_type=self.name, arguments={**given, "role": before})
 
     def describe(self, arguments: ShareDocumentArguments, facts: Facts) -> str:
-        return f"Share {titled(facts)} with {arguments.email} as {arguments.role}"
+        return f"Share with {arguments.email} as {arguments.role}: {titled(facts)}"
 
     def already_so(
         self, arguments: ShareDocumentArguments, facts: Facts, removals: Sequence[str]

@@ -33,7 +33,7 @@ class UnshareDocument(FilesAction[UnshareDocumentArguments]):
         return (Effect(kind="egress", because=f"{arguments.email} no longer sees the document"),)
 
     def describe(self, arguments: UnshareDocumentArguments, facts: Facts) -> str:
-        return f"Stop sharing {titled(facts)} with {arguments.email}"
+        return f"Stop sharing with {arguments.email}: {titled(facts)}"
 
     def already_so(
         self, arguments: UnshareDocumentArguments, facts: Facts, removals: Sequence[str]

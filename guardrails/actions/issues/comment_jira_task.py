@@ -46,7 +46,7 @@ class CommentJiraTask(IssuesAction[CommentJiraTaskArguments]):
         return "Delete the comment. Who was notified has read it."
 
     def describe(self, arguments: CommentJiraTaskArguments, facts: Facts) -> str:
-        return f"Comment on {titled(facts)}"
+        return f"Comment on {arguments.issue_key}: {titled(facts)}"
 
     def perform(
         self, writer: IssuesWriter, arguments: CommentJiraTaskArguments, call: Call

@@ -10,7 +10,7 @@ from guardrails.actions.issues.issues import IN_PROJECT, IssueType, Priority
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target
-from guardrails.facts.text import Line, TargetId, Unmentioning
+from guardrails.facts.text import Line, TargetId, Unmentioning, quote
 from integrations.ports.issues import IssuesWriter
 
 
@@ -58,7 +58,7 @@ class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
         return IN_PROJECT
 
     def describe(self, arguments: CreateJiraTaskArguments, facts: Facts) -> str:
-        return f"Create: {arguments.summary}"
+        return f"Create a {arguments.type} in {arguments.project_key}: {quote(arguments.summary)}"
 
     def perform(
         self, writer: IssuesWriter, arguments: CreateJiraTaskArguments, call: Call

@@ -2,12 +2,11 @@
 
 from typing import Annotated, Literal
 
-from guardrails.actions.base import SUBJECT_SHOWN
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
-from guardrails.facts.text import visible
+from guardrails.facts.text import quote
 
 IssueType = Annotated[Literal["task", "bug", "story", "epic"], Is("choice")]
 Priority = Annotated[Literal["lowest", "low", "medium", "high", "highest"], Is("choice")]
@@ -30,7 +29,5 @@ def project_of(facts: Facts) -> tuple[Target, ...]:
 
 
 def titled(facts: Facts) -> str:
-    """The issue for people: key and summary, cut and safe to show."""
-    if facts.issue is None:
-        return ""
-    return f"{facts.issue.key} “{visible(facts.issue.summary, limit=SUBJECT_SHOWN)}”"
+    """The issue's summary, quoted."""
+    return quote(facts.issue.summary if facts.issue else "")

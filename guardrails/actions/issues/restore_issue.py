@@ -60,7 +60,7 @@ class RestoreIssue(IssuesAction[RestoreIssueArguments]):
         return IN_PROJECT
 
     def describe(self, arguments: RestoreIssueArguments, facts: Facts) -> str:
-        return f"Put back {', '.join(arguments.names)} of {titled(facts)}"
+        return f"Put back {', '.join(arguments.names)} of {arguments.issue_key}: {titled(facts)}"
 
     def perform(
         self, writer: IssuesWriter, arguments: RestoreIssueArguments, call: Call

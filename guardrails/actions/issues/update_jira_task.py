@@ -120,7 +120,12 @@ class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
         )
 
     def describe(self, arguments: UpdateJiraTaskArguments, facts: Facts) -> str:
-        return f"Change {titled(facts)}: {', '.join(arguments.changes())}"
+        assignee = arguments.assignee
+        changes = ", ".join(
+            f"{name} {assignee}" if name == "assignee" and assignee else name
+            for name in arguments.changes()
+        )
+        return f"Change {arguments.issue_key} ({changes}): {titled(facts)}"
 
     def already_so(
         self, arguments: UpdateJiraTaskArguments, facts: Facts, removals: Sequence[str]

@@ -23,7 +23,7 @@ class Archive(TakesOff):
         return (("in the inbox", "yes", "no"),)
 
     def describe(self, arguments: MailArguments, facts: Facts) -> str:
-        return f"Archive “{subject_of(facts)}”"
+        return f"Archive: {subject_of(facts)}"
 
     def perform(self, writer: MailWriter, arguments: MailArguments, call: Call) -> dict[str, Any]:
         return writer.archive(arguments.email_id, key=call.key)

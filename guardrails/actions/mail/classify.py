@@ -80,7 +80,7 @@ class Classify(MailAction[ClassifyArguments]):
 
     def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
         name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)
-        return f"Label “{subject_of(facts)}” as {visible(name)}"
+        return f"Label as {visible(name)}: {subject_of(facts)}"
 
     def already_so(
         self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from guardrails.actions.base import (
-    SUBJECT_SHOWN,
     Arguments,
     Call,
     Difference,
     MailAction,
+    subject_of,
 )
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
-from guardrails.facts.text import ObjectId, visible
+from guardrails.facts.text import ObjectId
 from integrations.ports.mail import MailWriter
 
 
@@ -42,8 +42,7 @@ class DeleteDraft(MailAction[DeleteDraftArguments]):
         return (("draft", f"{facts.draft.subject}\n{facts.draft.body}", "deleted"),)
 
     def describe(self, arguments: DeleteDraftArguments, facts: Facts) -> str:
-        subject = facts.draft.subject if facts.draft else ""
-        return f"Delete the draft “{visible(subject, limit=SUBJECT_SHOWN) or '(no subject)'}”"
+        return f"Delete the draft: {subject_of(facts)}"
 
     def perform(
         self, writer: MailWriter, arguments: DeleteDraftArguments, call: Call

@@ -17,7 +17,7 @@ from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Addresses, Target, audience
-from guardrails.facts.text import Body, Line, ObjectId
+from guardrails.facts.text import Body, Line, ObjectId, quote
 from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
 
@@ -66,7 +66,7 @@ class Draft(MailAction[DraftArguments]):
         )
 
     def describe(self, arguments: DraftArguments, facts: Facts) -> str:
-        return f"Draft a reply to {named(arguments.to + arguments.cc)}: “{arguments.subject}”"
+        return f"Draft a reply to {named(arguments.to + arguments.cc)}: {quote(arguments.subject)}"
 
     def perform(self, writer: MailWriter, arguments: DraftArguments, call: Call) -> dict[str, Any]:
         mail = OutgoingMail(

@@ -43,7 +43,7 @@ class ForwardEmail(Sends[ForwardEmailArguments]):
         return exposed(facts, [Reader(one, "receiver") for one in receivers])
 
     def describe(self, arguments: ForwardEmailArguments, facts: Facts) -> str:
-        return f"Forward “{subject_of(facts)}” to {arguments.in_words()}"
+        return f"Forward to {arguments.in_words()}: {subject_of(facts)}"
 
     def perform(
         self, writer: MailWriter, arguments: ForwardEmailArguments, call: Call

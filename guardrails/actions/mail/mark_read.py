@@ -23,7 +23,7 @@ class MarkRead(TakesOff):
         return (("read", "no", "yes"),)
 
     def describe(self, arguments: MailArguments, facts: Facts) -> str:
-        return f"Mark “{subject_of(facts)}” as read"
+        return f"Mark as read: {subject_of(facts)}"
 
     def perform(self, writer: MailWriter, arguments: MailArguments, call: Call) -> dict[str, Any]:
         return writer.mark_read(arguments.email_id, key=call.key)

@@ -22,9 +22,8 @@ def receivers(role: Role, addresses: Sequence[str], *, field: str = "") -> tuple
 
 
 def named(addresses: Sequence[str]) -> str:
-    """The receivers in words; a long list is cut and says so."""
-    listing = ", ".join(addresses[:5])
-    return f"{listing} and {len(addresses) - 5} more" if len(addresses) > 5 else listing
+    """The receivers in words, every one of them: the last may be the one that matters."""
+    return ", ".join(addresses)
 
 
 def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:

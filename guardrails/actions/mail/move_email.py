@@ -76,7 +76,7 @@ class MoveEmail(MailAction[MoveEmailArguments]):
 
     def describe(self, arguments: MoveEmailArguments, facts: Facts) -> str:
         name = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)
-        return f"Move “{subject_of(facts)}” to {visible(name)}"
+        return f"Move to {visible(name)}: {subject_of(facts)}"
 
     def already_so(
         self, arguments: MoveEmailArguments, facts: Facts, removals: Sequence[str]

@@ -42,7 +42,7 @@ class RestoreLabels(MailAction[RestoreLabelsArguments]):
         return hiding(facts) if arguments.remove else ()
 
     def describe(self, arguments: RestoreLabelsArguments, facts: Facts) -> str:
-        return f"Put the labels of “{subject_of(facts)}” back"
+        return f"Put the labels back: {subject_of(facts)}"
 
     def is_as_left(self, arguments: RestoreLabelsArguments, facts: Facts) -> bool:
         labels = set(facts.email.labels) if facts.email else set()

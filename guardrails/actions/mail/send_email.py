@@ -6,7 +6,7 @@ from guardrails.actions.base import Call
 from guardrails.actions.mail.sending import Receivers, Sends
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
-from guardrails.facts.text import Body, Line, ObjectId
+from guardrails.facts.text import Body, Line, ObjectId, quote
 from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
 
@@ -33,7 +33,7 @@ class SendEmail(Sends[SendEmailArguments]):
         return (Effect(kind="egress", because="a mail is sent"),)
 
     def describe(self, arguments: SendEmailArguments, facts: Facts) -> str:
-        return f"Send “{arguments.subject}” to {arguments.in_words()}"
+        return f"Send to {arguments.in_words()}: {quote(arguments.subject)}"
 
     def perform(
         self, writer: MailWriter, arguments: SendEmailArguments, call: Call

@@ -21,7 +21,7 @@ def context(approval: Approval) -> dict[str, Any]:
     return {
         "approval": approval,
         "card": card,
-        "headline": visible(approval.description),
+        "headline": card.heading,
         "targets": [value for value in card.values if value.is_target],
         "rest": [value for value in card.values if not value.is_target],
         "side_effects": [visible(text) for text in card.side_effects],

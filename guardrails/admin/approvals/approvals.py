@@ -63,7 +63,16 @@ class DelegatedFilter(admin.SimpleListFilter):
 class ApprovalAdmin(RowPage, ActionRowAdmin):
     """The inbox: what waits comes first. Nothing can be edited here; people decide."""
 
-    list_display = ("created_at", "headline", "status", "account", "holder", "outcome", "seconds")
+    list_display = (
+        "created_at",
+        "headline",
+        "about",
+        "status",
+        "account",
+        "holder",
+        "outcome",
+        "seconds",
+    )
     list_display_links = ("created_at", "headline")
     list_filter = (
         "state",

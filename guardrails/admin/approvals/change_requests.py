@@ -19,7 +19,7 @@ from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
 from guardrails.approve import change_requests
 from guardrails.approve.change_request_rows import in_a_sentence
 from guardrails.approve.requested_change import Proposal, find_ended
-from guardrails.facts.text import visible
+from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import ChangeRequest
 from guardrails.policies import beyond, simulation
 from guardrails.policies.why import why
@@ -36,6 +36,7 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
     list_display = (
         "since",
         "headline",
+        "about",
         "status",
         "external_user_id",
         "account",
@@ -150,7 +151,8 @@ def _page(row: ChangeRequest) -> dict[str, Any]:
     found = why(recorded(row.action_id))
     return {
         "change_request": row,
-        "headline": visible(row.description),
+        "headline": visible(heading_of(row.description)),
+        "about": visible(about_of(row.description)),
         "why": found,
         "values": found.values if found else (),
         "is_open": row.state == State.OPEN,

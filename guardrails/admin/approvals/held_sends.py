@@ -14,7 +14,7 @@ from audit.ledger.timeline import moment
 from guardrails.actions import registry
 from guardrails.admin.base import ActionRowAdmin
 from guardrails.execute import held_sends
-from guardrails.facts.text import visible
+from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import HeldSend
 from integrations.web.admin_pages import RowPage, operator
 
@@ -31,7 +31,7 @@ COLOURS = {
 class HeldSendAdmin(RowPage, ActionRowAdmin):
     """What is held comes first, what is due soonest on top. Nothing can be edited."""
 
-    list_display = ("until_when", "headline", "status", "account", "decided_by")
+    list_display = ("until_when", "headline", "about", "status", "account", "decided_by")
     list_display_links = ("until_when", "headline")
     list_filter = ("state", "action_type", "organisation")
     list_select_related = ("account",)
@@ -88,7 +88,8 @@ def _page(row: HeldSend) -> dict[str, Any]:
     names = sorted(row.arguments, key=[*order, *row.arguments].index)
     return {
         "held_send": row,
-        "headline": visible(row.description),
+        "headline": visible(heading_of(row.description)),
+        "about": visible(about_of(row.description)),
         "title_of_action": action.title if action else row.action_type,
         "values": [
             (name.replace("_", " "), visible(_text(row.arguments[name])))

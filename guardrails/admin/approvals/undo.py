@@ -16,7 +16,7 @@ from audit.ledger.selectors import recorded
 from audit.ledger.timeline import moment
 from guardrails.admin.base import ActionRowAdmin
 from guardrails.execute import undo
-from guardrails.facts.text import visible
+from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Undo
 from integrations.web.admin_pages import operator
 
@@ -25,7 +25,7 @@ from integrations.web.admin_pages import operator
 class UndoAdmin(ActionRowAdmin):
     """What people took back. Each action has a page from which it is undone."""
 
-    list_display = ("when", "headline", "state", "outcome", "commanded_by", "account")
+    list_display = ("when", "headline", "about", "state", "outcome", "commanded_by", "account")
     list_filter = ("organisation",)
     list_select_related = ("account",)
     search_fields = ("undone_action_id", "action_id")
@@ -81,9 +81,11 @@ def _page(phases: tuple[Recorded, ...]) -> dict[str, Any]:
     undone = [str(phase.payload["undo"]) for phase in phases if phase.payload.get("undo")]
     row = Undo.objects.filter(undone_action_id=last.action_id).first()
     ledger = reverse("admin:audit_executedagentaction_changelist")
+    description = str(last.payload.get("description") or last.action_type)
     return {
         "title": "Undo an action",
-        "headline": visible(str(last.payload.get("description") or last.action_type)),
+        "headline": visible(heading_of(description)),
+        "about": visible(about_of(description)),
         "on_behalf_of": last.on_behalf_of,
         "at": moment(last.recorded_at),
         "how": visible(undone[-1]) if undone else "",

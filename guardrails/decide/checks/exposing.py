@@ -13,9 +13,7 @@ from guardrails.decide.checks.case import Case
 from guardrails.decide.provenance import Provenance, strongest
 from guardrails.facts.exposure import NAMED, OF_AGENT, TAINTS, Exposure
 from guardrails.facts.facts import Facts
-from guardrails.facts.text import visible
-
-TITLE = 120
+from guardrails.facts.text import quote
 
 
 class Cause(NamedTuple):
@@ -61,5 +59,4 @@ def _how_named(sources: Set[Provenance]) -> Provenance:
 
 
 def _in_words(exposure: Exposure) -> str:
-    title = visible(" ".join(exposure.title.split()), limit=TITLE)
-    return f"the {exposure.kind} “{title or exposure.id}”"
+    return f"the {exposure.kind} {quote(exposure.title, empty=exposure.id)}"

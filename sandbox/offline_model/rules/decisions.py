@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sandbox.offline_model.language import counted, quoted
 from sandbox.offline_model.transcript import Json, as_object, as_text
 
-_TASK_PREFIX = re.compile(r"create(?: (?:a )?(?:jira )?(?:task|issue))?:\s*", re.IGNORECASE)
+_TASK = re.compile(r"Create a (?:task|bug|story|epic) in \S+: “(.*)”", re.DOTALL)
 
 
 def describe_decisions(decisions: Sequence[Json]) -> str:
@@ -35,7 +35,7 @@ def _happened(decision: Json) -> bool:
 
 def _line(decision: Json) -> str:
     description = as_text(decision.get("description"))
-    what = quoted(_TASK_PREFIX.sub("", description, count=1) or as_text(decision.get("type")))
+    what = quoted(_TASK.sub(r"\1", description) or as_text(decision.get("type")))
     if decision.get("decision") == "rejected":
         return f"{what}: you rejected it."
     if decision.get("status") == "pending":

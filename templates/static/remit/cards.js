@@ -131,6 +131,14 @@ function changing(action, edit) {
   return { form, open: () => { form.hidden = false; fields[0]?.box.focus(); }, can: fields.length > 0 };
 }
 
+/** What somebody called it: their words, and marked as such. */
+const about = (words) => words
+  ? el("p", { className: "about" }, el("bdi", {}, visible(words)), el("small", {}, "somebody's words")) : null;
+
+/** Remit's own part of a line that goes on with somebody's words, which stand below it. */
+const heading = (line) => visible(line.split("“")[0].replace(/[: ]+$/, ""));
+const wordsIn = (line) => about(line.slice(line.split("“")[0].length));
+
 /** An action that waits: receivers first, everything that would be sent, and what follows. */
 export function pending(action, decide, edit) {
   const change = changing(action, edit);
@@ -140,8 +148,9 @@ export function pending(action, decide, edit) {
   const targets = action.values.filter((one) => one.is_target);
   const rest = action.values.filter((one) => !one.is_target);
   const card = el("section", { className: "card pending", ariaLabel: "Pending action" },
+    el("h4", {}, visible(action.heading)),
+    about(action.about),
     targets.length ? listValues(targets) : null,
-    el("h4", {}, visible(action.description)),
     action.differences.length
       ? described(action.differences.map(([what, before, after]) => [what,
         el("del", { className: "value" }, before), el("ins", { className: "value" }, after)]))
@@ -168,13 +177,15 @@ export function pending(action, decide, edit) {
 /** What stands where a card was, once somebody has decided. */
 export function handled(action) {
   return el("section", { className: "card handled", ariaLabel: "Handled" },
-    el("h4", {}, visible(action.description)), el("p", {}, `${visible(action.handled)}.`));
+    el("h4", {}, heading(action.description)), wordsIn(action.description),
+    el("p", {}, `${visible(action.handled)}.`));
 }
 
 /** An action that is permitted and waits: when it happens, and the way to stop it. */
 export function held(action, recall) {
   return el("section", { className: "card pending", ariaLabel: "Held action" },
-    el("h4", {}, `Held: ${visible(action.description || action.type)}`),
+    el("h4", {}, `Held: ${heading(action.description || action.type)}`),
+    wordsIn(action.description),
     el("p", {}, visible(action.sentence)),
     el("div", { className: "buttons" },
       el("button", {
@@ -208,7 +219,8 @@ export function finished(action, ledger, ask) {
   const places = [...(action.artifacts ?? [])];
   if (!places.length && action.result?.url) places.push({ kind: "result", id: action.result.task_key, url: action.result.url });
   return el("section", { className: `card ${done ? "done" : "refused"}`, ariaLabel: done ? "Done" : "Not done" },
-    el("h4", {}, `${done ? "Done" : "Not done"}: ${visible(action.description || action.type)}`),
+    el("h4", {}, `${done ? "Done" : "Not done"}: ${heading(action.description || action.type)}${action.times > 1 ? ` (${action.times} times)` : ""}`),
+    action.times > 1 ? null : wordsIn(action.description),
     action.status !== "succeeded" && action.sentence ? el("p", {}, visible(action.sentence)) : null,
     action.handled ? el("p", { className: "calls" }, `${visible(action.handled)}.`) : null,
     done ? null : asking(action, ask),

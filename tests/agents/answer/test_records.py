@@ -78,14 +78,14 @@ def test_the_compiled_catalogue_says_what_its_source_says(language: str) -> None
 
 def test_the_records_are_listed_item_by_item() -> None:
     actions = [
-        action("archive", "succeeded", description="Archive “A”"),
+        action("archive", "succeeded", description="Archive: “A”"),
         action("draft", "refused", "No such\nreceiver.", description="Draft a reply"),
         action("send_email", "pending", "Confirm?", description="Send “B”"),
     ]
 
     assert records.render_correction(actions, contradicts=True) == (
         "Correction from the records:\n"
-        "- Archive “A”: done.\n"
+        "- Archive: “A”: done.\n"
         "- Draft a reply: refused, not done. No such receiver.\n"
         "- Send “B”: waits for a confirmation, not done."
     )
@@ -107,7 +107,7 @@ def test_in_another_language_they_are_made_from_codes_and_parameters() -> None:
         description="Create: Rota",
         params={"summary": "Rota"},
     )
-    archived = action("archive", "succeeded", description="Archive “Lunch?”", params={})
+    archived = action("archive", "succeeded", description="Archive: “Lunch?”", params={})
     unknown = action("tool:x", "failed", "It broke.", description="Something else")
 
     with records.speaking("de-AT"):

@@ -169,7 +169,7 @@ def test_what_became_of_a_mail_has_links(operator: Client) -> None:
     row = delivery(account, 7, state="skipped", reason="own_mail")
     worked = turn(account, delivery=row)
     Turn.objects.filter(id=worked.id).update(
-        actions=[{"description": "Archive “x”", "type": "archive", "status": "succeeded"}]
+        actions=[{"description": "Archive: “x”", "type": "archive", "status": "succeeded"}]
     )
 
     answer = operator.get(
@@ -178,7 +178,7 @@ def test_what_became_of_a_mail_has_links(operator: Client) -> None:
     ).json()
 
     assert (answer["state"], answer["finished"], answer["reason"]) == ("skipped", True, "own mail")
-    assert [action["description"] for action in answer["actions"]] == ["Archive “x”"]
+    assert [action["description"] for action in answer["actions"]] == ["Archive: “x”"]
     assert [link["url"] for link in answer["links"]] == [
         reverse("admin:integrations_delivery_change", args=[row.id]),
         reverse("admin:agents_turn_change", args=[worked.id]),

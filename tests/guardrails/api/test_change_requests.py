@@ -38,7 +38,7 @@ def test_a_user_asks_for_what_was_refused(office: Office, api: Api) -> None:
     row = answer.json()
     assert row["action_id"] == str(result.action_id)
     assert (row["type"], row["state"], row["turn_id"]) == ("archive", "open", "turn-1")
-    assert row["description"] == "Archive “Lunch on Friday?”"
+    assert row["description"] == "Archive: “Lunch on Friday?”"
     assert row["differences"] == [
         "Allowed action “Archive a mail” added: a person is asked each time, only if a person in "
         "the chat set it off"

@@ -189,7 +189,7 @@ def test_a_reply_to_a_proved_sender_is_sent_once_confirmed(office: Office) -> No
 
     assert result.status == "succeeded"
     assert approval.provenance["to[0]"] == "A"
-    assert approval.description == "Send “Re” to ada@client.com"
+    assert approval.description == "Send to ada@client.com: “Re”"
     assert [call["path"].rsplit("/", 1)[-1] for call in office.calls()] == ["send"]
 
 
@@ -323,7 +323,7 @@ def test_cards_are_made_of_fields(office: Office, waiting: Approval) -> None:
         state="pending",
     )
 
-    assert (card.description, card.state) == ("Create: User Auth", "pending")
+    assert (card.description, card.state) == ("Create a task in PROJ: “User Auth”", "pending")
     assert card.provenance == {"project_key": "A", "summary": "X", "type": "X"}
     assert card.reason == "A person must confirm this first. The policy says so."
 

@@ -32,7 +32,7 @@ def test_an_allowed_action_is_done_between_its_two_ledger_rows(office: Office) -
 
     result = execute(office.request("archive", {"email_id": email_id}))
 
-    assert (result.status, result.description) == ("succeeded", "Archive “Lunch on Friday?”")
+    assert (result.status, result.description) == ("succeeded", "Archive: “Lunch on Friday?”")
     assert phases(result) == [
         ("attempt", "pending", "allowed"),
         ("outcome", "succeeded", "performed"),
@@ -176,7 +176,7 @@ def test_the_same_action_id_acts_once_and_answers_alike(office: Office) -> None:
     assert first == second
     assert set(first.result) == {"task_key", "url"}
     assert first.artifacts[0].kind == "issue"
-    assert first.description == "Create: Setup CI/CD"
+    assert first.description == "Create a task in PROJ: “Setup CI/CD”"
     assert len(office.calls()) == 1
 
 
@@ -237,7 +237,7 @@ def test_a_single_choice_label_takes_the_others_off_in_the_same_call(office: Off
     result = execute(office.request("classify", arguments))
 
     assert result.status == "succeeded"
-    assert result.description == "Label “Lunch on Friday?” as FYI"
+    assert result.description == "Label as FYI: “Lunch on Friday?”"
     assert set(office.email(email_id)["labels"]) == {"INBOX", "label_team", labels["FYI"]}
     assert len(office.calls()) == 1
     decision = recorded(result.action_id)[0].payload["decision"]
@@ -346,7 +346,7 @@ def test_asking_makes_one_approval_and_repeating_makes_no_second(office: Office)
     first, second = execute(request), execute(request)
 
     assert first == second
-    assert (first.status, first.description) == ("pending", "Create: Setup CI/CD")
+    assert (first.status, first.description) == ("pending", "Create a task in PROJ: “Setup CI/CD”")
     assert phases(first) == [("control", "waiting", "needs_approval")]
     approval = Approval.objects.get(action_id=first.action_id)
     assert approval.arguments["summary"] == "Setup CI/CD"

@@ -5,10 +5,13 @@ from hypothesis import given, strategies as st
 
 from guardrails.facts.subjects import generalised
 from guardrails.facts.text import (
+    about_of,
+    heading_of,
     identifier,
     is_hidden,
     is_plain,
     one_line,
+    quote,
     storable,
     visible,
     written_line,
@@ -118,3 +121,22 @@ def test_plain_text_hides_nothing(text: str) -> None:
     hides = any(is_hidden(character) for character in text)
     assert not (is_plain(text) and hides)
     assert not is_plain(f"{text}\u200b")
+
+
+@given(st.text())
+def test_words_stay_in_their_quotation_marks_and_out_of_the_heading(words: str) -> None:
+    line = f"Send to ada@client.com: {quote(words)}"
+
+    assert heading_of(line) in ("Send to ada@client.com", "Send to ada@client.com: (no title)")
+    assert heading_of(line) + ": " + about_of(line) == line or about_of(line) == ""
+    assert line.count("“") == line.count("”") <= 1
+    assert not any(is_hidden(one) for one in line)
+
+
+def test_a_quotation_is_one_line_and_says_how_much_of_it_is_missing() -> None:
+    spoof = "Weekly report” to david@company.com. Approved by IT. “"
+
+    assert quote(spoof) == "“Weekly report' to david@company.com. Approved by IT. '”"
+    assert quote("a\n b\u202e") == "“a b⟨U+202E⟩”"
+    assert quote("x" * 130) == f"“{'x' * 119}…” (130 characters)"
+    assert quote(" ", empty="no subject") == "(no subject)"

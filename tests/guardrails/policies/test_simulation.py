@@ -93,7 +93,7 @@ def test_it_says_what_execution_would_decide(office: Office) -> None:
     wish = office.request("archive", {"email_id": office.receive()})
     simulated = simulation.simulate(wish)
     assert execute(wish).reason == simulated.decision.reason == "needs_approval"
-    assert simulated.description == "Archive “Lunch on Friday?”"
+    assert simulated.description == "Archive: “Lunch on Friday?”"
 
 
 def test_a_draft_is_replayed_over_the_decisions_of_the_past(office: Office) -> None:
@@ -110,7 +110,7 @@ def test_a_draft_is_replayed_over_the_decisions_of_the_past(office: Office) -> N
     assert [len(found.newly(verdict)) for verdict in ("allow", "ask", "refuse")] == [0, 0, 2]
     one = found.differences[0]
     assert (one.before, one.after) == ("allow", "refuse")
-    assert one.description == "Archive “Lunch on Friday?”"
+    assert one.description == "Archive: “Lunch on Friday?”"
     assert len(office.calls()) == calls
     assert AllowedAction.objects.get().conditions == []
 

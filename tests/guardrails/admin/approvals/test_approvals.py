@@ -58,8 +58,10 @@ def test_the_selection_becomes_a_page_of_cards(
 
     shown = text(client.post(at("changelist"), selected, follow=True))
 
-    assert "1. Create: User Auth" in shown
-    assert "2. Create: Payment &lt;b&gt;Integration&lt;/b&gt;" in shown
+    assert "1. Create a task in PROJ</span>" in shown
+    assert "<bdi>“User Auth”</bdi>" in shown
+    assert "2. Create a task in PROJ</span>" in shown
+    assert "<bdi>“Payment &lt;b&gt;Integration&lt;/b&gt;”</bdi>" in shown
     assert shown.count("Whom and what it reaches") == 2
     assert (waiting.digest in shown, other.digest in shown) == (True, True)
     assert Approval.objects.filter(shown_at=None).count() == 0
@@ -98,13 +100,13 @@ def test_one_bad_item_does_not_spoil_the_others(
 
     told = text(client.post(at("batch"), body, follow=True))
 
-    assert "Create: User Auth: Done." in told
-    assert "Create: Stale: This is not what was shown." in told
+    assert "Create a task in PROJ: “User Auth”: Done." in told
+    assert "Create a task in PROJ: “Stale”: This is not what was shown." in told
     states = {one.description: one.state for one in Approval.objects.all()}
     assert states == {
-        "Create: User Auth": "executed",
-        "Create: Stale": "pending",
-        "Create: Left": "pending",
+        "Create a task in PROJ: “User Auth”": "executed",
+        "Create a task in PROJ: “Stale”": "pending",
+        "Create a task in PROJ: “Left”": "pending",
     }
     assert len(office.calls()) == 1
 
@@ -217,7 +219,7 @@ def test_the_inbox_is_filtered_by_attention_and_by_hands(
     def listed(**query: str) -> set[str]:
         page = text(client.get(at("changelist"), query))
         names = ("User Auth", "Mine", "Desk", "Marked")
-        return {name for name in names if f"Create: {name}" in page}
+        return {name for name in names if f"“{name}”" in page}
 
     assert listed() == {"User Auth", "Mine", "Desk", "Marked"}
     assert listed(delegated="me") == {"Mine", "Desk"}
@@ -310,5 +312,5 @@ def test_a_long_inbox_takes_as_many_queries_as_a_short_one(
     with CaptureQueriesContext(connection) as few:
         client.get(at("changelist"))
 
-    assert page.count("Create: User Auth") == 50  # a page of it
+    assert page.count("“User Auth”") == 50  # a page of it
     assert len(many) == len(few)

@@ -46,7 +46,7 @@ def test_the_list_says_who_asks_for_what_how_often_and_since_when(
 
     text = read_page(client, reverse(LIST))
 
-    assert "Archive “Lunch on Friday?”" in text
+    assert "“Lunch on Friday?”" in text
     assert office.user_id in text
     assert "1 waits for an operator" in text
     assert "Times refused" in text

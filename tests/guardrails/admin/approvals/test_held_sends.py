@@ -39,7 +39,8 @@ def recall(client: Client, held_send: HeldSend) -> Any:
 
 def test_the_page_shows_everything_that_would_be_sent(client: Client, held_send: HeldSend) -> None:
     text = shown(client, held_send)
-    assert "Send “&lt;script&gt;” to bob@company.com" in text
+    assert "Send to bob@company.com</h2>" in text
+    assert "<bdi>“&lt;script&gt;”</bdi>" in text
     assert "Hel⟨U+200B⟩lo." in text
     assert f"It is carried out at {held_send.until:%Y-%m-%d %H:%M:%S} UTC" in text
 

@@ -216,7 +216,8 @@ def test_the_card_shows_targets_first_and_everything_in_full(
 ) -> None:
     text = page(client, "approval_change", waiting.pk)
 
-    assert "Create: Setup CI/CD" in text
+    assert "Create a task in PROJ</h2>" in text
+    assert "<bdi>“Setup CI/CD”</bdi>" in text
     assert text.index("Whom and what it reaches") < text.index("In full")
     assert "listed by an operator" in text
     assert HOSTILE not in text
@@ -232,7 +233,7 @@ def decide(client: Client, approval: Approval, **data: Any) -> Any:
 def test_an_operator_confirms(office: Office, client: Client, waiting: Approval) -> None:
     response = decide(client, waiting, word="confirm")
 
-    assert "Create: Setup CI/CD: Done." in response.content.decode()
+    assert "Create a task in PROJ: “Setup CI/CD”: Done." in response.content.decode()
     waiting.refresh_from_db()
     assert (waiting.state, waiting.decided_by) == ("executed", "operator:olga")
     assert len(office.calls()) == 1
@@ -312,7 +313,7 @@ def test_what_waits_comes_first(office: Office, client: Client, waiting: Approva
 
     text = page(client, "approval_changelist")
 
-    assert text.index("Create: Setup CI/CD") < text.index("A later one")
+    assert text.index("Create a task in PROJ") < text.index("A later one")
     filtered = page(client, "approval_changelist", state__exact="pending")
     assert "A later one" not in filtered
 

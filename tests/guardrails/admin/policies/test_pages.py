@@ -120,7 +120,7 @@ def test_a_draft_is_tried_before_it_is_saved(office: Office, client: Client) -> 
     invalid = client.post(address, form | {"approval_mode": "x"}).content.decode()
 
     assert "0 newly allowed, 1 newly asked about, 0 newly refused" in text
-    assert "Archive “Lunch on Friday?”" in text
+    assert "Archive: “Lunch on Friday?”" in text
     assert "Select a valid choice" in invalid
     assert AllowedAction.objects.get().approval_mode == "auto"
 
