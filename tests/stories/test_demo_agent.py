@@ -134,7 +134,7 @@ def test_a_mail_is_dealt_with_as_its_skill_says(office: Office) -> None:
     draft, label = answer["completed_actions"]
     assert draft["type"] == "draft"
     assert draft["params"]["body"].endswith("(Europe/Stockholm)?\n\nMaya Lindqvist")
-    assert label["description"].endswith("as Awaiting Reply")
+    assert label["description"].startswith("Label as Awaiting Reply: ")
 
 
 def test_a_custom_agent_is_asked_and_a_pattern_is_proposed(office: Office) -> None:
