@@ -33,8 +33,13 @@ from tests import chromium
 if TYPE_CHECKING:
     from tests.office import Office
 
-hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
+# Nothing is judged by how long it takes: the machine may be busy.
+PATIENT: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [hypothesis.HealthCheck.too_slow],
+}
+hypothesis.settings.register_profile("fixed", derandomize=True, **PATIENT)
+hypothesis.settings.register_profile("explore", max_examples=1000, **PATIENT)
 hypothesis.settings.load_profile("fixed")
 
 

@@ -69,7 +69,11 @@ def pooled() -> Iterator[None]:
     lasts. New ones for each request and thread took half of the time of the attacks."""
     with ExitStack() as stack:
         for each in connections.all():
-            options = each.settings_dict["OPTIONS"] | {"pool": {"min_size": 0, "max_size": 50}}
+            options = each.settings_dict["OPTIONS"] | {
+                "pool": {"min_size": 0, "max_size": 50},
+                # Many tests are one transaction, which is idle as long as a busy machine likes.
+                "options": "-c idle_in_transaction_session_timeout=0",
+            }
             held = {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
             stack.enter_context(mock.patch.dict(each.settings_dict, held))
             stack.callback(cast(DatabaseWrapper, each).close_pool)

@@ -42,7 +42,7 @@ from tests.sandbox_server import RunningSandbox, running_sandbox, serving
 OFFLINE = "offline"
 PASSWORD = "open sesame, said the operator"
 SECRET = "whsec_b2ZmaWNlLW9mLXRoZS10ZXN0cw=="
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)

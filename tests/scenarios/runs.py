@@ -19,7 +19,7 @@ from tests.model_server import Reply, ScriptedModel, calls
 
 ORCHESTRATOR = "You are Remit's orchestrator."
 TASK = "You are Remit's task specialist."
-TOGETHER_SECONDS = 10.0
+TOGETHER_SECONDS = 60.0
 NOTHING = SearchResult(items=(), entities=())
 Wish = dict[str, Any]
 Search = Callable[[SearchRequest], SearchResult]

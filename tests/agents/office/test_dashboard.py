@@ -145,8 +145,6 @@ def test_a_paused_organisation_is_named(operator: Client) -> None:
 
 
 def test_it_asks_as_often_with_much_as_with_little(operator: Client) -> None:
-    shown(operator)  # what is asked once a process
-
     def queries(numbers: range) -> int:
         for number in numbers:
             account = mailbox(f"user-{number}")
@@ -155,7 +153,8 @@ def test_it_asks_as_often_with_much_as_with_little(operator: Client) -> None:
             shown(operator)
         return len(captured)
 
-    assert queries(range(5)) == queries(range(5, 150))
+    queries(range(1))  # what is asked once a process
+    assert queries(range(1, 5)) == queries(range(5, 150))
 
 
 def test_it_says_how_far_the_ledger_is_sealed(operator: Client) -> None:

@@ -176,7 +176,7 @@ def ledger_rows(bench: Bench) -> tuple[Recorded, ...]:
 
 
 def test_calls_that_read_run_side_by_side(bench: Bench) -> None:
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
 
     def wait(*_: Any) -> ToolResult:
         together.wait()  # passes only when all three are here at once
@@ -254,7 +254,7 @@ def test_a_slow_call_gets_a_result_and_its_late_one_changes_nothing(
     go_on = threading.Event()
 
     def slow(*_: Any) -> ToolResult:
-        go_on.wait(10)
+        go_on.wait(60)
         return OK
 
     results = bench.run("slow", "fine", tools=[tool("slow", slow), tool("fine", lambda *_: OK)])
@@ -276,7 +276,7 @@ def test_a_tool_may_have_a_time_of_its_own(bench: Bench, settings: Any, count: i
     go_on = threading.Event()
 
     def slow(*_: Any) -> ToolResult:
-        go_on.wait(10)
+        go_on.wait(60)
         return OK
 
     impatient = replace(tool("slow", slow), timeout_seconds=0.05)

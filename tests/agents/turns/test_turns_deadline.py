@@ -1,5 +1,8 @@
 """Turns against the clock, over real HTTP: what the user reads, and what was asked for it."""
 
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ from agents.context.prompts import LIMIT_SENTENCES
 from agents.models import Message, ToolCall, Turn, TurnEvent
 from agents.turns import opening, turns
 from agents.turns.turns import ERROR_SENTENCE
-from integrations.llm import attempts
+from integrations.llm import attempts, deadline
 from integrations.models import Account, ModelCall, Organisation
 from knowledge.models import Item
 from tests.model_server import (
@@ -30,6 +33,7 @@ EXTRACTION, REVIEWER = "You extract tasks.", "You are Remit's reviewer."
 LOOK = calls(("retrieve_context", {"query": "contract"}))
 DELEGATE = calls(("delegate_to_specialist", {"specialist": "task", "task": "Extract tasks."}))
 EXTRACT = calls(("extract_tasks", {"item_id": "fence"}))
+LEFT = 3  # seconds for what hangs, on a busy machine too
 
 
 @pytest.fixture
@@ -69,12 +73,38 @@ def said(turn: Turn) -> str:
     return Message.objects.get(turn=turn, role="assistant").content
 
 
+class Clock:
+    """The clock of deadlines. A model can let time pass on it."""
+
+    def __init__(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        settings.TURN_MAX_SECONDS, self.ahead = 100 + LEFT, 0
+        monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=self.monotonic))
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
+
+    def after_long(self, *replies: Reply) -> Callable[[dict[str, Any]], Reply]:
+        """The first of these replies takes nearly all the time that a turn has."""
+        given = iter(replies)
+
+        def answer(_: dict[str, Any]) -> Reply:
+            self.ahead = 100
+            return next(given)
+
+        return answer
+
+
+@pytest.fixture
+def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(settings, monkeypatch)
+
+
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("reply", [Hang(), Dribble()])
 def test_a_turn_whose_model_does_not_come_to_an_end_says_that_it_took_too_long(
     turn: Turn, settings: Any, reply: Reply, stream: bool
 ) -> None:
-    settings.TURN_MAX_SECONDS = 3
+    settings.TURN_MAX_SECONDS = LEFT
     model = run(turn, settings, {ORCHESTRATOR: [reply]}, stream=stream)
 
     assert (turn.state, turn.ending) == (Turn.State.FINISHED, Turn.Ending.LIMIT)
@@ -92,9 +122,8 @@ def test_a_turn_whose_model_is_away_says_so_and_does_not_wait_beyond_its_time(
     assert len(model.chats()) == 1
 
 
-def test_what_was_done_before_time_ran_out_stays(turn: Turn, settings: Any) -> None:
-    settings.TURN_MAX_SECONDS = 4
-    model = run(turn, settings, {ORCHESTRATOR: [LOOK, Hang()]}, stream=True)
+def test_what_was_done_before_time_ran_out_stays(turn: Turn, settings: Any, clock: Clock) -> None:
+    model = run(turn, settings, {ORCHESTRATOR: clock.after_long(LOOK, Hang())}, stream=True)
 
     assert (turn.ending, len(model.chats())) == (Turn.Ending.LIMIT, 2)
     call = ToolCall.objects.get(turn=turn)
@@ -111,10 +140,9 @@ def test_what_was_done_before_time_ran_out_stays(turn: Turn, settings: Any) -> N
 
 @pytest.mark.parametrize("below", [{TASK: [Hang()]}, {TASK: [EXTRACT], EXTRACTION: [Dribble()]}])
 def test_a_specialist_and_its_tools_have_no_more_time_than_their_turn(
-    turn: Turn, settings: Any, below: Script
+    turn: Turn, settings: Any, clock: Clock, below: Script
 ) -> None:
-    settings.TURN_MAX_SECONDS = 4
-    model = run(turn, settings, {ORCHESTRATOR: [DELEGATE], **below})
+    model = run(turn, settings, {ORCHESTRATOR: clock.after_long(DELEGATE), **below})
 
     assert (turn.ending, said(turn)) == (Turn.Ending.LIMIT, LIMIT_SENTENCES["seconds"])
     assert len(model.chats()) == 1 + len(below)

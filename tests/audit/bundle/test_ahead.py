@@ -28,7 +28,7 @@ def read(query: str, *pages: list[Any]) -> list[Any]:
 def wait_for_its_end(session: int) -> None:
     """The server takes a moment to see that it left."""
     living = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while read(living, [session]) != [[(0,)]]:
         assert time.monotonic() < end
 

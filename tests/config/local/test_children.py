@@ -51,7 +51,7 @@ def running(tmp_path: Path, said: list[str]) -> Iterator[Children]:
 
 
 def wait_until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < deadline, "it did not come about"
         time.sleep(0.02)

@@ -110,7 +110,7 @@ class House:
     def calls(self, number: int) -> list[str]:
         """What was started, once that many programs have begun: a child may take a while."""
         lines: list[str] = []
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(lines) < number and time.monotonic() < deadline:
             time.sleep(0.05)
             lines = (self.folder / "calls").read_text().splitlines()

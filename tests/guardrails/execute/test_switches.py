@@ -166,7 +166,7 @@ def test_throwing_waits_for_the_call_that_had_begun(
 
     def slow(self: DataServiceWriter, email_id: str, *, key: str) -> Any:
         called.set()
-        assert seen.wait(10)
+        assert seen.wait(60)
         assert not thrown.wait(0.3)
         return archive(self, email_id, key=key)
 
@@ -177,7 +177,7 @@ def test_throwing_waits_for_the_call_that_had_begun(
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(_closing, lambda: execute(request))
-        assert called.wait(10)
+        assert called.wait(60)
         at_once = switches.throw(scope, why="Now", author=OLGA, patience_seconds=0)
         seen.set()
         patient = throw(scope)

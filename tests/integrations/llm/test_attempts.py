@@ -84,10 +84,17 @@ def test_no_try_is_waited_for_beyond_the_deadline(
 
 
 def test_each_try_has_a_time_out_of_its_own(payer: Payer, settings: Any) -> None:
-    settings.MODEL_TIMEOUT_SECONDS = 0.2
-    with scripted_model(settings, {SYSTEM: [Hang(), Hang(), "Hi."]}) as model:
+    settings.MODEL_TIMEOUT_SECONDS = SOON
+
+    def answer(_: dict[str, Any]) -> Reply:
+        if len(model.patience) < 3:
+            settings.MODEL_TIMEOUT_SECONDS = SOON * len(model.patience)
+            return Hang()
+        return "Hi."
+
+    with scripted_model(settings, {SYSTEM: answer}) as model:
         assert ask(payer, deadline=Deadline.after(60)).text == "Hi."
-    assert model.patience == [0.2] * 3
+    assert model.patience == [SOON, SOON, 2 * SOON]
 
 
 def test_what_is_left_shrinks_from_try_to_try_and_from_call_to_call(

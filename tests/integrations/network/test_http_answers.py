@@ -163,7 +163,7 @@ def test_an_answer_in_drops_is_not_waited_for_and_not_asked_for_again_at_once(
     status: int, body: bytes, headers: dict[str, str], settings: Any
 ) -> None:
     settings.DATA_SERVICE_ATTEMPTS = 4
-    settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
+    settings.DATA_SERVICE_ANSWER_SECONDS = 0.5
     with answering(body, status=status, headers=headers, pause=0.01) as (url, asked):
         error = failure(url)
 
@@ -184,7 +184,7 @@ def test_a_file_or_a_writes_answer_in_drops_is_not_waited_for_and_what_was_done_
     ask: Callable[[str], None], path: str, settings: Any
 ) -> None:
     settings.DATA_SERVICE_ATTEMPTS = 4
-    settings.DATA_SERVICE_ANSWER_SECONDS = 0.1
+    settings.DATA_SERVICE_ANSWER_SECONDS = 0.5
     with (
         answering(b"x" * 1_000, pause=0.01) as (url, asked),
         pytest.raises(exceptions.TooSlow) as found,
@@ -198,7 +198,7 @@ def test_a_file_or_a_writes_answer_in_drops_is_not_waited_for_and_what_was_done_
 def test_a_callback_that_is_answered_in_drops_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http, "POST_SECONDS", 0.1)
+    monkeypatch.setattr(http, "POST_SECONDS", 0.5)
     with (
         answering(b"x" * 1_000, pause=0.01) as (url, _),
         pytest.raises(exceptions.TooSlow),

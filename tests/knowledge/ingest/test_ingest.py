@@ -268,7 +268,7 @@ def test_of_two_workers_that_race_the_newer_version_stays(settings: Any, slow_ve
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         if f"Version {slow_version}" in body["messages"][1]["content"]:
-            assert other_is_done.wait(10)
+            assert other_is_done.wait(60)
         return summarised(body)
 
     states: dict[int, str] = {}

@@ -172,7 +172,7 @@ def test_the_same_new_item_twice_at_once_is_one_item(settings: Any) -> None:
     both = threading.Barrier(2)
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
-        both.wait(10)
+        both.wait(60)
         return summarised(body)
 
     states: list[str] = []

@@ -282,7 +282,7 @@ def test_the_next_page_is_asked_for_while_items_wait_for_a_model(
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         if "Title: Mail 0\n" in body["messages"][1]["content"]:
-            assert last_page_asked.wait(timeout=10)
+            assert last_page_asked.wait(timeout=60)
         return summarised(body)
 
     def look(cursor: str | None) -> None:
@@ -372,7 +372,7 @@ def test_an_item_that_breaks_our_own_code_does_not_stop_the_others(
 
 
 def test_a_few_items_are_taken_side_by_side(mailbox: Mailbox, settings: Any) -> None:
-    both_are_here = threading.Barrier(2, timeout=10)
+    both_are_here = threading.Barrier(2, timeout=60)
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         if "Mail 4" not in body["messages"][1]["content"]:  # alone on the last page
@@ -416,7 +416,7 @@ def test_the_next_page_begins_while_the_last_item_of_this_one_waits(
         if "Mail 2" in shown:
             next_page_began.set()
         if "Mail 1" in shown:
-            assert next_page_began.wait(timeout=10)
+            assert next_page_began.wait(timeout=60)
         return summarised(body)
 
     row = started(account())

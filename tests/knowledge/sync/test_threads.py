@@ -7,7 +7,7 @@ from knowledge.sync.threads import ThreadPool
 
 
 def test_jobs_run_side_by_side_and_their_results_and_errors_come_back() -> None:
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
 
     def job() -> int:
         return together.wait()
@@ -28,12 +28,12 @@ def test_what_is_not_begun_when_the_block_ends_is_left_undone() -> None:
 
     def first() -> str:
         begun.set()
-        go_on.wait(timeout=10)
+        go_on.wait(timeout=60)
         return "done"
 
     with ThreadPool(1, name="test") as crew:
         running, waiting = crew.submit(first), crew.submit(lambda: "never")
-        begun.wait(timeout=10)
+        begun.wait(timeout=60)
         threading.Timer(0.05, go_on.set).start()
 
     assert running.result() == "done"

@@ -41,7 +41,7 @@ class Receiver:
     def wait_for(self, number: int) -> list[Delivered]:
         """The deliveries, once there are this many. Fails when they do not come."""
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.deliveries) >= number, timeout=20), (
+            assert self.changed.wait_for(lambda: len(self.deliveries) >= number, timeout=60), (
                 f"{len(self.deliveries)} of {number} webhooks came"
             )
             return list(self.deliveries)

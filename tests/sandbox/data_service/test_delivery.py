@@ -4,7 +4,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sandbox.data_service.delivery import Delivery
+from sandbox.data_service.delivery import SIDE_BY_SIDE, Delivery
 from sandbox.data_service.faults import Faults, FaultSettings
 from sandbox.data_service.settings import Settings
 from sandbox.data_service.store import Store
@@ -205,7 +205,8 @@ def test_it_ends_also_in_the_moment_it_is_woken() -> None:
         store = Store(settings.state, records_webhooks=True)
         delivery = Delivery(store, settings=settings, faults=Faults(FaultSettings()))
         async with delivery.running():
-            await asyncio.sleep(0.05)  # all wait for something to send
+            while len(delivery._woken._waiters) < SIDE_BY_SIDE:  # noqa: ASYNC110
+                await asyncio.sleep(0)  # until all wait for something to send
             delivery.wake()
         store.close()
 

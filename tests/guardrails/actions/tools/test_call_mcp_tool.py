@@ -367,7 +367,7 @@ def test_a_mail_never_sets_off_a_tool(desk: Desk, effect: str) -> None:
 
 
 def test_a_call_whose_answer_is_lost_is_never_repeated(desk: Desk, settings: Settings) -> None:
-    settings.MCP_TIMEOUT_SECONDS = 0.5
+    settings.MCP_TIMEOUT_SECONDS = 3  # the conversation is opened within it, on a busy machine too
     desk.tracker.stuck = "tools/call"
     request = desk.request()
 
