@@ -100,6 +100,8 @@ SIDEBAR = (
         (
             Page("integrations", "account", "Accounts", "account_circle"),
             Page("integrations", "userpreferences", "Preferences", "tune"),
+            Page("guardrails", "person", "Directory", "contacts"),
+            Page("guardrails", "owndomain", "Own domains", "domain"),
             Page("integrations", "organisation", "Organisations", "apartment"),
             Page("integrations", "servicetoken", "Tokens", "key"),
             Page("auth", "user", "Users", "person"),

@@ -3,13 +3,14 @@
 from guardrails.admin.approvals import approvals, change_requests, held_sends, undo
 from guardrails.admin.comply import recipients
 from guardrails.admin.learn import patterns, skills
-from guardrails.admin.policies import allowed_actions, ceiling, mcp_servers, switches
+from guardrails.admin.policies import allowed_actions, ceiling, directory, mcp_servers, switches
 
 __all__ = [
     "allowed_actions",
     "approvals",
     "ceiling",
     "change_requests",
+    "directory",
     "held_sends",
     "mcp_servers",
     "patterns",

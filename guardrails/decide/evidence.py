@@ -177,7 +177,9 @@ def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:
 def _looked_up(facts: Facts) -> frozenset[str]:
     """What was read beyond the needs, to trace values: a draft policy may look at it too."""
     return frozenset(
-        name for name in ("corresponded", "created") if getattr(facts, name) is not None
+        name
+        for name in ("corresponded", "directory", "created")
+        if getattr(facts, name) is not None
     )
 
 

@@ -3,7 +3,8 @@
 U  the user typed it in this request, as a whole token or by its value (guardrails.words); what
    they quoted is not theirs
 A  an operator listed it
-C  a colleague: the account of this address is connected here, and the allowed action lets in such
+N  the user typed a name in this request that means exactly one person, whose address this is
+C  a colleague in the organisation's directory, and the allowed action lets in such
 D  the user has sent mail to it before; being known, or having written to the user, is nothing
 T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
 O  a field of something the user owns and named exactly
@@ -20,13 +21,14 @@ from typing import Any, Literal
 
 from guardrails.contracts import Trigger
 
-Provenance = Literal["U", "A", "C", "D", "T", "O", "V", "R", "X"]
+Provenance = Literal["U", "A", "N", "C", "D", "T", "O", "V", "R", "X"]
 
-STRENGTH: tuple[Provenance, ...] = ("U", "A", "C", "D", "T", "O", "V", "R", "X")
+STRENGTH: tuple[Provenance, ...] = ("U", "A", "N", "C", "D", "T", "O", "V", "R", "X")
 IN_WORDS: Mapping[str, str] = {
     "U": "typed by the user in this request",
     "A": "listed by an operator",
-    "C": "a colleague whose account is connected here",
+    "N": "named by the user in this request",
+    "C": "a colleague in the organisation's directory",
     "D": "the user has written to it before",
     "T": "takes part in this mail thread, sender authenticated",
     "O": "part of something the user owns and named",
@@ -36,11 +38,12 @@ IN_WORDS: Mapping[str, str] = {
 }
 # How a receiver stands to the user. Nobody who stands in no relation is ever let in for free.
 Relation = Literal[
-    "typed", "own_domain", "corresponded", "thread_participant", "directory", "listed"
+    "typed", "named", "own_domain", "corresponded", "thread_participant", "directory", "listed"
 ]
 RELATIONS: Mapping[Provenance, Relation] = {
     "U": "typed",
     "A": "listed",
+    "N": "named",
     "D": "corresponded",
     "T": "thread_participant",
 }

@@ -11,6 +11,7 @@ from guardrails.facts import mailing_lists, targets
 from guardrails.facts.content import Content
 from guardrails.facts.counts import Counts
 from guardrails.facts.exposure import Authorship, Reader
+from guardrails.facts.people import Directory
 from integrations.contracts import (
     Correspondence,
     Document,
@@ -58,7 +59,7 @@ class Facts:
     draft: Draft | None = None
     tool: Tool | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
-    directory: tuple[str, ...] | None = None  # receivers whose accounts are connected here
+    directory: Directory | None = None  # whom the action reaches, and whom the user may mean
     groups: tuple[str, ...] = ()  # receivers behind whom the provider knows many people
     content: Content | None = None  # what the object's own text contains
     authors: tuple[Authorship, ...] | None = None  # of what others get to see

@@ -48,6 +48,11 @@ class Target(NamedTuple):
     def is_receiver(self) -> bool:
         return self.kind == "recipient"
 
+    @property
+    def is_person(self) -> bool:
+        """Whether it is the address of a person: a receiver, or who is given an issue."""
+        return self.kind in ("recipient", "assignee")
+
 
 def audience(path: str, addresses: Iterable[str]) -> tuple[Target, ...] | None:
     """People who are reached without being named in the arguments, as targets. None when one

@@ -1,23 +1,95 @@
-"""The organisation's own directory of people: whose accounts are connected here. Only operators
-connect accounts, so nobody else can put an address into it."""
+"""The organisation's own directory of people: whom operators entered or imported, whom a provider
+named as a member, and whose accounts are connected here. Nobody else can put an address into it."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
 from uuid import UUID
 
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Lower
 
 from guardrails.facts import targets
-from integrations.models import Account
+from guardrails.facts.people import Directory, Person, search_words
+from guardrails.models import OwnDomain, Person as Row
+from guardrails.words import names
+from integrations.models import Account, UserPreferences
+
+MOST_FOUND = 500  # people whom a request's words resemble; with more of them nobody is named
+MOST_USERS = 5_000  # connected users whose names are gone through; more of them must be imported
 
 
-def colleagues(organisation_id: UUID, addresses: Iterable[str]) -> tuple[str, ...]:
-    """Those of the plain addresses that belong to an account of this organisation, in order.
-    They must be the very same, but for the case of the domain. Pausing an account takes its
-    address out. One query; none without addresses."""
-    asked = sorted(set(addresses))
+def look_up(organisation_id: UUID, addresses: Iterable[str], *, words: str = "") -> Directory:
+    """What the directory says about these plain addresses and about the names in the user's
+    words. Three queries; none without addresses. An address is compared exactly, but for the case
+    of the domain. Pausing an account takes it out."""
+    asked = frozenset(addresses)
     if not asked:
-        return ()
-    rows = Account.objects.filter(organisation_id=organisation_id, paused=False)
-    near = rows.annotate(folded=Lower("address")).filter(folded__in=[one.lower() for one in asked])
-    known = targets.plain_addresses(near.values_list("address", flat=True))
-    return tuple(one for one in asked if one in known)
+        return Directory()
+    spoken = names.words_of(words)
+    found: dict[str, Person] = {}
+    for person in (*_rows(organisation_id, asked, spoken), *_users(organisation_id, asked, spoken)):
+        known = found.get(person.address, person)
+        merged = tuple(dict.fromkeys((*known.names, *person.names)))
+        found[person.address] = Person(address=person.address, key=person.key, names=merged)
+    meant = {
+        one.address
+        for said in (names.mentions(words, found.values()) if len(found) < MOST_FOUND else ())
+        for one in said.people
+    }
+    domains = OwnDomain.objects.filter(organisation_id=organisation_id)
+    return Directory(
+        people=tuple(found[one] for one in sorted(found) if one in meant or one in asked),
+        domains=tuple(domains.order_by("domain").values_list("domain", flat=True)),
+    )
+
+
+def _rows(organisation_id: UUID, asked: frozenset[str], spoken: frozenset[str]) -> Iterator[Person]:
+    wanted = Q(address__in=asked) | Q(words__overlap=sorted(spoken))
+    rows = Row.objects.filter(wanted, organisation_id=organisation_id)
+    first = rows.order_by(Case(When(address__in=asked, then=0), default=1), "address")
+    called = first.values_list("address", "name", "other_names")
+    for address, name, others in called[: MOST_FOUND + len(asked)]:
+        yield Person(address=address, key=address, names=(name, *others))
+
+
+def _users(
+    organisation_id: UUID, asked: frozenset[str], spoken: frozenset[str]
+) -> Iterator[Person]:
+    """Whose accounts are connected, under the name that an operator gave the account. What a user
+    calls themself counts beside it only as far as the name or the address bears it out."""
+    own = UserPreferences.objects.filter(
+        organisation_id=organisation_id, external_user_id=OuterRef("external_user_id")
+    )
+    connected = Account.objects.filter(organisation_id=organisation_id, paused=False)
+    reached = connected.annotate(folded=Lower("address")).filter(
+        folded__in=[one.lower() for one in asked]
+    )
+    columns = ("external_user_id", "address", "display_name", Subquery(own.values("name")[:1]))
+    users = list(_distinct(connected, columns)[: MOST_USERS + 1]) if spoken else []
+    if not spoken or len(users) > MOST_USERS:
+        users = list(_distinct(reached, columns))
+    found: dict[str, set[str]] = defaultdict(set)
+    keys: dict[str, str] = {}
+    for user, text, given, chosen in users:
+        address = targets.address_or_none(text)
+        if address is None:
+            continue
+        keys[address] = f"user {user}"
+        borne_out = {*search_words([given]), *search_words([_local_words(address)])}
+        names_of = {given} - {""}
+        if chosen and borne_out.intersection(search_words([chosen])):
+            names_of.add(chosen)
+        found[address] |= names_of
+    for address, called in found.items():
+        if address in asked or not spoken.isdisjoint(search_words(called)):
+            yield Person(address=address, key=keys[address], names=tuple(sorted(called)))
+
+
+def _distinct(accounts: QuerySet[Account], columns: tuple[Any, ...]) -> QuerySet[Account, Any]:
+    return accounts.values_list(*columns).distinct().order_by(*columns[:3])
+
+
+def _local_words(address: str) -> str:
+    local = address.rpartition("@")[0]
+    return "".join(one if one.isalpha() else " " for one in local)

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -17,14 +17,14 @@ from guardrails.actions.base import AnyAction, Arguments, Difference, InvalidArg
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide import evidence, policy
 from guardrails.decide.checks.rates import rates_of
-from guardrails.decide.provenance import SOURCES, named, own_words
+from guardrails.decide.provenance import SOURCES, named, own_words, typed
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.counts import Use
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
-from guardrails.gather import own_mail, usage
+from guardrails.facts.people import Directory
+from guardrails.gather import directory, own_mail, usage
 from guardrails.gather.authorship import authors
-from guardrails.gather.directory import colleagues
 from guardrails.gather.lookups import (
     corresponded,
     correspondence,
@@ -225,12 +225,20 @@ def read_facts(
         and named(title, own_words(request.origin.user_words))
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
-    if "directory" in needs:
-        directory = colleagues(request.account.organisation_id, receivers)
-        facts = replace(facts, directory=directory)
+    if people := [target.value for target in reached if target.is_person]:
+        facts = replace(facts, directory=_look_up(request, people))
     if exposures := action.exposes(arguments, facts):
         facts = replace(facts, authors=authors(request, exposures, facts))
     return own_mail.without(replace(facts, created=created), request.account)
+
+
+def _look_up(request: ActionRequest, addresses: Sequence[str]) -> Directory:
+    """What the organisation's directory says about them, and, where the user did not type each
+    of them, about the names in the user's words."""
+    words = own_words(request.origin.user_words) if "N" in SOURCES[request.origin.trigger] else ""
+    if all(typed(one, words) for one in addresses):
+        words = ""
+    return directory.look_up(request.account.organisation_id, addresses, words=words)
 
 
 def _created(request: ActionRequest) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import uuid
 
 import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
 import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
@@ -687,5 +688,42 @@ class Migration(migrations.Migration):
                 ("change_request", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="refusals", to="guardrails.changerequest")),
             ],
             options={"ordering": ["asked_at"]},
+        ),
+        migrations.CreateModel(
+            name="Person",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("address", models.CharField(help_text="One plain address, exactly as it is written to.", max_length=254)),
+                ("name", models.CharField(help_text="First name and surname.", max_length=200)),
+                (
+                    "other_names",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text="What else colleagues call this person, separated by commas.", size=10),
+                ),
+                ("source", models.CharField(choices=[("operator", "Entered or imported by an operator"), ("provider", "Read from a provider")], default="operator", editable=False, max_length=16)),
+                ("words", django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, editable=False, size=None)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="people", to="integrations.organisation")),
+            ],
+            options={
+                "verbose_name_plural": "people",
+                "ordering": ["name", "address"],
+                "indexes": [django.contrib.postgres.indexes.GinIndex(fields=["words"], name="person_words")],
+                "constraints": [models.UniqueConstraint(fields=("organisation", "address"), name="person_once", violation_error_message="This address is in the directory already.")],
+            },
+            managers=[("objects", guardrails.models.base.ValidatedManager())],
+        ),
+        migrations.CreateModel(
+            name="OwnDomain",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("domain", models.CharField(help_text="Such as company.com. Only exactly this one: subdomains are other domains.", max_length=253)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("organisation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="own_domains", to="integrations.organisation")),
+            ],
+            options={
+                "ordering": ["domain"],
+                "constraints": [models.UniqueConstraint(fields=("organisation", "domain"), name="own_domain_once", violation_error_message="This domain is listed already.")],
+            },
+            managers=[("objects", guardrails.models.base.ValidatedManager())],
         ),
     ]

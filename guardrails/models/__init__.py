@@ -4,6 +4,7 @@ from guardrails.models.allowed_actions import AllowedAction, AllowedActionOption
 from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
 from guardrails.models.change_requests import AskedRefusal, ChangeRequest
+from guardrails.models.directory import OwnDomain, Person
 from guardrails.models.held_sends import HeldSend
 from guardrails.models.own_mail import AgentFiling, AgentMail
 from guardrails.models.patterns import (
@@ -31,9 +32,11 @@ __all__ = [
     "HeldSend",
     "KillSwitch",
     "LearnedPattern",
+    "OwnDomain",
     "PatternAction",
     "PatternEvidence",
     "PatternHit",
+    "Person",
     "ShadowPolicy",
     "Skill",
     "TargetGroup",

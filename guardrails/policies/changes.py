@@ -23,7 +23,7 @@ from integrations.models import Organisation
 Door = Literal["admin", "api", "command", "load_demo", "agent", "schedule"]
 ACTION_TYPE = "policy.change"
 RELATED = {"organisation", "account", "group"}
-# What the machine counts is no policy.
+# What the machine counts, or makes of the rest, is no policy.
 NOT_POLICY = frozenset(
     {
         "created_at",
@@ -34,6 +34,7 @@ NOT_POLICY = frozenset(
         "use_count",
         "last_used_at",
         "looked_at",
+        "words",
     }
 )
 

@@ -24,6 +24,8 @@ KINDS = {
     "skill": "skill",
     "customagent": "custom agent",
     "ceilinglimit": "ceiling limit",
+    "person": "person of the directory",
+    "owndomain": "own domain",
     "killswitch": "switch",
     "shadowpolicy": "shadow policy",
     "mcpserver": "MCP server",

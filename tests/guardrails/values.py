@@ -11,6 +11,7 @@ from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import AllowedAction, ListedTarget, Mode, PolicySnapshot
 from guardrails.facts.classes import WRITTEN
 from guardrails.facts.facts import Facts
+from guardrails.facts.people import Directory, Person
 from integrations.contracts import (
     AccountRef,
     Authentication,
@@ -75,6 +76,12 @@ def decide(*, request: ActionRequest, **given: Any) -> Decision:
     """A request decided as what it names."""
     action = registry.BY_NAME.get(request.action_type)
     return deciding.decide(request=request, action=action, **given)
+
+
+def directory_of(*addresses: str, domains: tuple[str, ...] = ()) -> Directory:
+    """A directory with these people, of whom only the address is known."""
+    people = tuple(Person(address=one, key=one) for one in addresses)
+    return Directory(people=people, domains=domains)
 
 
 def writes(action_type: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from guardrails.contracts import Check
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.exposing import Cause, causes
-from guardrails.decide.provenance import THE_USERS
+from guardrails.decide.provenance import THE_USERS, strongest
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.targets import Target
 
@@ -21,9 +21,7 @@ def reasons_to_ask(case: Case) -> Iterator[Cause]:
     yield from (Cause("needs_approval", words) for words in _in_general(case))
     yield from causes(case)
     for target in case.targets:
-        if _is_strange(case, target):
-            words = f"Nobody typed or listed “{target.value}” itself ({target.path})."
-            yield Cause("needs_approval", words)
+        yield from (Cause("needs_approval", words) for words in _about_target(case, target))
     if case.has("egress"):
         yield from (Cause("needs_approval", words) for words in _to_lists(case))
         yield from (Cause("needs_approval", words) for words in _written_by_the_agent(case))
@@ -40,6 +38,15 @@ def _in_general(case: Case) -> Iterator[str]:
     if case.request.origin.tighten:
         yield "The agent asked for it."
     yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
+
+
+def _about_target(case: Case, target: Target) -> Iterator[str]:
+    if unclear := case.unclear_name(target.path):
+        yield unclear.sentence
+    if _is_strange(case, target):
+        yield f"Nobody typed or listed “{target.value}” itself ({target.path})."
+    elif _is_named_outside(case, target):
+        yield f"“{target.value}” is only named, and outside the organisation ({target.path})."
 
 
 def _is_strange(case: Case, target: Target) -> bool:
@@ -60,6 +67,18 @@ def _to_lists(case: Case) -> Iterator[str]:
         listed = case.listed.get(target.path) if let_in else None
         if target.path in case.lists and (listed is None or listed.kind != "recipient"):
             yield f"“{target.value}” is a mailing list: nobody knows who reads it ({target.path})."
+
+
+def _is_named_outside(case: Case, target: Target) -> bool:
+    """Whether nothing but a name in the user's words leads to somebody outside: that is not as
+    good as an address that they typed."""
+    sources = case.sources.get(target.path, frozenset())
+    if "N" not in sources or not target.is_receiver or case.is_inside(target.value):
+        return False
+    relations = case.relations[target.path] - {"named"}
+    return strongest(sources - {"N"}) == "X" or not all(
+        one.knows(relations) for one in case.openings
+    )
 
 
 def _written_by_the_agent(case: Case) -> Iterator[str]:

@@ -10,6 +10,7 @@ from guardrails.contracts import NOTHING, ActionRequest, Check, Decision
 from guardrails.decide.conditions.base import Context, OpeningCondition
 from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, strongest
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
+from guardrails.facts import targets
 from guardrails.facts.effects import Effect, EffectKind
 from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts
@@ -17,6 +18,7 @@ from guardrails.facts.reasons import sentence
 from guardrails.facts.targets import Target
 from guardrails.facts.text import duration, visible
 from guardrails.words import times
+from guardrails.words.names import Mention
 from guardrails.words.times import Said
 
 FROM_CONTENT = frozenset({"webhook", "pattern"})
@@ -46,6 +48,7 @@ class Case:
     listed: Mapping[str, ListedTarget] = NOTHING  # by path
     authenticated: frozenset[str] = frozenset()  # paths
     lists: frozenset[str] = frozenset()  # paths of receivers that are mailing lists
+    named: Mapping[str, Mention] = NOTHING  # whom the user's words may mean, by path
     in_thread: frozenset[str] = frozenset()  # paths of a private draft's receivers in its thread
     sources: Mapping[str, frozenset[Provenance]] = NOTHING  # by path
     provenance: Mapping[str, Provenance] = NOTHING  # what is recorded, by path
@@ -106,6 +109,24 @@ class Case:
 
     def has(self, *kinds: EffectKind) -> bool:
         return not self.kinds.isdisjoint(kinds)
+
+    def is_inside(self, address: str) -> bool:
+        """Whether this plain address is the organisation's: the account's own, somebody's in its
+        directory, or at one of its own domains. No where that is not known."""
+        if self.facts is None:
+            return False
+        directory = self.facts.directory
+        return address == targets.address_or_none(self.facts.own_address) or bool(
+            directory and directory.is_inside(address)
+        )
+
+    def unclear_name(self, path: str) -> Mention | None:
+        """The name in the user's words that may mean this person or another one, where nothing
+        better says that it is this one."""
+        said = self.named.get(path)
+        if said is None or said.is_clear or self.provenance.get(path) in ("U", "A"):
+            return None
+        return said
 
     @property
     def action(self) -> AnyAction:

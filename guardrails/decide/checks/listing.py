@@ -4,9 +4,12 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide import snapshot
 from guardrails.decide.checks.case import Case
+from guardrails.decide.provenance import Relation
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import visible
+
+COLLEAGUE: frozenset[Relation] = frozenset({"directory"})
 
 
 def look_up(case: Case, action: AnyAction, facts: Facts) -> None:
@@ -40,14 +43,14 @@ def targets(case: Case, action: AnyAction, facts: Facts) -> None:
         listed_target = case.listed.get(path)
         if listed_target is None and _is_let_in(case, target):
             case.opened |= {path}
-        novel = bool(case.openings) and case.relations.get(path) == frozenset()
+        passed = listed_target is not None or path in case.in_thread or path in case.opened
+        unclear = case.unclear_name(path)
+        novel = bool(case.openings) and _is_novel(case, target)
+        reason = "receiver_novel" if novel else "target_not_listed"
+        detail = unclear.sentence if unclear and not passed else f"“{target.value}” ({path})"
         case.require(
-            "receiver_novel" if novel else "target_not_listed",
-            Check(
-                name=f"target {path}",
-                passed=listed_target is not None or path in case.in_thread or path in case.opened,
-                detail=f"“{target.value}” ({path})",
-            ),
+            "name_ambiguous" if unclear else reason,
+            Check(name=f"target {path}", passed=passed, detail=detail),
         )
         if listed_target is None:
             continue
@@ -67,6 +70,15 @@ def targets(case: Case, action: AnyAction, facts: Facts) -> None:
                 action.name, action.resource_type, source
             )
             case.rivals += snapshot.rivals(listed_targets, listed_target)
+
+
+def _is_novel(case: Case, target: Target) -> bool:
+    """Whether nobody spoke of this receiver. Being a colleague says something only where the
+    allowed action asks for it."""
+    if not target.is_receiver:
+        return False
+    relations = case.relations[target.path]
+    return relations <= COLLEAGUE and not any(one.knows(relations) for one in case.openings)
 
 
 def _is_let_in(case: Case, target: Target) -> bool:

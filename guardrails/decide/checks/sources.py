@@ -6,7 +6,14 @@ from guardrails.actions.base import AnyAction, Arguments
 from guardrails.decide import edits, provenance
 from guardrails.decide.checks import saying
 from guardrails.decide.checks.case import Case
-from guardrails.decide.provenance import RELATIONS, THE_USERS, Provenance, Relation
+from guardrails.decide.checks.names import named_people
+from guardrails.decide.provenance import (
+    RELATIONS,
+    THE_USERS,
+    Provenance,
+    Relation,
+    strongest,
+)
 from guardrails.facts import targets
 from guardrails.facts.facts import Facts
 
@@ -23,6 +30,7 @@ def sources(
     object_id = action.object_id(arguments) or ""
     item = {action.object_field} if action.object_field else set()
     by_id = provenance.typed(object_id, case.words)
+    case.named = named_people(case, facts)
     written = facts.corresponded
     proved: dict[Provenance, Set[str]] = {}
     if case.listed:
@@ -33,8 +41,10 @@ def sources(
             if listed_target.kind != "recipient_domain"
         }
     # Not because of the ceiling, which only narrows: there the allowed action must name it.
-    if facts.directory and any("directory" in one.relation for one in case.openings):
-        proved["C"] = {one.path for one in case.receivers if one.value in facts.directory}
+    directory = facts.directory
+    if directory and any("directory" in one.relation for one in case.openings):
+        proved["C"] = {one.path for one in case.receivers if directory.has(one.value)}
+    proved["N"] = {path for path, said in case.named.items() if said.is_clear}
     if written:
         proved["D"] = {one.path for one in case.receivers if written.get(one.value, 0) > 0}
     if case.from_content:
@@ -55,7 +65,9 @@ def sources(
         proved=proved,
     )
     found = derived | typed
-    case.readings = {path: found[path] for path in found if traced[path] & THE_USERS}
+    case.readings = {path: found[path] for path in found if traced[path] & THE_USERS} | {
+        path: said.sentence for path, said in case.named.items() if strongest(traced[path]) == "N"
+    }
     return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
 
 
@@ -84,7 +96,7 @@ def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:
         if known and own and targets.domain_of(own) == targets.domain_of(target.value):
             known.add("own_domain")
         # After own_domain, which nobody gains by a fact that only some policies read.
-        if facts.directory and target.value in facts.directory:
+        if facts.directory and facts.directory.has(target.value):
             known.add("directory")
         found[target.path] = frozenset(known)
     return found

@@ -36,6 +36,7 @@ from tests.guardrails.values import (
     NOW,
     allow,
     decide,
+    directory_of,
     email,
     facts,
     policy_of,
@@ -67,7 +68,7 @@ def as_recorded(wish: ActionRequest, policy: PolicySnapshot, read: Facts | None)
             facts(),
             facts(corresponded={ADA: 2}, created=("mail-1",)),
             facts(corresponded={}),
-            facts(directory=(ADA,)),
+            facts(directory=directory_of(ADA)),
         ]
     ),
     st.sampled_from([{}, {"extra": 1}, {"email_id": "\u200b"}]),
@@ -143,7 +144,7 @@ def test_a_directory_that_was_not_read_is_not_guessed() -> None:
     without = policy_of(allow("send_email", "auto", {**known, "relation": ["typed"]}))
     named = policy_of(allow("send_email", "auto", known))
     unread = evidence.past(as_recorded(wish, without, facts()))
-    read = evidence.past(as_recorded(wish, named, facts(directory=(ADA,))))
+    read = evidence.past(as_recorded(wish, named, facts(directory=directory_of(ADA))))
     assert unread is not None
     assert read is not None
     assert evidence.decide_again(unread, named) is None

@@ -25,6 +25,7 @@ from tests.guardrails.values import (
     allow,
     chat,
     decide,
+    directory_of,
     email,
     facts,
     inbound,
@@ -104,7 +105,7 @@ def test_knowing_more_about_a_value_never_makes_the_verdict_stricter(
     before = decided(name, policy, chat(), facts(corresponded={}))
     richer = facts(
         corresponded={ADA: 1, STRANGER: 1} if is_known else {},
-        directory=(ADA, STRANGER) if is_colleague else None,
+        directory=directory_of(ADA, STRANGER) if is_colleague else None,
         created=("mail-1",) if is_made else (),
     )
     after = decided(name, policy, chat(WORDS if is_typed else ""), richer)
@@ -118,7 +119,7 @@ def test_a_directory_that_the_allowed_action_does_not_name_changes_no_verdict(
     """It may be read for the ceiling, which only narrows."""
     named = policy.allowed_action(name, "")
     assume(named is None or not any("directory" in one.relation for one in named.openings))
-    read = decided(name, policy, origin, facts(directory=(ADA, STRANGER)))
+    read = decided(name, policy, origin, facts(directory=directory_of(ADA, STRANGER)))
     assert read.verdict == decided(name, policy, origin, facts()).verdict
 
 
@@ -140,7 +141,7 @@ def test_a_turn_that_no_person_started_has_nothing_typed(
             facts(),
             facts(corresponded={ADA: 1, STRANGER: 0}, created=("mail-1", "mail-2")),
             facts(corresponded={STRANGER: 2}, created=(), namesakes=1),
-            facts(corresponded={}, directory=(ADA,)),
+            facts(corresponded={}, directory=directory_of(ADA)),
         ]
     ),
 )

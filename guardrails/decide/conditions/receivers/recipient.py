@@ -11,10 +11,11 @@ from guardrails.facts.facts import Need
 
 IN_WORDS: Mapping[Relation, str] = {
     "typed": "typed by the user in this request",
+    "named": "a person whom the user named in this request",
     "own_domain": "somebody known at the account's own domain",
     "corresponded": "somebody the user has written to",
     "thread_participant": "a proved participant of the thread",
-    "directory": "a colleague whose account is connected here",
+    "directory": "a colleague in the organisation's directory",
     "listed": "listed",
 }
 
@@ -22,7 +23,9 @@ IN_WORDS: Mapping[Relation, str] = {
 class Recipient(OpeningCondition):
     """Every receiver has one of these relations to the user. In an allowed action it also
     lets them in: they need not be listed (but the address of a blind copy always must be).
-    The directory has everybody whose account is connected here, in this organisation.
+    The directory has this organisation's people, and whose accounts are connected here. Named
+    is whom a name in the user's words means, and nobody else; outside the organisation a person
+    is asked about them.
 
     own_domain alone opens nothing: it means somebody at the account's own domain who is
     typed, listed, corresponded with or a participant. Who stands in none of them is refused,
@@ -40,8 +43,12 @@ class Recipient(OpeningCondition):
         return f"every receiver is {either(IN_WORDS[one] for one in self.relation)}{novel}"
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
-        looked_up: tuple[Need, ...] = ("corresponded", "directory")
-        return frozenset([need for need in looked_up if need in self.relation])
+        looked_up: Mapping[Relation, Need] = {
+            "corresponded": "corresponded",
+            "directory": "directory",
+            "named": "directory",
+        }
+        return frozenset(looked_up[one] for one in self.relation if one in looked_up)
 
     @property
     def opens(self) -> bool:

@@ -136,7 +136,7 @@ def test_who_may_be_reached_by_the_directory_is_put_in_words(
 
     text = page(client, "explain", account=office.mailbox.pk)
 
-    assert "every receiver is a colleague whose account is connected here or listed" in text
+    assert "every receiver is a colleague in the organisation&#x27;s directory or listed" in text
 
 
 def test_an_unknown_action_is_not_found(office: Office, client: Client) -> None:

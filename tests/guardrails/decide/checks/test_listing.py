@@ -8,6 +8,7 @@ from guardrails.contracts import Decision, Origin
 from guardrails.decide.snapshot import Limit, ListedTarget, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
+from guardrails.facts.people import Directory
 from tests.guardrails.office import CHAT, Office, minutes_ago, phases
 from tests.guardrails.values import (
     ADA,
@@ -17,6 +18,7 @@ from tests.guardrails.values import (
     allow,
     chat,
     decide,
+    directory_of,
     facts,
     inbound,
     list_target,
@@ -85,21 +87,23 @@ def test_the_own_domain_alone_lets_nobody_in() -> None:
 
 
 def test_a_colleague_is_let_in_only_where_the_allowed_action_names_the_directory() -> None:
-    read = facts(directory=(COLLEAGUE,))
+    read = facts(directory=directory_of(COLLEAGUE))
     assert outcome(COLLEAGUE, relation=["directory"], found=read) == ALLOWED
-    assert outcome(COLLEAGUE, relation=["directory"], found=facts(directory=())) == NOVEL
+    assert (
+        outcome(COLLEAGUE, relation=["directory"], found=facts(directory=directory_of())) == NOVEL
+    )
     assert outcome(COLLEAGUE, relation=["directory"], found=facts(directory=None)) == NOVEL
     assert outcome(ADA, relation=["directory"], found=read) == NOVEL
     assert outcome("Bob@company.com", relation=["directory"], found=read) == NOVEL
     assert outcome(ADA, cc=[COLLEAGUE], relation=["directory"], found=read) == NOVEL
-    assert outcome(COLLEAGUE, relation=["own_domain"], found=read) == UNLISTED
-    assert outcome(COLLEAGUE, relation=["listed", "typed"], found=read) == UNLISTED
-    typed = {"words": f"to {COLLEAGUE}", "found": facts(directory=())}
+    assert outcome(COLLEAGUE, relation=["own_domain"], found=read) == NOVEL
+    assert outcome(COLLEAGUE, relation=["listed", "typed"], found=read) == NOVEL
+    typed = {"words": f"to {COLLEAGUE}", "found": facts(directory=directory_of())}
     assert outcome(COLLEAGUE, relation=["directory"], **typed) == UNLISTED
 
 
 def test_a_directory_that_only_the_ceiling_names_lets_nobody_in() -> None:
-    def verdict(directory: tuple[str, ...] | None, *raw: dict[str, Any]) -> str:
+    def verdict(directory: Directory | None, *raw: dict[str, Any]) -> str:
         domain = list_target("send_email", "recipient_domain", "company.com")
         named = allow("x", "auto", {"kind": "recipient", "relation": ["directory"]}).conditions
         limit = Limit(id="1", action_type="", mode="auto", conditions=named)
@@ -112,11 +116,16 @@ def test_a_directory_that_only_the_ceiling_names_lets_nobody_in() -> None:
         ).verdict
 
     # The domain is listed, not the address: a person is asked, as without the ceiling.
-    assert verdict((COLLEAGUE,)) == "ask"
-    assert verdict(()) == "refuse"
+    assert verdict(directory_of(COLLEAGUE)) == "ask"
+    assert verdict(directory_of()) == "refuse"
     assert verdict(None) == "refuse"
-    assert verdict((COLLEAGUE,), {"kind": "recipient", "relation": ["own_domain"]}) == "ask"
-    assert verdict((COLLEAGUE,), {"kind": "recipient", "relation": ["directory"]}) == "allow"
+    assert (
+        verdict(directory_of(COLLEAGUE), {"kind": "recipient", "relation": ["own_domain"]}) == "ask"
+    )
+    assert (
+        verdict(directory_of(COLLEAGUE), {"kind": "recipient", "relation": ["directory"]})
+        == "allow"
+    )
 
 
 def test_a_novel_receiver_is_asked_about_only_where_the_operator_says_so() -> None:

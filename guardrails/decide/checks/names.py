@@ -1,0 +1,19 @@
+"""Whom the user named in this request, as the organisation's directory knows them. Pure."""
+
+from guardrails.decide.checks.case import Case
+from guardrails.decide.provenance import SOURCES
+from guardrails.facts.facts import Facts
+from guardrails.words.names import Mention, mentions
+
+
+def named_people(case: Case, facts: Facts) -> dict[str, Mention]:
+    """What the user's words call each person whom the action reaches, by path. A clear name comes
+    before one that several people have."""
+    if not facts.directory or "N" not in SOURCES[case.request.origin.trigger]:
+        return {}
+    said = mentions(case.words, facts.directory.people, titles=(facts.object_title,))
+    found: dict[str, Mention] = {}
+    for mention in sorted(said, key=lambda one: one.is_clear):
+        meant = {one.address for one in mention.people}
+        found |= {one.path: mention for one in case.targets if one.is_person and one.value in meant}
+    return found

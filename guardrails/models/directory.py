@@ -1,0 +1,138 @@
+"""Who belongs to an organisation: its people with their names and addresses, and its own domains.
+Rows of policy: what is in them permits more than what is not."""
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from guardrails.facts import targets
+from guardrails.facts.people import NAME_CHARS, check_name, search_words
+from guardrails.facts.public_domains import PUBLIC_DOMAINS
+from guardrails.models.base import ValidatedModel
+from integrations.models import Organisation
+
+MOST_OTHER_NAMES = 10
+
+
+def plain_address(text: str) -> str:
+    """The address in its one spelling. Raises ValidationError."""
+    try:
+        return targets.address(text.strip())
+    except ValueError as error:
+        raise ValidationError(f"This {error}.") from error
+
+
+def plain_name(text: str) -> str:
+    """The name in its one spelling. Raises ValidationError."""
+    try:
+        return check_name(text)
+    except ValueError as error:
+        raise ValidationError(f"A name {error}.") from error
+
+
+class Person(ValidatedModel):
+    """Somebody of an organisation: an address, and the names that a user's words may mean it by."""
+
+    class Source(models.TextChoices):
+        OPERATOR = "operator", "Entered or imported by an operator"
+        PROVIDER = "provider", "Read from a provider"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="people")
+    address = models.CharField(
+        max_length=targets.MAX_ADDRESS, help_text="One plain address, exactly as it is written to."
+    )
+    name = models.CharField(max_length=NAME_CHARS, help_text="First name and surname.")
+    other_names = ArrayField(
+        models.CharField(max_length=NAME_CHARS),
+        default=list,
+        blank=True,
+        size=MOST_OTHER_NAMES,
+        help_text="What else colleagues call this person, separated by commas.",
+    )
+    source = models.CharField(
+        max_length=16, choices=Source, default=Source.OPERATOR, editable=False
+    )
+    words = ArrayField(models.TextField(), default=list, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "address"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "address"],
+                name="person_once",
+                violation_error_message="This address is in the directory already.",
+            )
+        ]
+        indexes = [GinIndex(fields=["words"], name="person_words")]
+        verbose_name_plural = "people"
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.address}>"
+
+    def clean_fields(self, exclude: object = None) -> None:
+        """Everything in its one spelling before it is looked at. Raises ValidationError."""
+        wrong = {}
+        try:
+            self.address = plain_address(self.address)
+        except ValidationError as error:
+            wrong["address"] = error
+        try:
+            self.name = plain_name(self.name)
+        except ValidationError as error:
+            wrong["name"] = error
+        try:
+            self.other_names = list(dict.fromkeys(map(plain_name, self.other_names)))
+        except ValidationError as error:
+            wrong["other_names"] = error
+        if wrong:
+            raise ValidationError(wrong)
+        self.words = search_words((self.name, *self.other_names))
+        super().clean_fields(exclude={*(exclude or ()), "words"})  # type: ignore[misc]
+
+
+class OwnDomain(ValidatedModel):
+    """A domain whose every address is the organisation's own."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.CASCADE, related_name="own_domains"
+    )
+    domain = models.CharField(
+        max_length=targets.MAX_DOMAIN,
+        help_text="Such as company.com. Only exactly this one: subdomains are other domains.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["domain"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "domain"],
+                name="own_domain_once",
+                violation_error_message="This domain is listed already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.domain
+
+    def clean_fields(self, exclude: object = None) -> None:
+        """Refuses what is no plain domain, and domains where anybody can have an address. Raises
+        ValidationError."""
+        try:
+            self.domain = targets.domain(self.domain.strip())
+        except ValueError as error:
+            raise ValidationError({"domain": f"This {error}."}) from error
+        if self.domain in PUBLIC_DOMAINS:
+            raise ValidationError(
+                {
+                    "domain": f"Anybody can have an address at {self.domain}, so it cannot be the "
+                    "organisation's own. Add its people to the directory one by one."
+                }
+            )
+        super().clean_fields(exclude=exclude)  # type: ignore[arg-type]
