@@ -143,6 +143,8 @@ def database(url: str) -> dict[str, Any]:
     }
     if role := env.str("DATABASE_ROLE", default=""):
         config["OPTIONS"]["assume_role"] = role  # for migrations, where the owner cannot log in
+    # One that died with its server is found out before it is used, not by a failed request.
+    config["CONN_HEALTH_CHECKS"] = True
     if PROCESS in ("web", "turns"):
         config["CONN_MAX_AGE"] = 0
         config["OPTIONS"]["pool"] = {
@@ -153,7 +155,6 @@ def database(url: str) -> dict[str, Any]:
         }
     else:
         config["CONN_MAX_AGE"] = 600
-        config["CONN_HEALTH_CHECKS"] = True
     return config
 
 

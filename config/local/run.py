@@ -19,6 +19,7 @@ from pathlib import Path
 
 from config.local import embedded, interrupts, ports, secrets as local_secrets, state
 from config.local.children import Children, Program, end_leftovers
+from config.local.database_watch import DatabaseWatch
 
 PYTHON = sys.executable
 READY_SECONDS = 60.0
@@ -182,7 +183,10 @@ def _hold(chosen: Plan, children: Children, secrets: dict[str, str]) -> int:
         say("Starting Remit ...")
         start(chosen, children, secrets)
         say(welcome(chosen, secrets))
+        database = DatabaseWatch(chosen.folder, say=say) if chosen.own_database else None
         while True:
+            if database is not None:
+                database.look_after()
             children.look_after()
             time.sleep(0.3)
     except KeyboardInterrupt:

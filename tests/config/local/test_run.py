@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 CONFIG = (
     *("__init__", "run", "reset", "children", "embedded", "secrets", "place", "ports"),
+    "database_watch",
     *("interrupts", "processes", "state"),
 )
 MANAGE = """
