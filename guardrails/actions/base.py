@@ -80,7 +80,8 @@ class Action(ABC, Generic[A, W]):
     and `needs_targets` says that without any listed target the action can do nothing.
     `from_mail` says that a mail may set it off; others are for people's requests alone.
     `can_be_drafted` says that the agent can write a draft of it instead.
-    `exposes_object` says that others get to see the object's own text by it. `only_undoes`
+    `exposes_object` says that others get to see the object's own text by it, and `role_field`
+    names the argument that says what they may do with it. `only_undoes`
     says that it is for a person's command to undo alone. `tells` says that its result is text that
     strangers wrote, and `sends_mail` that the provider counts its receivers among those whom the
     user wrote to.
@@ -101,6 +102,7 @@ class Action(ABC, Generic[A, W]):
     in_patterns: ClassVar[bool] = False
     can_be_drafted: ClassVar[bool] = False
     exposes_object: ClassVar[bool] = False
+    role_field: ClassVar[str | None] = None
     only_undoes: ClassVar[bool] = False
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False

@@ -14,7 +14,7 @@ from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.decide.checks.action_type import check_action_type
 from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
-from guardrails.decide.checks.exposing import expose
+from guardrails.decide.checks.exposing import check_roles, expose
 from guardrails.decide.checks.listing import look_up, targets
 from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
@@ -115,6 +115,7 @@ def _examine(case: Case) -> None:
     case.relations = relations(case, facts)
     expose(case, action, arguments, facts)
     targets(case, action, facts)
+    check_roles(case)
     _conditions(case, allowed_action, facts)
 
 

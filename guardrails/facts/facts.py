@@ -38,6 +38,7 @@ Need = Literal[
     "content",
 ]
 ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
+CALENDAR = "calendar"  # an account has one, and no provider names it
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
 
 
@@ -157,6 +158,16 @@ class Facts:
         drive = {_paths(one.name)[-1]: one.id for one in self.folders or () if one.kind == "drive"}
         paths = _paths(self.drive_folders.get(folder_id or "", ""))
         return tuple(drive[path] for path in reversed(paths) if path in drive)
+
+    @property
+    def object_places(self) -> tuple[str, ...]:
+        """The ids of where the object lies: its folder and those above it, the nearest first; the
+        labels of a mail; for an event the account's calendar."""
+        if self.document:
+            return self.folders_above(self.document.folder_id)
+        if self.event:
+            return (CALENDAR,)
+        return self.email.labels if self.email else ()
 
     def author(self, object_id: str) -> Authorship:
         """Who wrote this object. What was not looked up is the agent's: nobody knows better."""

@@ -16,6 +16,10 @@ REASONS: tuple[Reason, ...] = (
         "A person must see this before others do: the user did not say that this is meant.",
     ),
     Reason("exposure_of_agent", "A person must see what the agent wrote before others do."),
+    Reason(
+        "role_not_said",
+        "Nobody said that anybody may change it or comment on it. Share it for reading.",
+    ),
     Reason("paused", "Actions of this account are paused."),
     Reason("switched_off", "An operator stopped this with a switch."),
     Reason("unknown_action", "There is no such action for this source."),

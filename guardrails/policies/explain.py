@@ -23,6 +23,7 @@ IN_WORDS: dict[Verdict, str] = {
     "ask": "A person is asked each time",
     "refuse": "Refused",
 }
+EXPOSING = "A person is asked about what the user did not name and what the agent wrote."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +38,14 @@ class Effective:
     targets: tuple[ListedTarget, ...]
     allowed_action_id: str = ""  # of the allowed action that counts
     hold_seconds: int = 0
+    exposes_object: bool = False
 
     @property
     def sentence(self) -> str:
         only_if = f", only if {'; '.join(self.conditions)}" if self.conditions else ""
         held = f" Held for {duration(self.hold_seconds)} first, where it reaches others."
-        return f"{IN_WORDS[self.verdict]}{only_if}." + held * bool(self.hold_seconds)
+        seen = f" {EXPOSING}" if self.exposes_object and self.verdict == "allow" else ""
+        return f"{IN_WORDS[self.verdict]}{only_if}.{seen}" + held * bool(self.hold_seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +94,7 @@ def _effective(policy: PolicySnapshot, source: str, action: AnyAction) -> Effect
         targets=() if refused else tuple(sorted(listed_targets, key=_in_order)),
         allowed_action_id=allowed_action.id if allowed_action else "",
         hold_seconds=0 if refused else _waiting_seconds(allowed_action, limits),
+        exposes_object=action.exposes_object,
     )
 
 

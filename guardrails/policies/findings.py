@@ -16,6 +16,7 @@ from guardrails.decide.conditions.receivers.thread import Thread
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
 from guardrails.facts.targets import domain_of
 from guardrails.facts.text import visible
+from guardrails.policies.leaning import leans_on_receivers
 
 Severity = Literal["error", "warning"]
 Conditions = Sequence[Condition | Unreadable]
@@ -84,6 +85,7 @@ def _of_allowed_actions(policy: PolicySnapshot, source: str) -> Iterator[Finding
             *_in_conditions(allowed_action.conditions, action),
             *_under_ceiling(allowed_action, policy.limits(action.name)),
             *_without_targets(policy, source, allowed_action, action),
+            *leans_on_receivers(allowed_action, action),
         ):
             yield _about(allowed_action, severity, sentence)
 
@@ -177,7 +179,8 @@ def _without_targets(
 ) -> Iterator[tuple[Severity, str]]:
     listed_targets = policy.listed_targets_for(action.name, action.resource_type, source)
     if action.needs_targets and not (listed_targets or allowed_action.openings):
-        yield "error", f"It permits nothing: no {' or '.join(_words(action.takes))} is listed."
+        kinds = " or ".join(action.takes).replace("_", " ")
+        yield "error", f"It permits nothing: no {kinds} is listed."
 
 
 # --- targets and groups ----------------------------------------------------------------
@@ -294,7 +297,3 @@ def _title(action_type: str) -> str:
 
 def _said(condition: Condition) -> str:
     return visible(condition.sentence)
-
-
-def _words(names: Iterable[str]) -> list[str]:
-    return [name.replace("_", " ") for name in names]

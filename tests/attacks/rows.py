@@ -7,6 +7,7 @@ from tests.attacks import (
     authority,
     concealing,
     endpoints,
+    exposure,
     headings,
     hidden_text,
     holding,
@@ -59,6 +60,7 @@ CASES: tuple[Case | Story, ...] = (
     *hidden_text.CASES,
     *provider_rules.CASES,
     *concealing.CASES,
+    *exposure.CASES,
 )
 
 

@@ -71,6 +71,9 @@ STRATEGIES: Mapping[str, Raw] = {
         groups=st.lists(st.sampled_from([ADA, STRANGER]), max_size=1),
     ),
     "mailing_list": kind("mailing_list", mailing_list=st.sampled_from(["forbid", "ask", "listed"])),
+    "place": kind(
+        "place", places=st.lists(st.sampled_from(["drive_people", "INBOX", "calendar"]), min_size=1)
+    ),
     "owner": kind("owner", owner=st.sampled_from(["self", "own_domain", "any"])),
     "audience": kind("audience", audience=st.sampled_from(["private", "internal", "any"])),
     "named": kind("named"),

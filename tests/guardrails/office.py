@@ -95,11 +95,12 @@ class Office:
         self.control("PUT", f"/users/{self.user_id}/audiences", body)
 
     def email(self, email_id: str) -> dict[str, Any]:
-        answer = CLIENT.get(
-            f"{self.sandbox.url}/users/{self.user_id}/emails/{email_id}",
-            headers=self.sandbox.headers,
-        )
-        return dict(answer.json())
+        return self.look(f"emails/{email_id}")
+
+    def look(self, path: str) -> dict[str, Any]:
+        """One of the user's objects as the provider has it now."""
+        url = f"{self.sandbox.url}/users/{self.user_id}/{path}"
+        return dict(CLIENT.get(url, headers=self.sandbox.headers).json())
 
     def calls(self) -> list[dict[str, Any]]:
         """Every write that reached the provider for this user, oldest first."""

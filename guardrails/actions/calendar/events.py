@@ -78,6 +78,7 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
             digest=content.digest,
             chars=content.chars,
             sensitive=content.sensitive,
+            places=facts.object_places,
         ),
     )
 
@@ -100,6 +101,7 @@ def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
             digest=content.digest,
             chars=content.chars,
             sensitive=content.sensitive,
+            places=facts.object_places,
             adds=True,
         ),
     )

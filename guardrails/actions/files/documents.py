@@ -48,7 +48,7 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
             digest=content.digest,
             chars=content.chars,
             sensitive=content.sensitive,
-            places=facts.folders_above(document.folder_id),
+            places=facts.object_places,
         ),
     )
 
@@ -71,7 +71,7 @@ def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
             digest=content.digest,
             chars=content.chars,
             sensitive=content.sensitive,
-            places=facts.folders_above(document.folder_id),
+            places=facts.object_places,
             adds=True,
         ),
     )

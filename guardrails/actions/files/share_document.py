@@ -34,8 +34,8 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
     resource_type = "document"
     title = "Share a document"
     description = (
-        "Let one listed address read, comment on or write one document. If somebody else owns "
-        "it, the owner must be listed too."
+        "Let one listed address read one document, or comment on or write it where the user says "
+        "so. If somebody else owns it, the owner must be listed too."
     )
     needs = frozenset({"folders"})
     takes = ("recipient", "recipient_domain")
@@ -43,6 +43,7 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
     object_kind = "document"
     object_field = "document_id"
     exposes_object = True
+    role_field = "role"
     arguments = ShareDocumentArguments
 
     def targets(self, arguments: ShareDocumentArguments) -> tuple[Target, ...]:

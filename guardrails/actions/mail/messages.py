@@ -45,6 +45,6 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
             digest=content.digest,
             chars=content.chars,
             sensitive=content.sensitive,
-            places=mail.labels,
+            places=facts.object_places,
         ),
     )

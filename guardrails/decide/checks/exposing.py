@@ -9,11 +9,13 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from guardrails.actions.base import AnyAction, Arguments
+from guardrails.contracts import Check
 from guardrails.decide.checks.case import Case
-from guardrails.decide.provenance import Provenance, strongest
+from guardrails.decide.provenance import THE_USERS, Provenance, strongest
 from guardrails.facts.exposure import NAMED, OF_AGENT, TAINTS, Exposure
 from guardrails.facts.facts import Facts
-from guardrails.facts.text import quote
+from guardrails.facts.text import quote, visible
+from guardrails.words.roles import says_role
 
 
 class Cause(NamedTuple):
@@ -43,14 +45,37 @@ def expose(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) ->
     case.exposures = tuple(exposures)
 
 
+def check_roles(case: Case) -> None:
+    """Nobody may do more with an object than read it, unless the user's words say so."""
+    field = case.action.role_field
+    chosen = case.sources.get(field or "", frozenset())
+    for one in case.exposures:
+        for reader in one.newcomers if field and not chosen & THE_USERS else ():
+            case.require(
+                "role_not_said",
+                Check(
+                    name=f"role of {reader.address}",
+                    passed=says_role(reader.role, case.words),
+                    detail=f"“{reader.role}” for {visible(reader.address)}",
+                ),
+            )
+
+
 def causes(case: Case) -> Iterator[Cause]:
     """Why a person must see what leaves first. Nothing where the user named it and the agent wrote
     nothing of it."""
     for one in case.exposures:
         if one.taint in OF_AGENT and not one.adds:
             yield Cause("exposure_of_agent", f"{_in_words(one)} was {TAINTS[one.taint]}.")
-        elif one.is_unspoken:
+        elif one.is_unspoken and not _is_let_out(case, one):
             yield Cause("exposure_not_named", f"Nobody named {_in_words(one)} in this request.")
+
+
+def _is_let_out(case: Case, exposure: Exposure) -> bool:
+    """Whether the allowed action (not the ceiling) lets what lies there go, named or not. What the
+    agent put there does not lie there."""
+    conditions = case.allowed_action.conditions if case.allowed_action else ()
+    return not exposure.placed and any(one.lets_out(exposure) for one in conditions)
 
 
 def _how_named(sources: Set[Provenance]) -> Provenance:

@@ -15,6 +15,7 @@ from guardrails.decide.provenance import Provenance, Relation
 from guardrails.facts import targets
 from guardrails.facts.counts import Question, Tally
 from guardrails.facts.effects import Effect
+from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts, Need
 from guardrails.facts.targets import Target
 
@@ -117,6 +118,10 @@ class Condition(BaseModel, ABC):
     def lets_listed_lists_in(self) -> bool:
         """Whether mailing lists that are listed by their own address may be reached without
         anybody being asked."""
+        return False
+
+    def lets_out(self, exposure: Exposure) -> bool:
+        """Whether this object may reach others although the user did not name it."""
         return False
 
     def widened(self, context: Context) -> "Condition | None":
@@ -224,6 +229,9 @@ class Unreadable:
     lets_own_text_out: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
+
+    def lets_out(self, exposure: Exposure) -> bool:
+        return False
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset()

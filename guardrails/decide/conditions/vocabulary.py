@@ -23,6 +23,7 @@ from guardrails.decide.conditions.objects.named import Named
 from guardrails.decide.conditions.objects.number import Number
 from guardrails.decide.conditions.objects.opt_in import OptIn
 from guardrails.decide.conditions.objects.owner import Owner
+from guardrails.decide.conditions.objects.place import Place
 from guardrails.decide.conditions.objects.trigger import StartedBy
 from guardrails.decide.conditions.rates.asks_per_run import AsksPerRun
 from guardrails.decide.conditions.rates.deletes_per_hour import DeletesPerHour
@@ -66,6 +67,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     GroupAddress,
     MailingList,
     Owner,
+    Place,
     Audience,
     Named,
     CreatedInRun,

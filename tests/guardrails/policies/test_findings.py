@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot
+from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
 from guardrails.policies.findings import findings
 from tests.guardrails.decide.test_policy_ceiling import limit, limits
 from tests.guardrails.decide.test_policy_properties import (
@@ -203,7 +203,7 @@ def test_conditions_by_themselves(raw: list[dict[str, Any]], sentence: str) -> N
 def test_no_mail_sets_off_what_is_for_people_s_requests() -> None:
     raw = {"kind": "trigger", "any_of": ["webhook", "pattern"]}
     forward = list_target("forward_email", "recipient", ADA)
-    assert told(allow("forward_email", "auto", raw), forward) == [
+    assert told(allow("forward_email", "auto", raw, {"kind": "named"}), forward) == [
         "error “an inbound item or a learned pattern set it off” can never hold: no mail sets "
         "this action off."
     ]
@@ -336,3 +336,16 @@ def test_what_has_no_effect_can_be_left_out(raw: list[dict[str, Any]], action_ty
     without = policy_of(replace(one_allowed_action, conditions=kept), *TARGETS)
     before = decide(request=wish, policy=policy, facts=facts(), now=NOW)
     assert decide(request=wish, policy=without, facts=facts(), now=NOW).verdict == before.verdict
+
+
+def test_what_leans_on_receivers_alone_is_named() -> None:
+    place, named = {"kind": "place", "places": ["drive_clients"]}, {"kind": "named"}
+    target = list_target("share_document", "recipient", "ada@client.com", source="gdrive")
+
+    def leaning(*raw: dict[str, Any], mode: Mode = "auto") -> list[str]:
+        policy = policy_of(allow("share_document", mode, *raw), target)
+        return [one.sentence for one in findings(policy, "gdrive") if "about receivers" in str(one)]
+
+    assert len(leaning()) == 1
+    assert len(leaning({"kind": "max_recipients", "max": 1})) == 1
+    assert leaning(place) == leaning(named) == leaning(mode="ask") == []

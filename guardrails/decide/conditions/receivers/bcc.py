@@ -35,6 +35,8 @@ class BlindCopies(Condition):
     def evaluate(self, context: Context) -> Check:
         if self.bcc == "allow":
             return self.check(True, "Blind copies are permitted.")
+        if why := self.unfit(context.action):
+            return self.check(False, f"This cannot be judged: {why}.")
         if not context.receivers:
             return self.check(False, "There are no receivers to look at.")
         hidden = [target.value for target in context.targets if target.role == "bcc"]

@@ -1,12 +1,14 @@
 """What others get to see by an action is decided on, not only who they are."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from guardrails.contracts import Decision, Origin
 from guardrails.decide import evidence
-from guardrails.decide.snapshot import AllowedAction
+from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.decide.snapshot import AllowedAction, Limit
 from guardrails.facts.content import Content
 from guardrails.facts.exposure import Authorship, Exposure, Reader, Taint
 from guardrails.facts.facts import Facts
@@ -268,3 +270,54 @@ def test_the_ledger_keeps_what_was_exposed_without_the_text_and_decides_the_same
     )
     assert again is not None
     assert again.plain() == decision.plain()
+
+
+def test_a_wider_role_is_refused_unless_the_words_say_so() -> None:
+    narrow = share("Share doc-1 with Bob", paper(), role="writer")
+    assert ends(narrow) == ("refuse", "role_not_said")
+    assert "Share it for reading" in narrow.sentence
+    assert ends(share("What is on?", paper(), role="commenter")) == ("refuse", "role_not_said")
+    assert share("Share doc-1, Bob may edit it", paper(), role="writer").verdict == "allow"
+    assert share("Share doc-1 with Bob as writer", paper(), role="writer").verdict == "allow"
+    writes = paper(shared_with=(BOB,), roles={BOB: "writer"})
+    assert share("Share doc-1 with Bob", writes, role="writer").verdict == "allow"
+
+
+def test_a_person_who_chose_the_role_on_a_card_said_so() -> None:
+    edited = {"revises": "a", "proposed": {"document_id": "doc-1", "email": BOB, "role": "reader"}}
+    wish = {"document_id": "doc-1", "email": BOB, "role": "writer"}
+    decision = decided("share_document", wish, found=paper(), origin=chat("", **edited))
+    assert decision.verdict == "ask"
+
+
+def in_place(words: str, found: Facts, *places: str) -> Decision:
+    wish = {"document_id": "doc-1", "email": BOB}
+    rows = (allow("share_document", "auto", {"kind": "place", "places": list(places)}),)
+    return decided("share_document", wish, words, found=found, rows=rows)
+
+
+def test_what_lies_in_a_listed_place_goes_though_nobody_named_it() -> None:
+    below = paper(folder_id="offers", shared_with=(ADA,))
+    for place in ("offers", "clients"):
+        assert ends(in_place("What is on?", below, place)) == ("allow", "allowed")
+    assert ends(in_place("What is on?", paper(), "clients")) == ("refuse", "condition_failed")
+    assert ends(in_place("Share doc-1", paper(), "clients")) == ("refuse", "condition_failed")
+
+
+def test_nothing_that_the_agent_wrote_or_put_there() -> None:
+    put = Authorship(object_id="doc-1", placed=True)
+    assert in_place("", paper(put, folder_id="offers"), "clients").reason == "exposure_not_named"
+    wrote = Authorship(object_id="doc-1", wrote="agent")
+    assert in_place("", paper(wrote, folder_id="offers"), "clients").reason == "exposure_of_agent"
+
+
+def test_a_place_in_the_ceiling_lets_nothing_go() -> None:
+    wish = request("share_document", {"document_id": "doc-1", "email": BOB}, chat("What is on?"))
+    wish = replace(wish, account=account(source="gdrive"))
+    listed = list_target("share_document", "recipient", BOB, source="gdrive")
+    place = conditions.parse({"kind": "place", "places": ["clients"]})
+    limit = Limit(id="limit", action_type="share_document", mode="auto", conditions=(place,))
+    policy = replace(policy_of(allow("share_document"), listed), ceiling=(limit,))
+    found = paper(folder_id="offers")
+    decision = decide(request=wish, policy=policy, facts=found, now=NOW)
+    assert ends(decision) == ("ask", "exposure_not_named")
