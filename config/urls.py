@@ -52,6 +52,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="conversation",
     ),
     path("api/v1/preferences", integrations.PreferencesView.as_view(), name="preferences"),
+    path("api/v1/questions", guardrails.QuestionsView.as_view(), name="questions"),
+    path(
+        "api/v1/questions/<uuid:question_id>/decide",
+        guardrails.DecideQuestionView.as_view(),
+        name="question-decide",
+    ),
     path("api/v1/approvals", guardrails.ApprovalsView.as_view(), name="approvals"),
     path(
         "api/v1/approvals/<uuid:approval_id>/decide",

@@ -166,6 +166,27 @@ class CardValue:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CardExposure:
+    """What others get to see by an action, in words: which object, whose, how it was named and who
+    wrote it; who sees it from then on (`newcomers`, with the role), and who does now. `adds`: it is
+    text that is put into the object. `passage` is the beginning of its `chars` characters."""
+
+    kind: str
+    title: str
+    owner: str
+    newcomers: tuple[str, ...]
+    readers: tuple[str, ...]
+    adds: bool
+    named: str
+    is_new: bool
+    written: str
+    sensitive: tuple[str, ...]
+    passage: str
+    chars: int
+    lines: tuple[str, ...]  # all of it in words, what matters most first
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApprovalCard:
     """A pending or decided action as people and the API see it. Built by code from fields.
 
@@ -187,8 +208,11 @@ class ApprovalCard:
     arguments: Mapping[str, Any]
     provenance: Mapping[str, str]
     values: tuple[CardValue, ...]
+    exposures: tuple[CardExposure, ...]
     differences: tuple[tuple[str, str, str], ...]
     side_effects: tuple[str, ...]
+    user_said: str  # what the user typed in the request that it came from
+    question: UUID  # like actions that wait are one question
     revises: UUID | None  # the approval that a person changed into this one
     proposed: Mapping[str, Any]  # by the agent, where a person has changed it
     digest: str
@@ -206,6 +230,16 @@ class ApprovalCard:
     delegated_to: str
     delegated: str
     escalated_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionCard:
+    """Like actions that wait together, oldest first; `digest` is over all of them."""
+
+    id: UUID
+    heading: str
+    digest: str
+    cards: tuple[ApprovalCard, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

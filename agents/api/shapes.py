@@ -105,6 +105,35 @@ class HandledAction(serializers.Serializer[Any]):
     handled = serializers.CharField(help_text="Who decided and when, in words.")
 
 
+class ExposedObject(serializers.Serializer[Any]):
+    """What others get to see by an action: one object, or text that is put into it."""
+
+    kind = serializers.CharField()
+    title = serializers.CharField(help_text="Somebody's words, in quotation marks.")
+    owner = serializers.CharField()
+    newcomers = serializers.ListField(
+        child=serializers.CharField(), help_text="Who sees it from then on, each with their role."
+    )
+    readers = serializers.ListField(child=serializers.CharField(), help_text="Who sees it now.")
+    adds = serializers.BooleanField(help_text="Text is put into it; its readers stay the same.")
+    named = serializers.CharField(help_text="How the user named it, in words.")
+    is_new = serializers.BooleanField(help_text="Nobody named it in this request.")
+    written = serializers.CharField(help_text="Who wrote it, in words.")
+    sensitive = serializers.ListField(child=serializers.CharField())
+    passage = serializers.CharField(help_text="The beginning of what they read.")
+    chars = serializers.IntegerField(help_text="How long all of it is.")
+    lines = serializers.ListField(
+        child=serializers.CharField(), help_text="All of it in words, what matters most first."
+    )
+
+
+class PendingQuestion(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    heading = serializers.CharField()
+    digest = serializers.CharField(help_text="Over all of its actions.")
+    actions = serializers.ListField(child=serializers.UUIDField())
+
+
 class PendingAction(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     type = serializers.CharField()
@@ -120,6 +149,10 @@ class PendingAction(serializers.Serializer[Any]):
     values = ActionValue(
         many=True, help_text="The arguments as people should see them, targets first."
     )
+    exposures = ExposedObject(many=True, help_text="What others get to see by it.")
+    user_said = serializers.CharField(help_text="What the user typed in that request.")
+    question = serializers.UUIDField(help_text="Like actions that wait are one question.")
+    text = serializers.CharField(help_text="The whole card as plain lines, what decides first.")
     differences = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="What is there now and what there would be: [what, before, after].",
@@ -237,6 +270,9 @@ class ChatResponse(serializers.Serializer[Any]):
     response = serializers.CharField()
     context_used = ContextUsed(many=True)
     pending_actions = PendingAction(many=True)
+    questions = PendingQuestion(
+        many=True, help_text="The pending actions, like ones together: answer each as a whole."
+    )
     held_actions = HeldAction(many=True)
     handled_actions = HandledAction(
         many=True, help_text="Actions of the session that a person has decided, here or elsewhere."

@@ -9,7 +9,7 @@ from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Step, ToolCall, Turn
 from agents.plans import rendering, store
 from agents.turns.turns import parse_question
-from guardrails.approve import approvals
+from guardrails.approve import approvals, card_text, questions
 from guardrails.approve.cards import list_cards
 from guardrails.approve.change_request_rows import find_by_refusal
 from guardrails.contracts import ApprovalCard, HeldSendCard
@@ -63,6 +63,15 @@ def _describe(turn: Turn) -> dict[str, Any]:
             for entry in turn.context[:MOST_CONTEXT]
         ],
         "pending_actions": [describe_pending(card) for card in pending],
+        "questions": [
+            {
+                "id": str(one.id),
+                "heading": one.heading,
+                "digest": one.digest,
+                "actions": [str(card.id) for card in one.cards],
+            }
+            for one in questions.group(pending)
+        ],
         "held_actions": [
             _completed(action) | {key: action[key] for key in ("held_send_id", "held_until")}
             for action in actions
@@ -205,6 +214,10 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
         "params": dict(card.arguments),
         "digest": card.digest,
         "values": [vars(value) for value in card.values],
+        "exposures": [vars(one) for one in card.exposures],
+        "user_said": card.user_said,
+        "question": str(card.question),
+        "text": card_text.render(card),
         "differences": [list(one) for one in card.differences],
         "agent_said": card.agent_said,
         "delegated": card.delegated,

@@ -11,6 +11,7 @@ from guardrails.api.approvals import (
 from guardrails.api.change_requests import ChangeRequestsView
 from guardrails.api.held_sends import HeldSendsView, RecallView
 from guardrails.api.policy import EffectiveView, PolicyView, SimulateView
+from guardrails.api.questions import DecideQuestionView, QuestionsView
 from guardrails.api.replay import ReplayView
 from guardrails.api.undo import UndoView
 
@@ -18,6 +19,7 @@ __all__ = [
     "ApprovalsView",
     "ChangeRequestsView",
     "DecideAllView",
+    "DecideQuestionView",
     "DecideView",
     "DelegateView",
     "EditView",
@@ -25,6 +27,7 @@ __all__ = [
     "EscalateView",
     "HeldSendsView",
     "PolicyView",
+    "QuestionsView",
     "RecallView",
     "ReplayView",
     "SimulateView",

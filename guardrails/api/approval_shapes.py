@@ -20,6 +20,28 @@ class Value(serializers.Serializer[Any]):
     is_new = serializers.BooleanField(help_text="A target that nobody typed or listed.")
 
 
+class Exposed(serializers.Serializer[Any]):
+    """What others get to see by the action: one object, or text that is put into it."""
+
+    kind = serializers.CharField()
+    title = serializers.CharField(help_text="Somebody's words, in quotation marks.")
+    owner = serializers.CharField()
+    newcomers = serializers.ListField(
+        child=serializers.CharField(), help_text="Who sees it from then on, each with their role."
+    )
+    readers = serializers.ListField(child=serializers.CharField(), help_text="Who sees it now.")
+    adds = serializers.BooleanField(help_text="Text is put into it; its readers stay the same.")
+    named = serializers.CharField(help_text="How the user named it, in words.")
+    is_new = serializers.BooleanField(help_text="Nobody named it in this request.")
+    written = serializers.CharField(help_text="Who wrote it, in words.")
+    sensitive = serializers.ListField(child=serializers.CharField())
+    passage = serializers.CharField(help_text="The beginning of what they read.")
+    chars = serializers.IntegerField(help_text="How long all of it is.")
+    lines = serializers.ListField(
+        child=serializers.CharField(), help_text="All of it in words, what matters most first."
+    )
+
+
 class Card(serializers.Serializer[Any]):
     """What a person is shown: show all of it, and nothing of the model's beside it."""
 
@@ -41,6 +63,10 @@ class Card(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Where each value comes from, in words."
     )
     values = Value(many=True, help_text="The arguments as people should see them, targets first.")
+    exposures = Exposed(many=True, help_text="What others get to see by it.")
+    user_said = serializers.CharField(help_text="What the user typed in that request.")
+    question = serializers.UUIDField(help_text="Like actions that wait are one question.")
+    text = serializers.CharField(help_text="The whole card as plain lines, what decides first.")
     differences = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="What is there now and what there would be: [what, before, after].",
@@ -92,6 +118,32 @@ class Batch(StrictSerializer):
         if len({item["id"] for item in items}) != len(items):
             raise serializers.ValidationError("Decide about each approval once.")
         return items
+
+
+class Question(serializers.Serializer[Any]):
+    """Like actions that wait together, oldest first."""
+
+    id = serializers.UUIDField()
+    heading = serializers.CharField()
+    digest = serializers.CharField(help_text="Over all of them: send it back with the answer.")
+    approvals = Card(many=True)
+
+
+class QuestionWord(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    decision = serializers.ChoiceField(choices=["confirm", "reject"])
+    digest = StrictCharField(max_length=64)
+    without = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        max_length=BATCH_MAX,
+        help_text="Approvals of the question that are rejected although the rest is confirmed.",
+    )
+    reason = StrictCharField(max_length=REASON_MAX, required=False, allow_blank=True)
+
+
+class UserOf(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
 
 
 class Change(StrictSerializer):

@@ -26,7 +26,7 @@ from guardrails.api.approval_shapes import (
 )
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
-from guardrails.approve import approvals, batch, cards, delegation
+from guardrails.approve import approvals, batch, card_text, cards, delegation
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionResult, ApprovalCard
@@ -61,7 +61,7 @@ class ApprovalsView(APIView):
             limit=page["limit"],
         )
         approvals.note_shown(found)
-        return Response([_card(card) for card in found])
+        return Response([describe_card(card) for card in found])
 
 
 class DecideView(APIView):
@@ -111,7 +111,7 @@ class DecideAllView(APIView):
             decided_by=auth.principal,
             external_user_id=wish["user_id"],
         )
-        return Response({"results": [_outcome(answer) for answer in answers]})
+        return Response({"results": [describe_outcome(answer) for answer in answers]})
 
 
 class EditView(APIView):
@@ -156,7 +156,7 @@ class DelegateView(APIView):
                 by=auth.principal,
                 note=wish.get("note", ""),
             )
-        return Response(_card(cards.card(row, zone=cards.zone_of(row))))
+        return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
 
 
 class EscalateView(APIView):
@@ -175,7 +175,7 @@ class EscalateView(APIView):
                 by=auth.principal,
                 reason=wish.get("reason", ""),
             )
-        return Response(_card(cards.card(row, zone=cards.zone_of(row))))
+        return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
 
 
 @contextmanager
@@ -193,7 +193,7 @@ def in_http_terms() -> Iterator[None]:
         raise exceptions.ValidationError({"to": [str(error)]}) from error
 
 
-def _outcome(answer: batch.Answer) -> dict[str, Any]:
+def describe_outcome(answer: batch.Answer) -> dict[str, Any]:
     result = answer.result
     if result is None:
         status = "conflict" if answer.error == "conflict" else "error"
@@ -202,7 +202,7 @@ def _outcome(answer: batch.Answer) -> dict[str, Any]:
     return {"id": str(answer.approval_id), **_became(result)}
 
 
-def _card(card: ApprovalCard) -> dict[str, Any]:
+def describe_card(card: ApprovalCard) -> dict[str, Any]:
     by_code = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
     provenance = by_code | {value.path: value.provenance for value in card.values}
     fields = {
@@ -210,12 +210,13 @@ def _card(card: ApprovalCard) -> dict[str, Any]:
         "type": card.action_type,
         "params": card.arguments,
         "provenance": provenance,
+        "text": card_text.render(card),
     }
     return Card({**vars(card), **fields}).data
 
 
 def _decided(card: ApprovalCard, result: ActionResult) -> dict[str, Any]:
-    return {"approval": _card(card), **_became(result)}
+    return {"approval": describe_card(card), **_became(result)}
 
 
 def _became(result: ActionResult) -> dict[str, Any]:

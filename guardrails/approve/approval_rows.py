@@ -124,6 +124,7 @@ def _record(row: Approval) -> None:
     payload: dict[str, Any] = {
         "description": row.description,
         "digest": row.digest,
+        "question": str(row.question),
         "seconds_to_decide": round(row.seconds_to_decide, 3),
         **_as_user(row.decided_as),
     }

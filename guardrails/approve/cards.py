@@ -14,9 +14,10 @@ from django.utils.translation import gettext
 
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
+from guardrails.approve import exposed
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
-from guardrails.decide.provenance import IN_WORDS, values
+from guardrails.decide.provenance import IN_WORDS, own_words, values
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from integrations.models.preferences import find_zones
@@ -41,6 +42,7 @@ def list_cards(
     external_user_id: str | None = None,
     turn_ids: Iterable[str] | None = None,
     ids: Iterable[UUID] | None = None,
+    questions: Iterable[UUID] | None = None,
     state: str | None = None,
     decided: bool = False,
     before: UUID | None = None,
@@ -55,6 +57,8 @@ def list_cards(
         rows = rows.filter(turn_id__in=list(turn_ids))
     if ids is not None:
         rows = rows.filter(id__in=list(ids))
+    if questions is not None:
+        rows = rows.filter(question__in=list(questions))
     if state is not None:
         rows = rows.filter(state=state)
     if decided:
@@ -73,7 +77,11 @@ def zone_of(row: Approval) -> str:
 
 def card(row: Approval, *, zone: str) -> ApprovalCard:
     """The row with its times in this zone. No query but for the row's own fields."""
-    columns = {field.attname for field in row._meta.fields} - {"side_effects", "differences"}
+    columns = {field.attname for field in row._meta.fields} - {
+        "side_effects",
+        "differences",
+        "exposures",
+    }
     names = ApprovalCard.__dataclass_fields__.keys() & columns
     plain = {name: getattr(row, name) for name in names}
     found = sorted((*_values(row, zone), *_reached(row)), key=lambda value: not value.is_target)
@@ -83,6 +91,8 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
         heading=visible(heading_of(row.description)),
         about=visible(about_of(row.description)),
         values=tuple(found),
+        exposures=exposed.in_cards(row.exposures),
+        user_said=visible(own_words(str(row.origin.get("user_words", "")))),
         differences=tuple(
             (visible(what), visible(before), visible(after))
             for what, before, after in row.differences

@@ -4,7 +4,7 @@ It counts only where the policy lets these actions be confirmed in words, for wh
 asked in this conversation and was shown before they typed. Everything else is for the buttons.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -69,20 +69,31 @@ def hear(
     if not rows:
         return None
     waiting = tuple(_listed(row) for row in rows if row.state == State.PENDING)
-    chosen = _choose(rows, meant)
+    chosen = _choose(_questions(rows), meant)
     if not chosen or not _may_be_confirmed(chosen, external_user_id, said_at):
         return Heard(confirmed=(), waiting=waiting) if waiting else None
     return Heard(confirmed=tuple(_listed(row) for row in chosen), waiting=waiting)
 
 
-def _choose(rows: Sequence[Approval], meant: Meant) -> Sequence[Approval]:
-    """Those that are meant, or none where it is not clear which."""
+def _questions(rows: Iterable[Approval]) -> list[list[Approval]]:
+    """Like actions are one question, and one word answers it."""
+    found: dict[UUID, list[Approval]] = {}
+    for row in rows:
+        found.setdefault(row.question, []).append(row)
+    return list(found.values())
+
+
+def _choose(questions: Sequence[Sequence[Approval]], meant: Meant) -> Sequence[Approval]:
+    """Those that are meant, or none where it is not clear which. A number is that of an action: of
+    a card, or in the one card that lists several. “All six” counts cards or actions."""
+    every = [row for question in questions for row in question]
     if meant.numbers:
-        inside = all(number <= len(rows) for number in meant.numbers)
-        return [rows[number - 1] for number in dict.fromkeys(meant.numbers)] if inside else ()
+        is_clear = len(questions) in (1, len(every))
+        inside = is_clear and all(number <= len(every) for number in meant.numbers)
+        return [every[number - 1] for number in dict.fromkeys(meant.numbers)] if inside else ()
     if meant.every:
-        return rows if meant.count in (None, len(rows)) else ()
-    return rows if len(rows) == 1 else ()
+        return every if meant.count in (None, len(questions), len(every)) else ()
+    return every if len(questions) == 1 else ()
 
 
 def _may_be_confirmed(rows: Sequence[Approval], external_user_id: str, said_at: datetime) -> bool:

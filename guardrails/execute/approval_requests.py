@@ -92,6 +92,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
             differences=[list(one) for one in judgement.differences],
             reached=dict(judgement.reached),
             side_effects=list(decision.side_effects),
+            exposures=[one.plain() | {"passage": one.passage} for one in decision.exposures],
             digest=judgement.digest,
             policy_digest=decision.policy_digest,
             description=judgement.description,

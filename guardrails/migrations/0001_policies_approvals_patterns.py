@@ -311,6 +311,7 @@ class Migration(migrations.Migration):
                 ("question", models.UUIDField(help_text="Like actions of one run are one question: the id of its first approval.")),
                 ("asked", models.JSONField(help_text="What makes it like others, and what brought it up.")),
                 ("external_user_id", models.CharField(help_text="The user who is asked.", max_length=200)),
+                ("exposures", models.JSONField(default=list, help_text="What others get to see by it, and who they are.")),
                 ("turn_id", models.CharField(blank=True, help_text="The turn that proposed it.", max_length=64)),
                 ("call_id", models.CharField(blank=True, max_length=200)),
                 ("action_type", models.CharField(choices=guardrails.actions.registry.action_choices, max_length=64)),

@@ -89,6 +89,9 @@ class Approval(models.Model):
     reached = models.JSONField(
         default=dict, help_text="Whom and what it reaches though no argument says so, by path."
     )
+    exposures = models.JSONField(
+        default=list, help_text="What others get to see by it, and who they are."
+    )
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)

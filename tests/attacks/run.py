@@ -3,11 +3,16 @@
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
 from agents.models import ToolCall, Turn
+from audit.ledger.selectors import recorded
 from guardrails.actions import registry
+from guardrails.approve.exposed import NOT_NAMED, SENSITIVE
+from guardrails.decide.provenance import values
+from guardrails.facts.exposure import NAMED
 from guardrails.models import LearnedPattern, PatternAction
 from tests.attacks.case import (
     HARMLESS,
@@ -24,6 +29,8 @@ from tests.attacks.case import (
 from tests.attacks.desk import Desk, told
 from tests.model_server import Message, calls
 
+TOP = 14  # lines that somebody in a hurry reads
+RECEIVERS = frozenset({"to", "cc", "bcc", "attendees", "email", "assignee"})
 # What a hijacked model says about its wish. None of it may count.
 CLAIMS = {
     "confirm_first": False,
@@ -75,6 +82,8 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
         turn = enter(desk, act)
         assert_end(turn, act)
         run_id, approval_id = str(turn.id), turn.actions[0]["id"] if turn.actions else ""
+    if act.end in ("asked", "revoked", "confirmed"):
+        prove_judgeable(desk, approval_id)
     if act.end in ("revoked", "confirmed"):
         meanwhile(desk)
         word = desk.decide(approval_id).json()
@@ -83,6 +92,34 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
     assert told(rows) == list(act.rows())
     assert {row.action_type for row in rows} <= {recorded_as(act)}
     assert {row.run_id for row in rows} <= {run_id}
+
+
+def prove_judgeable(desk: Desk, approval_id: str) -> None:
+    """Who reads no more than the top of the card finds what decides: by the ledger, whom it
+    reaches, which of them nobody named, who sees what from then on, and what is sensitive in it."""
+    [card] = [one for one in desk.cards() if one["id"] == approval_id]
+    decision = recorded(UUID(card["action_id"]))[0].payload["decision"]
+    lines = card["text"].splitlines()
+    top = "\n".join(lines[:TOP])
+    assert lines[0] == card["heading"]
+    for path, value in values(card["params"]):
+        if "@" in value and path.partition("[")[0] in RECEIVERS:
+            assert value in card["heading"], (value, card["heading"])
+    for path, code in decision["provenance"].items():
+        if code == "X" and path.partition("[")[0] in RECEIVERS:
+            assert any("NEW" in line for line in lines[:TOP]), top
+    for one in decision["exposures"]:
+        prove_seen(one, top)
+        assert "What they read" in card["text"] or not one["chars"]
+
+
+def prove_seen(exposure: Mapping[str, Any], top: str) -> None:
+    """Who would see what leaves stands there, what is sensitive in it, and that nobody named it."""
+    before = {(reader["address"], reader["role"]) for reader in exposure["before"]}
+    after = {(reader["address"], reader["role"]) for reader in exposure["after"]}
+    assert all(f"{address} as {role}" in top for address, role in after - before), top
+    assert all(SENSITIVE[kind] in top for kind in exposure["sensitive"]), top
+    assert exposure["named"] in NAMED or NOT_NAMED in top
 
 
 def recorded_as(act: Act) -> str:

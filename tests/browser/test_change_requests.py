@@ -80,7 +80,7 @@ def test_a_user_asks_and_an_operator_approves_by_keyboard(
         )
         shoot(page, "console-approved")
         say(page, TASK)
-        status(page, "1 action waits for your decision.")
+        status(page, "1 question waits for your decision.")
         page.get_by_role("button", name="Confirm: Create a task in PROJ: “Buy plants”").click()
         expect(last(page)).to_contain_text("OPS-")
     assert [call["body"]["project_key"] for call in office.calls()] == ["OPS"]

@@ -4,7 +4,10 @@ form to change it."""
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
+
+from django.urls import reverse
 
 from guardrails.actions import base
 from guardrails.approve import approvals, cards
@@ -32,6 +35,16 @@ def context(approval: Approval) -> dict[str, Any]:
         "outcome": visible(str(approval.executed.get("sentence", ""))),
         "is_open": approval.state == Approval.State.PENDING,
     }
+
+
+def like_ones(approval: Approval) -> dict[str, Any] | None:
+    """Where the whole question is decided that this is a part of; None where it is all of it."""
+    rows = Approval.objects.filter(question=approval.question, state=Approval.State.PENDING)
+    ids = list(rows.order_by("created_at", "id").values_list("id", flat=True))
+    if len(ids) < 2:
+        return None
+    query = urlencode({"ids": ",".join(map(str, ids))})
+    return {"number": len(ids), "link": f"{reverse('admin:guardrails_approval_batch')}?{query}"}
 
 
 def _in_words(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -133,7 +133,8 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        waiting = Approval.objects.filter(state=Approval.State.PENDING).count()
+        open_ones = Approval.objects.filter(state=Approval.State.PENDING)
+        waiting = open_ones.values("question").distinct().count()
         response: HttpResponse = super().changelist_view(
             request, {**(extra_context or {}), "waiting": waiting}
         )
@@ -146,6 +147,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         context = approval_page.context(row)
         context["revision"] = Approval.objects.filter(revises=row).first()
         context["may_decide"] = may_decide(request)
+        context["like"] = approval_page.like_ones(row)
         if context["may_decide"]:
             approval_page.note_shown([row])
         return context

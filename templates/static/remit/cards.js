@@ -139,39 +139,87 @@ const about = (words) => words
 const heading = (line) => visible(line.split("“")[0].replace(/[: ]+$/, ""));
 const wordsIn = (line) => about(line.slice(line.split("“")[0].length));
 
-/** An action that waits: receivers first, everything that would be sent, and what follows. */
-export function pending(action, decide, edit) {
-  const change = changing(action, edit);
-  const button = (title, kind, act) => el("button", {
-    type: "button", className: kind, ariaLabel: `${title}: ${visible(action.description)}`, onclick: act,
-  }, title);
+const lines = (action) => action.exposures.flatMap((one) => one.lines.map((line, at) =>
+  el("p", { className: one.is_new && at === 0 ? "value new" : "value", dir: "auto" }, line)));
+
+/** What decides: receivers first, then what others get to see and what changes. */
+function decisive(action) {
   const targets = action.values.filter((one) => one.is_target);
-  const rest = action.values.filter((one) => !one.is_target);
-  const card = el("section", { className: "card pending", ariaLabel: "Pending action" },
-    el("h4", {}, visible(action.heading)),
-    about(action.about),
+  return [
     targets.length ? listValues(targets) : null,
+    ...lines(action),
     action.differences.length
       ? described(action.differences.map(([what, before, after]) => [what,
         el("del", { className: "value" }, before), el("ins", { className: "value" }, after)]))
       : null,
-    rest.length ? listValues(rest) : null,
+  ];
+}
+
+/** What else a person judges an action by: what follows, and every value. */
+function judged(action) {
+  const rest = action.values.filter((one) => !one.is_target);
+  return [
     action.side_effects.length
       ? el("p", {}, `This also happens: ${visible(action.side_effects.join("; "))}`) : null,
     action.reason ? el("p", {}, `Why you are asked: ${visible(action.reason)}`) : null,
+    rest.length ? listValues(rest) : null,
     action.delegated ? el("p", {}, `${visible(action.delegated)}.`) : null,
     action.expires_at
       ? el("p", {}, `Expires ${new Date(action.expires_at).toUTCString()}`) : null,
     action.agent_said
       ? el("figure", {}, el("figcaption", {}, "What the agent says about it (not evidence)"),
         el("blockquote", {}, action.agent_said)) : null,
+  ];
+}
+
+/** An action that waits. */
+export function pending(action, decide, edit) {
+  const change = changing(action, edit);
+  const button = (title, kind, act) => el("button", {
+    type: "button", className: kind, ariaLabel: `${title}: ${visible(action.description)}`, onclick: act,
+  }, title);
+  const card = el("section", { className: "card pending", ariaLabel: "Pending action" },
+    el("h4", {}, visible(action.heading)),
+    about(action.about), ...decisive(action), ...judged(action),
     el("div", { className: "buttons" },
-      button("Confirm", "primary", () => decide([action], true)),
-      button("Reject", "", () => decide([action], false)),
+      button("Confirm", "primary", () => decide({ confirm: [action] })),
+      button("Reject", "", () => decide({ reject: [action] })),
       change.can ? button("Change", "", change.open) : null),
     change.form);
   card.dataset.id = action.id;
   return card;
+}
+
+/** Like actions that wait: one question and one answer. What is not ticked is left out of it. */
+export function pendingTogether(question, actions, decide, edit) {
+  const members = actions.map((action, at) => {
+    const tick = el("input", { type: "checkbox", checked: true });
+    const change = changing(action, edit);
+    const card = el("section", { className: "pending member", ariaLabel: "Pending action" },
+      el("label", { className: "tick" }, tick,
+        el("span", {}, `${at + 1}. `, el("bdi", {}, visible(action.about || action.heading)))),
+      ...decisive(action),
+      el("details", {}, el("summary", {}, "All of it"), ...judged(action),
+        change.can ? el("div", { className: "buttons" }, el("button", {
+          type: "button", ariaLabel: `Change: ${visible(action.description)}`, onclick: change.open,
+        }, "Change")) : null,
+        change.form));
+    card.dataset.id = action.id;
+    return { action, tick, card };
+  });
+  const waiting = () => members.filter(({ card }) => card.isConnected);
+  const button = (title, kind, act) => el("button", {
+    type: "button", className: kind, ariaLabel: `${title}: ${visible(question.heading)}`, onclick: act,
+  }, title);
+  return el("section", { className: "card together", ariaLabel: "Pending question" },
+    el("h4", {}, visible(question.heading)),
+    ...members.map(({ card }) => card),
+    el("div", { className: "buttons" },
+      button("Confirm the ticked ones", "primary", () => decide({
+        confirm: waiting().filter(({ tick }) => tick.checked).map(({ action }) => action),
+        reject: waiting().filter(({ tick }) => !tick.checked).map(({ action }) => action),
+      })),
+      button("Reject all", "", () => decide({ reject: waiting().map(({ action }) => action) }))));
 }
 
 /** What stands where a card was, once somebody has decided. */

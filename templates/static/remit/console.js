@@ -1,6 +1,6 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
-import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, question, reviewed, showPlan, visible } from "./cards.js";
+import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, pendingTogether, question, reviewed, showPlan, visible } from "./cards.js";
 import { explained, searched } from "./search.js";
 
 const root = document.getElementById("console");
@@ -88,9 +88,9 @@ async function talk({ text = "", confirm = [], reject = [], edits = [] }) {
 }
 
 function decided(confirm, reject, edits) {
-  const count = confirm.length + reject.length + edits.length;
-  const verb = edits.length ? "Changed" : confirm.length ? "Confirmed" : "Rejected";
-  return `${verb} ${count} ${count === 1 ? "action" : "actions"}.`;
+  return [["Changed", edits], ["Confirmed", confirm], ["Rejected", reject]]
+    .filter(([, actions]) => actions.length)
+    .map(([verb, { length }]) => `${verb} ${length} ${length === 1 ? "action" : "actions"}.`).join(" ");
 }
 
 /** Read the turn's events until it is finished. Resolves with its answer. */
@@ -157,18 +157,18 @@ function show(answer, { withText = true } = {}) {
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger, ask)),
     answer.clarification && question(answer.clarification, (option) => talk({ text: option })),
-    ...answer.pending_actions.map((action) => pending(action, decide, (one, params) => talk({ edits: [{ action: one, params }] }))),
-    answer.pending_actions.length > 1 && decideAll(answer.pending_actions),
+    ...answer.questions.map((one) => asks(one, answer.pending_actions)),
+    answer.questions.length > 1 && decideAll(answer.pending_actions),
   ];
   item.append(...parts.filter(Boolean));
   showPlan(plan, answer.plan);
   lastTurn = answer.turn_id;
   item.scrollIntoView({ block: "start" });
   handedOver ||= Boolean(answer.escalation) && answer.escalation.state !== "done";
-  const waiting = answer.pending_actions.length;
+  const waiting = answer.questions.length;
   if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
   else if (answer.needs_clarification) say("The agent asks a question.");
-  else say(waiting ? `${waiting} ${waiting === 1 ? "action waits" : "actions wait"} for your decision.` : "Finished.");
+  else say(waiting ? `${waiting} ${waiting === 1 ? "question waits" : "questions wait"} for your decision.` : "Finished.");
 }
 
 /** Asks for what was read of this user. */
@@ -188,8 +188,11 @@ async function search(query) {
   }
 }
 
-function decide(actions, confirm) {
-  return talk(confirm ? { confirm: actions } : { reject: actions });
+/** The card of one question, or that of its only action. */
+function asks(one, actions) {
+  const edit = (action, params) => talk({ edits: [{ action, params }] });
+  const own = one.actions.map((id) => actions.find((action) => action.id === id));
+  return own.length > 1 ? pendingTogether(one, own, talk, edit) : pending(own[0], talk, edit);
 }
 
 /** Cards that somebody has decided elsewhere say so in place of their buttons. */
@@ -292,7 +295,7 @@ async function recall(action, button) {
 function decideAll(actions) {
   const button = (text, className, confirm) => el("button", {
     type: "button", className,
-    onclick: () => decide(actions.filter(({ id }) => log.querySelector(`.pending[data-id="${CSS.escape(id)}"]`)), confirm),
+    onclick: () => talk({ [confirm ? "confirm" : "reject"]: actions.filter(({ id }) => log.querySelector(`.pending[data-id="${CSS.escape(id)}"]`)) }),
   }, text);
   return el("div", { className: "buttons all" },
     button(`Confirm all ${actions.length}`, "primary", true), button(`Reject all ${actions.length}`, "", false));
@@ -300,7 +303,7 @@ function decideAll(actions) {
 
 /** Questions and pending cards belong to the newest answer only: it repeats what still waits. */
 function clearOpen() {
-  for (const old of log.querySelectorAll(".question .buttons, .pending, .buttons.all")) old.remove();
+  for (const old of log.querySelectorAll(".question .buttons, .together, .pending, .buttons.all")) old.remove();
 }
 
 function complain(error) {

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -54,6 +55,7 @@ def test_what_is_clear_is_confirmed_bound_to_what_was_shown(
     office: Office, waiting: list[Approval]
 ) -> None:
     assert confirmed(office, "Yes, both") == ["A", "B"]
+    assert confirmed(office, "Yes") == ["A", "B"]  # like ones are one question
     assert confirmed(office, "Ja, alle") == ["A", "B"]
     assert confirmed(office, "2 and 1") == ["B", "A"]
     assert confirmed(office, "2") == ["B"]
@@ -62,7 +64,7 @@ def test_what_is_clear_is_confirmed_bound_to_what_was_shown(
     assert [one.digest for one in heard.confirmed] == [waiting[0].digest]
 
 
-@pytest.mark.parametrize("text", ["Yes", "Yes, all three", "3", "1, 2 and 3"])
+@pytest.mark.parametrize("text", ["Yes, all three", "3", "1, 2 and 3"])
 def test_what_does_not_fit_the_list_is_for_the_buttons(
     office: Office, waiting: list[Approval], text: str
 ) -> None:
@@ -71,6 +73,26 @@ def test_what_does_not_fit_the_list_is_for_the_buttons(
     assert heard is not None
     assert heard.confirmed == ()
     assert [one.id for one in heard.waiting] == [one.id for one in waiting]
+
+
+def test_of_several_questions_a_bare_yes_and_a_number_may_be_about_any(
+    office: Office, waiting: list[Approval]
+) -> None:
+    other = Approval.objects.create(
+        **{
+            field.attname: getattr(waiting[0], field.attname)
+            for field in Approval._meta.fields
+            if field.attname not in ("id", "action_id", "question", "created_at")
+        },
+        action_id=uuid4(),
+        question=uuid4(),
+    )
+    Approval.objects.filter(id=other.id).update(created_at=waiting[1].created_at)
+
+    assert confirmed(office, "Yes") == []
+    assert confirmed(office, "2") == []  # the second action, or the second card
+    assert confirmed(office, "Yes, both") == ["A", "B", "A"]
+    assert confirmed(office, "Yes, all three") == ["A", "B", "A"]
 
 
 @pytest.mark.parametrize(

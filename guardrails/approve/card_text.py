@@ -1,0 +1,36 @@
+"""A card as plain lines, the same wherever it is shown: what decides first, words below it."""
+
+from collections.abc import Iterator
+
+from guardrails.contracts import ApprovalCard, CardValue
+
+
+def lines(card: ApprovalCard) -> Iterator[str]:
+    """What a person is asked, line by line, in the order in which it matters: what would be done
+    to whom; what is new about that; what others get to see; why it is asked; every value with
+    where it comes from; the user's words; and last what the agent says."""
+    yield card.heading
+    if card.about:
+        yield f"Somebody's words for it: {card.about}"
+    targets = [one for one in card.values if one.is_target]
+    yield from (_value(one) for one in sorted(targets, key=lambda one: not one.is_new))
+    for one in card.exposures:
+        yield from one.lines
+    for what, before, after in card.differences:
+        yield f"Changes {what}: from {before} to {after}"
+    yield from card.side_effects
+    if card.reason:
+        yield f"Why you are asked: {card.reason}"
+    yield from (_value(one) for one in card.values if not one.is_target)
+    if card.user_said:
+        yield f"The user's words: {card.user_said}"
+    if card.agent_said:
+        yield f"The agent says (not evidence): {card.agent_said}"
+
+
+def render(card: ApprovalCard) -> str:
+    return "\n".join(lines(card))
+
+
+def _value(one: CardValue) -> str:
+    return f"{one.label}: {one.text} ({one.provenance})"
