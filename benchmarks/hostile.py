@@ -67,8 +67,8 @@ PIECES = (
 def parsers() -> dict[str, Callable[[str], Any]]:
     """Everything that reads what strangers wrote, by name."""
     from agents.answer import citations, deeds
-    from guardrails.decide import provenance
     from guardrails.facts import effects, links, sensitive, subjects, text
+    from guardrails.words import own, times, typed
     from integrations.imports import calendar_files
     from integrations.llm import thoughts
     from integrations.mail import addresses, headers, html, mime, text as mail_text
@@ -111,7 +111,9 @@ def parsers() -> dict[str, Callable[[str], Any]]:
         "terms": lexemes.terms,
         "language": languages.language_of,
         "visible text": visible.visible,
-        "typed words": provenance.own_words,
+        "typed words": own.own_words,
+        "typed value": lambda body: typed.typed("a", body),
+        "times said": lambda body: times.read(body, said_at="2026-03-02T10:00Z", zone="UTC"),
         "subject of a pattern": subjects.generalised,
         "hosts": links.hosts,
         "links": links.unveiled,

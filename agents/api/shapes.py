@@ -8,6 +8,8 @@ from rest_framework import serializers
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 MESSAGE_MAX = 20_000
+PASTES_MAX = 200
+OPTIONS_MAX = 20  # of agents.tools.ask_user
 
 
 class Edit(StrictSerializer):
@@ -23,7 +25,31 @@ class ChatRequest(StrictSerializer):
     message = StrictCharField(
         max_length=MESSAGE_MAX,
         allow_blank=True,
-        help_text="What the user typed. May be empty when actions are confirmed or rejected.",
+        trim_whitespace=False,  # `pasted` counts its characters
+        help_text="What the user typed. May be empty when actions are confirmed or rejected, or "
+        "an option is chosen.",
+    )
+    pasted = serializers.ListField(
+        child=serializers.ListField(
+            child=serializers.IntegerField(min_value=0, max_value=MESSAGE_MAX),
+            min_length=2,
+            max_length=2,
+        ),
+        required=False,
+        allow_null=True,
+        max_length=PASTES_MAX,
+        help_text="Which parts of the message were pasted, dropped or filled in: [start, end] "
+        "each, counted in Unicode code points, the end not included. They are read, but never "
+        "count as typed by the user. What is not marked is looked at for quoted mail, signatures, "
+        "code and the like.",
+    )
+    option = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=OPTIONS_MAX - 1,
+        help_text="Answers the open question by one of its options: its place among them, from 0. "
+        "The message is empty then.",
     )
     confirm_actions = serializers.ListField(
         child=serializers.UUIDField(), required=False, allow_null=True, max_length=50
@@ -52,8 +78,17 @@ class ChatRequest(StrictSerializer):
             raise serializers.ValidationError(
                 {"confirm_actions": ["Decide about each action once."]}
             )
-        if not attrs["message"].strip() and not decided:
+        written, chosen = attrs["message"], attrs.get("option") is not None
+        if not written.strip() and not decided and not chosen:
             raise serializers.ValidationError({"message": ["Write a message."]})
+        if written.strip() and chosen:
+            raise serializers.ValidationError({"option": ["Choose an option or write, not both."]})
+        spans = attrs.get("pasted") or []
+        if any(not start <= end <= len(written) for start, end in spans):
+            raise serializers.ValidationError({"pasted": ["A span is not within the message."]})
+        attrs["message"] = written.strip()
+        before = len(written) - len(written.lstrip())
+        attrs["pasted"] = [[max(0, place - before) for place in span] for span in spans]
         return attrs
 
 

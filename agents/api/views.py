@@ -62,7 +62,13 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
             decisions=decisions,
             principal=auth.principal,
             queued=queued,
+            pasted=data.get("pasted") or (),
+            option=data.get("option"),
         )
+    except opening.UnknownOption as error:
+        raise exceptions.ValidationError(
+            {"option": ["No question is open that offers this."]}
+        ) from error
     except opening.UnknownUser as error:
         raise exceptions.NotFound("There is no such user.", code="unknown_user") from error
     except opening.UnknownConversation as error:

@@ -1,6 +1,7 @@
 """What was said and done in a conversation so far."""
 
 import json
+import unicodedata
 from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
@@ -10,14 +11,17 @@ from zoneinfo import ZoneInfo
 from agents.contracts import StepRecord, TurnRecord
 from agents.journal import journal
 from agents.models import Message, ToolCall, Turn
+from guardrails.words.own import own_words
 
 HISTORY_TURNS = 30  # at least so many are read whole, where there are so many
 MOST_TURNS = 500  # of older ones what was said
 
 
 class UserWords(NamedTuple):
-    """What the user typed, and when: None where nobody can tell."""
+    """A user's request: all of it, what of it may count as typed, and when it was said: None
+    where nobody can tell."""
 
+    request: str
     text: str
     said_at: datetime | None
 
@@ -74,8 +78,10 @@ def _wire_text(message: Message | None, *, may_answer: bool) -> str | None:
 def load_user_words(turn: Turn, *, zone: str = "UTC") -> UserWords:
     """What the user typed in this request: this turn's message and, where it answers a
     question, the messages that led to the question. An answer that is one of the options the
-    agent offered is the agent's text, not the user's. What was typed over several days of this
-    zone was said at no one time: "tomorrow" could be any of them."""
+    agent offered is the agent's text, not the user's, and what a frontend marked as pasted is
+    nobody knows whose. What was typed over several days of this zone was said at no one time:
+    "tomorrow" could be any of them."""
+    request: list[str] = []
     words: list[str] = []
     days: set[date] = set()
     said_at: datetime | None = None
@@ -88,21 +94,45 @@ def load_user_words(turn: Turn, *, zone: str = "UTC") -> UserWords:
         said_at = message.created_at
         days.add(said_at.astimezone(ZoneInfo(zone)).date())
         question = message.metadata.get("answers")
+        if not (question and _is_offered(message, question)):
+            request.append(message.content)
+            words.append(_typed(message))
         if not question:
-            words.append(message.content)
             break
-        if message.content.strip() not in _offered(question):
-            words.append(message.content)
-    text = "\n".join(reversed(words))
-    return UserWords(text, said_at if len(days) == 1 else None)
+    return UserWords(
+        request="\n".join(reversed(request)),
+        text="\n".join(reversed(words)),
+        said_at=said_at if len(days) == 1 else None,
+    )
 
 
-def _offered(question: str) -> frozenset[str]:
-    """The options of a question, as the agent wrote them. Empty where it offered none."""
+def _typed(message: Message) -> str:
+    """The message, without what was pasted into it where its frontend said so."""
+    pasted = message.metadata.get("pasted")
+    return own_words(message.content, pasted) if pasted else message.content
+
+
+def _is_offered(message: Message, question: str) -> bool:
+    """Whether this answer is one of the options, by its place or as it reads: another mark or
+    blank makes no words of the user's own."""
+    if "option" in message.metadata:
+        return True
+    said = _letters(message.content)
+    return said in {_letters(one) for one in list_offered(question)}
+
+
+def _letters(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(one for one in plain if one.isalnum())
+
+
+def list_offered(question: str) -> tuple[str, ...]:
+    """The options of a question (the id of its call), as the agent wrote them. Empty where it
+    offered none."""
     call = ToolCall.objects.filter(id=question).first()
     try:
         asked = json.loads(call.arguments) if call else {}
     except ValueError:
         asked = {}
     options = asked.get("options", []) if isinstance(asked, dict) else []
-    return frozenset(str(one).strip() for one in options)
+    return tuple(str(one).strip() for one in options) if isinstance(options, list) else ()

@@ -16,7 +16,7 @@ class ReviewResults(Arguments):
 
 def run(context: ToolContext, arguments: ReviewResults) -> ToolResult:
     turn_id = context.lease.turn_id
-    asked = history.load_user_words(Turn.objects.get(id=turn_id)).text
+    asked = history.load_user_words(Turn.objects.get(id=turn_id)).request
     request = f"{asked}\n\nThe assistant is unsure of: {arguments.concern}"
     work = review.gather_work(
         context.lease,

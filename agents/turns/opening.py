@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from agents.context import people
-from agents.journal import leases
+from agents.journal import history, leases
 from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
 from integrations.database import notices
@@ -27,6 +27,10 @@ class UnknownConversation(Exception):
     """No such conversation for this user (another user's is as unknown as none)."""
 
 
+class UnknownOption(Exception):
+    """No question is open that offers so many options."""
+
+
 class UnknownUser(Exception):
     """The organisation has no account of this user."""
 
@@ -40,13 +44,16 @@ def start_turn(
     decisions: Sequence[Mapping[str, Any]],
     principal: str,
     queued: bool = False,
+    pasted: Sequence[Sequence[int]] = (),
+    option: int | None = None,
 ) -> UUID:
     """Store the message and its turn. Nothing else happens here. One that is `queued` waits for
     the process that runs turns (`agents.turns.runner`); any other is run by the caller, and waits
     for that process once the caller died.
 
-    An open question of the conversation is answered by this message. Raises UnknownUser,
-    UnknownConversation or TurnRunning; then nothing is stored.
+    An open question of the conversation is answered by this message, or by the `option` at this
+    place of what it offered. `pasted` are spans of characters that the user did not type. Raises
+    UnknownUser, UnknownConversation, UnknownOption or TurnRunning; then nothing is stored.
     """
     person = people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
     if person is None:
@@ -57,6 +64,8 @@ def start_turn(
                 organisation_id, external_user_id, conversation_id, message
             )
             question = _open_question(conversation)
+            if option is not None:
+                message = _offered(question, option)
             answers = question is not None and bool(message)
             turn = Turn.objects.create(
                 organisation_id=organisation_id,
@@ -75,7 +84,11 @@ def start_turn(
                 turn=turn,
                 role=Message.Role.USER,
                 content=message,
-                metadata={"answers": str(question.id)} if question and answers else {},
+                metadata={
+                    **({"answers": str(question.id)} if question and answers else {}),
+                    **({"option": option} if option is not None else {}),
+                    **({"pasted": [list(span) for span in pasted]} if pasted else {}),
+                },
             )
             if question and answers:
                 ToolCall.objects.filter(id=question.id, result__isnull=True).update(
@@ -121,6 +134,14 @@ def _language(conversation: Conversation, message: str) -> str:
         return found
     last = Turn.objects.filter(conversation=conversation).order_by("-created_at", "-id")
     return last.values_list("language", flat=True).first() or "en"
+
+
+def _offered(question: ToolCall | None, option: int) -> str:
+    """The text of an option. Raises UnknownOption."""
+    offered = history.list_offered(str(question.id)) if question else ()
+    if not 0 <= option < len(offered):
+        raise UnknownOption
+    return offered[option]
 
 
 def _open_question(conversation: Conversation) -> ToolCall | None:

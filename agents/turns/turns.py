@@ -130,7 +130,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             reply=None,
         )
         reviewed = review.review_midway(
-            lease, request=words.text, steps=steps, earlier=earlier, deadline=deadline
+            lease, request=words.request, steps=steps, earlier=earlier, deadline=deadline
         )
         plan = store.load_plan(turn.conversation_id)
         last = rendering.render_state(
@@ -174,7 +174,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         payer=person.payer(turn.id),
         deadline=deadline,
     )
-    match loop.run_reviewed(run, request=words.text, earlier=earlier):
+    match loop.run_reviewed(run, request=words.request, earlier=earlier):
         case Reply(text=text):
             answer = closing.close_answer(lease.turn_id, text, steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)

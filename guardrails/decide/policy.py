@@ -22,10 +22,10 @@ from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
 from guardrails.decide.checks.undoing import COMMANDED, undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
-from guardrails.decide.provenance import own_words
 from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
 from guardrails.facts.facts import Facts, Need
 from guardrails.facts.reasons import sentence
+from guardrails.words.own import own_words
 
 # Whatever broke, the answer is no.
 GUARD_FAILED = Decision(

@@ -15,11 +15,11 @@ X  everything else: bodies, names in text, tool results, stored text, the model'
 Several can hold for one value; the first of them in this order is the one that is recorded.
 """
 
-import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from typing import Any, Literal
 
 from guardrails.contracts import Trigger
+from guardrails.words.typed import typed
 
 Provenance = Literal["U", "A", "N", "C", "D", "T", "O", "V", "R", "X"]
 
@@ -59,69 +59,6 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
 # Nobody else chose it: no question because of it.
 THE_USERS: frozenset[Provenance] = frozenset({"U", "V"})
 UNKNOWN: frozenset[Provenance] = frozenset({"X"})
-QUOTING = (">", "|", "\uff1e")
-ANNOUNCED = re.compile(
-    r"\s*(?:-{2,}.*(?:original|forwarded|message)|on .{5,200} wrote:\s*$)", re.IGNORECASE
-)
-HEADER = re.compile(r"\s*\**(from|to|cc|sent|date|subject|reply-to)\**:", re.IGNORECASE)
-OPENING = frozenset("<([{\"'“\u2018,;:=")
-QUOTES = ("“”", "„“", "«»", "‘’", '""', "''", "``")  # noqa: RUF001
-CLOSING = frozenset(">)]}\"'”\u2019,;:!?")
-
-
-def own_words(text: str) -> str:
-    """What the user typed themselves, without what they quoted or pasted of a mail: quoted
-    lines, and everything from a mail's headers or a line that announces it on."""
-    matching: list[str] = []
-    lines = text.splitlines()
-    for at, line in enumerate(lines):
-        if (
-            (":" in line or "--" in line)
-            and (  # or else it is neither, and this is quicker
-                ANNOUNCED.match(line) or _begins_a_mail(lines[at : at + 4])
-            )
-        ):
-            break
-        if not line.lstrip().startswith(QUOTING):
-            matching.append(line)
-    return "\n".join(matching)
-
-
-def _begins_a_mail(lines: Sequence[str]) -> bool:
-    """Whether the headers of a mail begin here, its sender among them."""
-    headers = [found[1].lower() for line in lines if (found := HEADER.match(line))]
-    return bool(HEADER.match(lines[0])) and len(headers) > 1 and bool({"from", "sent"} & {*headers})
-
-
-def typed(value: str, words: str) -> bool:
-    """Whether the user typed exactly this value, as a whole token. `bob@a.com` is not typed
-    in `bob@a.com.evil.com`, nor in `notbob@a.com`."""
-    start = words.find(value) if value else -1
-    while start >= 0:
-        end = start + len(value)
-        if _opens(words[:start]) and _closes(words[end:]):
-            return True
-        start = words.find(value, start + 1)
-    return False
-
-
-def named(title: str, words: str) -> bool:
-    """Whether the user typed exactly this title. A title of one or two words counts only in
-    quotation marks: somebody who calls something “the report” would be named by chance."""
-    whole = len(title.split()) >= 3 or any(f"{pair[0]}{title}{pair[1]}" in words for pair in QUOTES)
-    return whole and typed(title, words)
-
-
-def _opens(before: str) -> bool:
-    return not before or before[-1].isspace() or before[-1] in OPENING
-
-
-def _closes(after: str) -> bool:
-    # A full stop ends a sentence only when nothing follows it.
-    rest = after.removeprefix(".")
-    if not rest or rest[0].isspace():
-        return True
-    return rest is after and rest[0] in CLOSING
 
 
 def trace(

@@ -18,10 +18,10 @@ from guardrails.decide.checks.case import Case
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.conditions.base import Condition, RateCondition
 from guardrails.decide.policy_file import AllowedActionEntry, Listed, PolicyFile, with_file
-from guardrails.decide.provenance import own_words
 from guardrails.decide.snapshot import AllowedAction, Limit, PolicySnapshot
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
+from guardrails.words.own import own_words
 
 STEPS = 100  # what takes more of them is no small change
 Entry = AllowedActionEntry | Listed

@@ -17,7 +17,7 @@ from guardrails.actions.base import AnyAction, Arguments, Difference, InvalidArg
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide import evidence, policy
 from guardrails.decide.checks.rates import rates_of
-from guardrails.decide.provenance import SOURCES, named, own_words, typed
+from guardrails.decide.provenance import SOURCES
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.counts import Use
 from guardrails.facts.effects import is_irreversible
@@ -34,6 +34,8 @@ from guardrails.gather.lookups import (
 )
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.sightings import first_seen
+from guardrails.words.own import own_words
+from guardrails.words.typed import named, typed
 from integrations import reads
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError

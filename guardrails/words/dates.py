@@ -49,6 +49,15 @@ def _weekday(spots: Sequence[Spot], at: int, *, today: date, past: bool) -> Name
         if following.means("weekday"):
             which = next(one.kind for one in spot.means("this", "next", "last"))
             spot, at = following, at + 1
+    weeks = spot.means("week")
+    after = _skip(spots, at + 1, ("the",), (",",))
+    if weeks and after < len(spots) and spots[after].means("weekday"):
+        return Named(after + 1, _in_week(spots[after], weeks[0].value, today))
+    end = _skip(spots, at + 1, ("the", "of"), (",",)) if spot.means("weekday") else at
+    if end < len(spots) and (weeks := spots[end].means("week")):
+        return Named(end + 1, _in_week(spot, weeks[0].value, today))
+    if at + 1 < len(spots) and spot.means("weekday") and spots[at + 1].means("next"):
+        which, at = "next", at + 1  # “vendredi prochain”
     found: set[date] = set()
     for meaning in spot.means("weekday"):
         first = today + timedelta(days=(meaning.value - today.weekday()) % 7)
@@ -61,6 +70,11 @@ def _weekday(spots: Sequence[Spot], at: int, *, today: date, past: bool) -> Name
         if past and which == "this":
             found.add(first - timedelta(days=7))
     return Named(at + 1, frozenset(found)) if found else None
+
+
+def _in_week(spot: Spot, weeks: int, today: date) -> Days:
+    monday = today + timedelta(days=7 * weeks - today.weekday())
+    return frozenset(monday + timedelta(days=one.value) for one in spot.means("weekday"))
 
 
 def _relative(spots: Sequence[Spot], at: int, *, today: date) -> Named | None:

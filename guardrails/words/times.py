@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 from guardrails.words import clocks, dates
 from guardrails.words.clocks import DAY, Clock
 from guardrails.words.moments import instant, zone_of
+from guardrails.words.own import HOLE
 from guardrails.words.spots import Spot, spots
 
-HOLE = "\ufffc"  # stands where something was taken out of the words
 DASHES = ("-", "–", "—")  # noqa: RUF001
 BETWEEN = frozenset(",(:@") | frozenset(DASHES)
 CLOSING = frozenset(".,;:!?)]”\"'") | frozenset(DASHES)
@@ -190,7 +190,8 @@ def _at(spots: Sequence[Spot], at: int, *, today: date, past: bool) -> Iterator[
         return
     clock = clocks.read_clock(spots, at)
     announced = clock is not None and _announces(spots, at, "before", "from")
-    if not announced and (span := clocks.read_span(spots, at)):
+    is_time = announced and clock and (clock.sure or _may_follow(spots, clock.end))
+    if not is_time and (span := clocks.read_span(spots, at)):
         yield Piece("span", at, span.end, minutes=frozenset({span.minutes}))
         return
     if clock is None or (at and spots[at].tight and spots[at - 1].text in ("/", ".", ":", "-")):
@@ -239,8 +240,8 @@ def _announces(spots: Sequence[Spot], at: int, *kinds: str) -> bool:
     words = spots[at].means("number")
     if spots[at].number < 0 and words:
         spoken = {one.tongue for one in words}
-        return any(one.tongue in spoken for one in before)
-    return any(one.value == 0 for one in before)
+        return any(one.tongue in spoken and one.value != 2 for one in before)
+    return any(one.value != 1 for one in before)
 
 
 def _may_follow(spots: Sequence[Spot], at: int) -> bool:

@@ -18,7 +18,7 @@ MeaningKind = Literal[
     "o'clock",  # stands behind an hour
     "half",  # so many minutes before or after the hour that follows
     "and",  # so many minutes after the hour before it
-    "before",  # stands before an hour; 1: nothing else may stand before it
+    "before",  # stands before an hour; 1: in words alone, 2: in digits alone
     "to",  # between two times
     "from",
     "in",  # a length of time from now
@@ -26,6 +26,7 @@ MeaningKind = Literal[
     "this",
     "next",
     "last",
+    "week",  # so many weeks after the one it was said in
     "of",
     "the",
     "stop",  # may follow an hour that is no more than a number
@@ -237,7 +238,10 @@ PHRASES = [
     *_all(
         "before",
         {
-            "en": "at,to,until,till,by,after,before,around",
+            "en": {
+                **dict.fromkeys(("at", "until", "till", "by", "after", "before", "around"), 0),
+                "to": 2,
+            },
             "de": "um,ab,gegen,vor,nach",
             "fr": "à,vers,dès,jusqu'à,avant,après",
             "es": {"a las": 0, "a la": 0, "hasta las": 0, "las": 0, "la": 1},
@@ -275,6 +279,16 @@ PHRASES = [
             "fr": "prochain",
             "es": "próximo,proximo,el próximo",
             "it": "prossimo,prossima",
+        },
+    ),
+    *_all(
+        "week",
+        {
+            "en": {"this week": 0, "next week": 1},
+            "de": {"diese woche": 0, "nächste woche": 1, "nächster woche": 1, "kommende woche": 1},
+            "fr": {"cette semaine": 0, "la semaine prochaine": 1, "semaine prochaine": 1},
+            "es": {"esta semana": 0, "la próxima semana": 1, "la semana que viene": 1},
+            "it": {"questa settimana": 0, "la prossima settimana": 1, "settimana prossima": 1},
         },
     ),
     *_all("last", {"en": "last", "de": "letzten", "fr": "dernier", "es": "pasado", "it": "scorso"}),

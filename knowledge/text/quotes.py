@@ -8,47 +8,25 @@ little, an answer that is left out can never be found.
 # ruff: noqa: RUF001 - other languages have letters that look like Latin ones
 import re
 
-_VERBS = (
-    "wrote|writes|said|schrieb|skrev|a écrit|escribió|escreveu|schreef|ha scritto|kirjoitti"
-    "|napisał|napisała|napsal|написал|написала|пише|写道|寫道|書きました"
-)
+from integrations.mail import quoting
+
 # How "On Tue, 3 Mar 2026 at 10:01, Ann <ann@example.com> wrote:" and its kin in other languages
 # begin and end, and what stands between: each looked for by itself, in one pass over the line.
-_OPENING = re.compile(r"(?i)On|Am|Den|Le|El|Op|Il|Em|Dne|Dnia|W dniu|В|于|在|\d{4}|\d{1,2}[./-]")
-_SAYS = re.compile(rf"(?i){_VERBS}")
+_OPENING = re.compile(rf"(?i){quoting.OPENERS}")
+_SAYS = re.compile(rf"(?i){quoting.VERBS}")
 _YEAR = re.compile(r"\d{4}")
 _TIME = re.compile(r"\d[:.h]\d\d")
 _COLONS = (":", "：")
 _BEFORE_VERB, _AFTER_VERB = 400, 100
-_ORIGINAL = re.compile(
-    r"(?i)[-_]{2,} ?(?:Original Message|Reply message|Ursprüngliche Nachricht|Message d'origine"
-    r"|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht"
-    r"|Ursprungligt meddelande|Oprindelig meddelelse|Wiadomość oryginalna"
-    r"|Исходное сообщение|原始邮件) ?[-_]{2,}"
-)
+_ORIGINAL = re.compile(rf"(?i)[-_]{{2,}} ?(?:{quoting.ORIGINAL}) ?[-_]{{2,}}")
 _FORWARDED = re.compile(
-    r"(?i)[-_]{2,} ?(?:begin )?(?:Forwarded (?:message|text|by)|Weitergeleitete Nachricht"
-    r"|Message transféré|Mensaje reenviado|Messaggio inoltrato|Doorgestuurd bericht"
-    r"|Vidarebefordrat meddelande|Пересылаемое сообщение|转发邮件).*"
-    r"|Begin forwarded message:|Anfang der weitergeleiteten Nachricht:"
+    rf"(?i)[-_]{{2,}} ?(?:begin )?(?:{quoting.FORWARDED}).*|{quoting.FORWARDED_WHOLE}"
 )
-# The head that Outlook and others put above the mail that is answered.
-_FROM = "From|Von|De|Da|Van|Från|Fra|Od|От|发件人|差出人"
-_OTHER = (
-    "Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el| em)?|Fecha|Inviato|Data|Verzonden|Skickat|Sendt"
-    "|Wysłano|Отправлено|发送时间|To|An|À|Para|A|Aan|Till|Til|Do|Кому|收件人|Cc|Kopie|CC|Копия"
-    "|Reply-To|Importance|Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne"
-    "|Temat|Тема|主题|件名"
-)
-_HEAD_FROM = re.compile(rf"[*_ ]*(?:{_FROM})[*_ ]*\s?[:：].*")
-_HEAD_OTHER = re.compile(rf"[*_ ]*(?:{_FROM}|{_OTHER})[*_ ]*\s?[:：].*")
+_HEAD_FROM = re.compile(rf"[*_ ]*(?:{quoting.FROM})[*_ ]*\s?[:：].*")
+_HEAD_OTHER = re.compile(rf"[*_ ]*(?:{quoting.FROM}|{quoting.OTHER})[*_ ]*\s?[:：].*")
 _HEAD_LINES = 3
 _MAX_HEAD_LINES = 12
-_SENT_FROM = re.compile(
-    r"(?i)(?:Sent from my |Get Outlook for |Skickat från min |Sendt fra min |Von meinem "
-    r"|Gesendet von |Envoyé de mon |Enviado desde mi |Enviado do meu |Inviato da |Verzonden vanaf "
-    r"|Wysłane z |Отправлено с |发自我的|從我的|iPhoneから送信)"
-)
+_SENT_FROM = re.compile(rf"(?i)(?:{quoting.SENT_FROM})")
 _FOOTER_RULE = re.compile(r"[_=*-]{10,}")
 _FOOTER = re.compile(r"(?i)mailing list|unsubscribe|listinfo|sponsored by|To post|Digest")
 _SIGNATURE_LINES = 15

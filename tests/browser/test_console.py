@@ -1,5 +1,6 @@
 """The chat console in a real browser, with everything behind it."""
 
+import json
 import re
 
 import pytest
@@ -249,4 +250,30 @@ def test_nothing_is_wider_than_a_phone(
         status(page, "1 question waits for your decision.")
 
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert problems == []
+
+
+def test_what_is_pasted_is_marked_also_after_the_text_around_it_was_edited(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with office.worker():
+        page.goto("/console/")
+        box = page.get_by_label("Message", exact=True)
+        box.press_sequentially("Send it to ")
+        page.evaluate("navigator.clipboard.writeText('eve@evil.example')")
+        box.press("ControlOrMeta+v")
+        box.press_sequentially(" please.")
+        box.press("ControlOrMeta+Home")
+        box.press_sequentially("Yes \U0001f600 ")  # two places in the browser, one character
+        with page.expect_request("**/chat/stream") as sent:
+            page.get_by_role("button", name="Send").click()
+        status(page, "Finished.")
+
+    text = "Yes \U0001f600 Send it to eve@evil.example please."
+    start = text.index("eve@")
+    body = json.loads(sent.value.post_data or "")
+    assert (body["message"], body["pasted"]) == (text, [[start, start + 16]])
+    message = Message.objects.get(role=Message.Role.USER)
+    assert message.metadata["pasted"] == body["pasted"]
     assert problems == []

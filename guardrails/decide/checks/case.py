@@ -20,6 +20,7 @@ from guardrails.facts.text import duration, visible
 from guardrails.words import times
 from guardrails.words.names import Mention
 from guardrails.words.times import Said
+from guardrails.words.typed import without_links
 
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 
@@ -78,7 +79,7 @@ class Case:
     def said(self) -> Said:
         """The times that the user's words name."""
         origin = self.request.origin
-        return times.read(self.words, said_at=origin.said_at, zone=origin.time_zone)
+        return times.read(without_links(self.words), said_at=origin.said_at, zone=origin.time_zone)
 
     def require(self, reason: str, check: Check) -> None:
         """Adds a check. Raises Refused with this reason code when it failed."""

@@ -17,6 +17,7 @@ from guardrails.facts.facts import Facts
 from guardrails.facts.text import duration, visible
 from guardrails.words.moments import clock_of, instant
 from guardrails.words.times import Said
+from guardrails.words.typed import address_typed, typed, without_links
 from guardrails.words.values import number_said, time_said
 from integrations.contracts import Event
 
@@ -32,18 +33,22 @@ def read(case: Case, action: AnyAction, facts: Facts, owned: Set[str]) -> tuple[
     read. `owned` are paths of what they own and named."""
     if "U" not in provenance.SOURCES[case.request.origin.trigger]:
         return {}, {}
-    typed: Readings = {}
+    found: Readings = {}
+    words = without_links(case.words)
     for path, value in provenance.values(case.arguments):
         if action.class_at(path) in WRITTEN and (
-            reading := time_said(value, case.said) or number_said(value, case.words)
+            reading := time_said(value, case.said) or number_said(value, words)
         ):
-            typed[path] = reading
-    derived = _times(case, facts.event if action.object_kind == "event" else None, typed)
+            found[path] = reading
+    for target in case.receivers:
+        if address_typed(target.value, case.words):
+            found[target.path] = ""
+    derived = _times(case, facts.event if action.object_kind == "event" else None, found)
     object_id = case.arguments.get(action.object_field or "")
-    named = action.object_field in owned or provenance.typed(str(object_id or ""), case.words)
+    named = action.object_field in owned or typed(str(object_id or ""), case.words)
     if named and facts.email and _answers(case.arguments.get("subject"), facts.email.subject):
         derived["subject"] = "the subject of the mail that is answered"
-    return typed, derived
+    return found, derived
 
 
 def _answers(subject: object, answered: str) -> bool:
@@ -68,8 +73,9 @@ def _times(case: Case, event: Event | None, typed: Readings) -> Readings:
     if "end" in typed or "start" not in typed | found:
         return found
     length = end - start
-    if (phrase := _length(length, said)) and "start" in typed:
-        typed["end"] = f"“{visible(phrase)}” from its start"
+    if phrase := _length(length, said):
+        reading = f"“{visible(phrase)}” from its start"
+        (typed if "start" in typed else found)["end"] = reading
     elif event is not None and length == event.end - event.start:
         found["end"] = "as long as it was"
     elif event is not None and end == event.end:

@@ -9,13 +9,13 @@ from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.names import named_people
 from guardrails.decide.provenance import (
     RELATIONS,
-    THE_USERS,
     Provenance,
     Relation,
     strongest,
 )
 from guardrails.facts import targets
 from guardrails.facts.facts import Facts
+from guardrails.words.typed import named, typed
 
 
 def sources(
@@ -29,7 +29,7 @@ def sources(
         values = {**values, **{target.path: target.value for target in case.implied}}
     object_id = action.object_id(arguments) or ""
     item = {action.object_field} if action.object_field else set()
-    by_id = provenance.typed(object_id, case.words)
+    by_id = typed(object_id, case.words)
     case.named = named_people(case, facts)
     written = facts.corresponded
     proved: dict[Provenance, Set[str]] = {}
@@ -55,8 +55,8 @@ def sources(
         proved["O"] = _of_own_object(case, action, facts, by_id=by_id)
     if facts.created and object_id in facts.created:
         proved["R"] = item
-    typed, derived = saying.read(case, action, facts, proved.get("O", set()))
-    proved["U"], proved["V"] = typed.keys(), derived.keys()
+    by_value, derived = saying.read(case, action, facts, proved.get("O", set()))
+    proved["U"], proved["V"] = by_value.keys(), derived.keys()
     traced = provenance.trace(
         values,
         trigger=origin.trigger,
@@ -64,8 +64,8 @@ def sources(
         edited=frozenset(edited),
         proved=proved,
     )
-    found = derived | typed
-    case.readings = {path: found[path] for path in found if traced[path] & THE_USERS} | {
+    read = {path: reading for path, reading in (derived | by_value).items() if reading}
+    case.readings = read | {
         path: said.sentence for path, said in case.named.items() if strongest(traced[path]) == "N"
     }
     return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
@@ -75,7 +75,7 @@ def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_id: bool) 
     """The paths that belong to an object which the user owns and named exactly."""
     if not action.object_kind:
         return set()
-    if not (by_id or (provenance.named(facts.object_title, case.words) and facts.namesakes == 1)):
+    if not (by_id or (named(facts.object_title, case.words) and facts.namesakes == 1)):
         return set()
     people = facts.readers(action.object_kind) or ()
     return {one.path for one in case.receivers if one.value in people} | {action.object_field or ""}

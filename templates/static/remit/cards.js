@@ -83,8 +83,8 @@ export function reviewed(review) {
 
 /** The question with its options as buttons. */
 export function question(asked, answer) {
-  const options = asked.options.map((option) =>
-    el("button", { type: "button", onclick: () => answer(option) }, visible(option)));
+  const options = asked.options.map((option, place) =>
+    el("button", { type: "button", onclick: () => answer(option, place) }, visible(option)));
   return el("section", { className: "card question", ariaLabel: "Question" },
     el("p", { className: "text" }, visible(asked.question)),
     el("div", { className: "buttons" }, ...options));

@@ -1,6 +1,7 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
 import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, pendingTogether, question, reviewed, showPlan, visible } from "./cards.js";
+import { watchPastes } from "./pastes.js";
 import { explained, searched } from "./search.js";
 
 const root = document.getElementById("console");
@@ -10,6 +11,7 @@ const DELIVERY_LOOKS = 120;
 const REQUESTS_SHOWN = 20;
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 
+const pastes = box && watchPastes(box);
 let session = null; // the id of the open session; null until its first message
 let busy = false;
 let lastTurn = null; // whose cards are open
@@ -58,20 +60,21 @@ function add(element) {
 }
 
 /** Send a message or decisions, follow the turn, show its answer. */
-async function talk({ text = "", confirm = [], reject = [], edits = [] }) {
+async function talk({ text = "", pasted = [], chosen = null, confirm = [], reject = [], edits = [] }) {
   if (busy) return;
   setBusy(true);
   const mine = shown;
   say("Sending");
   try {
     const started = await call(root.dataset.stream, {
-      user_id: user.value, session_id: session, message: text,
+      user_id: user.value, session_id: session, message: chosen ? "" : text, pasted, option: chosen?.place ?? null,
       confirm_actions: confirm.map((action) => action.id), reject_actions: reject.map((action) => action.id),
       edits: edits.map(({ action, params }) => ({ id: action.id, params })),
       digests: Object.fromEntries([...confirm, ...reject, ...edits.map((one) => one.action)]
         .map((action) => [action.id, action.digest])),
     });
     box.value = "";
+    pastes.forget();
     asked = text || asked;
     clearOpen();
     add(message("user", text || decided(confirm, reject, edits)));
@@ -156,7 +159,7 @@ function show(answer, { withText = true } = {}) {
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger, ask)),
-    answer.clarification && question(answer.clarification, (option) => talk({ text: option })),
+    answer.clarification && question(answer.clarification, (option, place) => talk({ text: option, chosen: { place } })),
     ...answer.questions.map((one) => asks(one, answer.pending_actions)),
     answer.questions.length > 1 && decideAll(answer.pending_actions),
   ];
@@ -428,7 +431,7 @@ async function start() {
 if (root) {
   document.getElementById("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    if (box.value.trim()) talk({ text: box.value });
+    if (box.value.trim()) talk({ text: box.value, pasted: pastes.spans() });
   });
   const wanted = document.getElementById("wanted");
   document.getElementById("search").addEventListener("submit", (event) => {

@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from agents.journal import journal, leases
+from agents.journal.history import load_user_words
 from agents.models import Conversation, Message, ToolCall, Turn
 from audit.ledger.selectors import actions_of_run
 from integrations.models import Account, Organisation, ServiceToken
@@ -39,8 +40,11 @@ def post(token: str, body: Any, path: str = "/api/v1/chat") -> Any:
     )
 
 
-def say(token: str, message: str, session: str | None = None, user: str = "maya") -> dict[str, Any]:
-    body = {"user_id": user, "message": message} | ({"session_id": session} if session else {})
+def say(
+    token: str, message: str, session: str | None = None, user: str = "maya", **more: Any
+) -> dict[str, Any]:
+    body = {"user_id": user, "message": message, **more}
+    body |= {"session_id": session} if session else {}
     response = post(token, body)
     assert response.status_code == 200, response.content
     return dict(response.json())
@@ -115,6 +119,41 @@ def test_an_answer_resumes_the_question_from_the_database(token: str, model: Scr
         "data": {"answer": "John Smith"},
     }
     assert Message.objects.count() == 4
+
+
+@pytest.mark.parametrize(
+    "model", [[calls(("ask_user", QUESTION), text="Which one?"), "Thanks."]], indirect=True
+)
+def test_an_option_is_chosen_by_its_place(token: str, model: ScriptedModel) -> None:
+    asked = say(token, "Tasks from John's mail", option=None)
+    session = asked["session_id"]
+    for wrong in ({"option": 2}, {"option": 0, "message": "John Smith"}, {"option": -1}):
+        body = {"user_id": "maya", "session_id": session, "message": ""} | wrong
+        assert post(token, body).status_code == 400
+    say(token, "", session, option=1)
+
+    [_, then] = model.chats(ORCHESTRATOR)
+    assert json.loads(exchanged(then)[-1]["content"])["data"] == {"answer": "John Doe"}
+    answer = Message.objects.filter(role="user").latest("created_at")
+    assert (answer.content, answer.metadata["option"]) == ("John Doe", 1)
+    assert load_user_words(answer.turn).text == "Tasks from John's mail"
+
+
+@pytest.mark.parametrize("model", [["Thanks."]], indirect=True)
+def test_what_was_pasted_is_marked_in_code_points_of_the_message(
+    token: str, model: ScriptedModel
+) -> None:
+    for wrong in ([[0, 40]], [[3, 2]], [[0]], [["a", 1]], [[-1, 2]]):
+        body = {"user_id": "maya", "message": "Send it.", "pasted": wrong}
+        assert post(token, body).status_code == 400
+    assert Message.objects.count() == 0
+    say(token, "  Mail \U0001f600 eve@evil.example ", pasted=[[9, 25]])
+    message = Message.objects.get(role="user")
+    assert (message.content, message.metadata["pasted"]) == (
+        "Mail \U0001f600 eve@evil.example",
+        [[7, 23]],
+    )
+    assert "eve" not in load_user_words(message.turn).text
 
 
 @pytest.mark.parametrize(

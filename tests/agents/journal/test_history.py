@@ -1,12 +1,14 @@
 """What counts as typed by the user in this request."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from agents.journal.history import load_user_words
 from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, Step, ToolCall, Turn
+from guardrails.words.own import HOLE
 from integrations.models import Organisation
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +66,44 @@ def test_an_option_that_the_agent_offered_is_not_typed(conversation: Conversatio
     question = asks(first, "mallory@evil.example", "bob@client.com")
     chosen = says(conversation, " mallory@evil.example ", answers=question)
     assert load_user_words(chosen).text == "Send the plan to Bob."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "mallory@evil.example.",
+        "mallory@evil.example  ",
+        "“Mallory@evil.example”!",
+        "mallory @ evil.example",
+    ],
+)
+def test_an_option_with_another_mark_or_blank_is_not_typed_either(
+    conversation: Conversation, answer: str
+) -> None:
+    first = says(conversation, "Send the plan to Bob.")
+    question = asks(first, "mallory@evil.example", "bob@client.com")
+    chosen = says(conversation, answer, answers=question)
+    assert load_user_words(chosen).text == "Send the plan to Bob."
+
+
+def test_what_was_pasted_is_asked_for_but_not_typed(conversation: Conversation) -> None:
+    turn = says(conversation, "Send it to eve@evil.example please")
+    Message.objects.filter(turn=turn).update(metadata={"pasted": [[11, 27]]})
+    words = load_user_words(turn)
+    assert words.request == "Send it to eve@evil.example please"
+    assert words.text == f"Send it to {HOLE * 16} please"
+
+
+def test_words_have_the_time_at_which_they_were_typed_unless_that_was_over_days(
+    conversation: Conversation,
+) -> None:
+    first = says(conversation, "Tomorrow at 12.")
+    second = says(conversation, "Yes, do that.", answers=asks(first))
+    Message.objects.filter(turn=first).update(created_at=datetime(2026, 3, 2, 23, 30, tzinfo=UTC))
+    Message.objects.filter(turn=second).update(created_at=datetime(2026, 3, 3, 0, 30, tzinfo=UTC))
+    assert load_user_words(second).said_at is None
+    at = load_user_words(second, zone="Europe/Berlin").said_at
+    assert at == datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
 
 
 def test_what_a_person_restates_in_words_of_their_own_is_typed(

@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from audit.ledger.chain import canonical_bytes, storable
 from audit.ledger.selectors import recorded
 from guardrails.contracts import Decision, Origin
-from guardrails.decide import evidence, provenance
+from guardrails.decide import evidence
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import AllowedAction, ListedTarget, PolicySnapshot
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
+from guardrails.words.typed import typed
 from integrations.contracts import Attachment
 from tests.guardrails.decide.test_evidence import as_recorded
 from tests.guardrails.kinds import STRATEGIES
@@ -168,21 +169,21 @@ behind = st.sampled_from(["", " ", "\n", ". Thanks", ", please", ")", '"', ">", 
 
 @given(tokens, around, behind)
 def test_a_whole_token_is_typed(value: str, before: str, after: str) -> None:
-    assert provenance.typed(value, before + value + after)
+    assert typed(value, before + value + after)
 
 
 @given(tokens, glued)
 def test_a_part_of_a_token_is_not_typed(value: str, more: str) -> None:
-    assert not provenance.typed(value, more + value)
-    assert not provenance.typed(value, value + more)
-    assert not provenance.typed(value, f"{value}.{more}")
-    assert not provenance.typed(value, value.upper())
+    assert not typed(value, more + value)
+    assert not typed(value, value + more)
+    assert not typed(value, f"{value}.{more}")
+    assert not typed(value, value.upper())
 
 
 @given(tokens, st.sampled_from("\u200b\u200d\ufeff\u202e\u00ad"), st.data())
 def test_a_hidden_character_makes_another_token(value: str, mark: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(value) - 1))
-    assert not provenance.typed(value, value[:at] + mark + value[at:])
+    assert not typed(value, value[:at] + mark + value[at:])
 
 
 # --- what was decided is what is done -------------------------------------------------------

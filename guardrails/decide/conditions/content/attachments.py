@@ -4,10 +4,10 @@ from typing import ClassVar, Literal
 
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
-from guardrails.decide import provenance
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.conditions.content.outgoing import ContentCondition
 from guardrails.facts.content import Content
+from guardrails.words.typed import typed
 
 WIDER = ("none", "named", "any")
 IN_WORDS = {
@@ -47,7 +47,7 @@ class Attachments(ContentCondition):
         unnamed = [
             name
             for name in found.attachments
-            if self.attachments == "none" or not provenance.typed(name, context.words)
+            if self.attachments == "none" or not typed(name, context.words)
         ]
         if unnamed:
             return self.check(False, f"“{unnamed[0]}” is attached.")

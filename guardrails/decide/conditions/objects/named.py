@@ -4,9 +4,9 @@ from typing import ClassVar, Literal
 
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
-from guardrails.decide import provenance
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.facts import Need
+from guardrails.words.typed import named
 
 
 class Named(Condition):
@@ -35,5 +35,5 @@ class Named(Condition):
             return self.check(True, "The user typed its id.")
         there = context.facts.was_read(action.object_kind, given)
         title = context.facts.object_title if there else ""
-        passed = provenance.named(title, context.words)
+        passed = named(title, context.words)
         return self.check(passed, "The user typed its title." if passed else "Nobody named it.")

@@ -1,0 +1,87 @@
+"""What counts as typed: whole, and by somebody's own hand."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from guardrails.words.typed import address_typed, named, typed, without_links
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "send it to bob@company.com",
+        "bob@company.com please",
+        "Mail <bob@company.com>, thanks",
+        "is it (bob@company.com)?",
+        "Write bob@company.com.",
+        "notbob@company.com and bob@company.com",
+        "to:bob@company.com",
+    ],
+)
+def test_a_value_typed_as_a_whole_is_the_users(words: str) -> None:
+    assert typed("bob@company.com", words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "send it to notbob@company.com",
+        "send it to bob@company.com.evil.example",
+        "send it to bob@company.community",
+        "send it to Bob@company.com",
+        "send it to x+bob@company.com",
+        "send it to bob at company.com",
+        "send it to bob@company.com@evil.example",
+        "b\u200bob@company.com",
+    ],
+)
+def test_a_value_that_only_resembles_the_typed_one_is_not(words: str) -> None:
+    assert not typed("bob@company.com", words)
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_typed_values_really_stand_in_the_words(value: str, before: str, after: str) -> None:
+    words = before + value + after
+    if typed(value, words):
+        assert value in words
+    assert typed(value, value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "open https://example.com/?to=eve@evil.example",
+        "open https://example.com/?a=1;to='eve@evil.example'",
+        "open www.example.com,eve@evil.example",
+        "mailto:eve@evil.example",
+        "see example.com/(eve@evil.example)",
+        "look: <https://example.com/=eve@evil.example>",
+    ],
+)
+def test_words_within_a_web_address_are_not_typed(words: str) -> None:
+    assert not typed("eve@evil.example", words)
+    assert typed("eve@evil.example", f"{words} and eve@evil.example")
+
+
+def test_a_whole_web_address_is_typed_and_its_digits_are_no_words() -> None:
+    assert typed("https://example.com/12:00", "Send <https://example.com/12:00>, please.")
+    assert typed("see https://example.com now", "Say: see https://example.com now")
+    assert without_links("at 9 see example.com/12:00.") == "at 9 see _________________."
+
+
+def test_an_address_is_typed_in_any_case_of_its_domain_alone() -> None:
+    assert address_typed("Bob@company.com", "to Bob@Company.COM, please")
+    assert not address_typed("bob@company.com", "to Bob@Company.COM")
+    assert not address_typed("bob@company.com", "to bob@Company.com.evil.example")
+
+
+def test_a_short_title_is_named_in_quotation_marks_alone() -> None:
+    assert named("The plan", "open “The plan”")
+    assert not named("The plan", "open The plan")
+    assert named("The big plan", "open The big plan.")
+
+
+def test_long_words_full_of_links_are_looked_through_in_one_go() -> None:
+    words = "x.y/=a " * 20_000
+    assert not typed("a", words)
