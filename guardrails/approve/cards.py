@@ -17,9 +17,10 @@ from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
-from guardrails.decide.provenance import IN_WORDS, own_words, values
+from guardrails.decide.provenance import IN_WORDS, values
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
+from guardrails.words.own import own_words
 from integrations.models.preferences import find_zones
 
 State = Approval.State
