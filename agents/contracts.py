@@ -35,7 +35,7 @@ SUGGESTIONS: Mapping[ErrorCode, str] = {
     "NOT_FOUND": "Search for it, or ask the user which one is meant.",
     "TIMEOUT": "Try once more with less, or go on without it.",
     "RATE_LIMIT": "Go on without it, and say that it has to wait.",
-    "NETWORK_ERROR": "Try once more, or go on without it.",
+    "NETWORK_ERROR": "Go on without it, and say that it can be tried again later.",
     "DUPLICATE_CALL": "Use the result it gave, or ask for something else.",
     "TOO_MANY_CALLS": "Go on with what you have, and say what is missing.",
     "INTERRUPTED": "Check what was done before you try again.",

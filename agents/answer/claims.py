@@ -7,7 +7,7 @@ answer carries.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from agents.answer.deeds import ANYTHING, EVERY_KIND, find_claims, find_denials
@@ -37,12 +37,14 @@ def list_done_types(actions: Sequence[Action]) -> frozenset[str]:
     return frozenset(action["type"] for action in actions if action["status"] in DONE)
 
 
-def omits_refusals(text: str, actions: Sequence[Action]) -> bool:
+def omits_refusals(
+    text: str, actions: Sequence[Action], *, why: Callable[[Action], str] = lambda action: ""
+) -> bool:
     """Whether something was refused or failed and the text does not say so in the words of
-    the record."""
+    the record, or in those that `why` has for it."""
     said = _plain(text)
-    return any(
-        not (action.get("sentence") and _plain(action["sentence"]) in said)
+    return not all(
+        any(words and _plain(words) in said for words in (action.get("sentence"), why(action)))
         for action in list_not_done(actions)
     )
 

@@ -46,9 +46,7 @@ def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> An
     late = {one["id"] for one in turn.decisions if one.get("late")}
     actions = [one for one in turn.actions if one["id"] not in late]
     with records.speaking(turn.language):
-        omits = claims.omits_refusals(bound.text, actions) and claims.omits_refusals(
-            bound.text, [one | {"sentence": records.sentence_of(one)} for one in actions]
-        )
+        omits = claims.omits_refusals(bound.text, actions, why=records.sentence_of)
         added = [
             gettext(CUT_SENTENCE) if cut else "",
             records.render_late(turn.decisions),

@@ -1,7 +1,7 @@
 """What an answer leaves open, found without a model: nothing here is a matter of opinion."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agents.answer import citations, claims
@@ -26,6 +26,12 @@ class Work:
     done_types: Collection[str]  # of action types, this turn's and earlier ones'
     items: Mapping[int, Mapping[str, Any]]  # that may be cited
     answer: str | None
+    wordings: Mapping[str, str] = field(default_factory=dict)  # of sentences, for the user
+    about: Mapping[str, str] = field(default_factory=dict)  # the user: name, zone, local time
+
+    def in_users_language(self, action: Mapping[str, Any]) -> str:
+        """Why an action came out as it did, in the words that the user reads."""
+        return self.wordings.get(str(action.get("sentence")), "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +73,7 @@ def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]
         gaps.append("The answer claims an action that the ledger lacks.")
     if claims.denies(answer, work.actions):
         gaps.append("The answer says that nothing was done, and something was.")
-    if claims.omits_refusals(answer, work.actions):
+    if claims.omits_refusals(answer, work.actions, why=work.in_users_language):
         gaps.append("The answer leaves out what was refused or failed.")
     if bound.removed:
         numbers = ", ".join(map(str, bound.removed))

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from django.conf import settings
+from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from agents.answer import citations, claims, gaps
+from agents.answer import citations, claims, gaps, records
 from agents.answer.gaps import Gaps, Work
+from agents.context import people, prompts
 from agents.contracts import StepRecord
 from agents.journal import journal
 from agents.journal.leases import Lease
@@ -23,7 +25,7 @@ log = logging.getLogger(__name__)
 REVIEW_RESULTS = "review_results"
 ANSWER_TOKENS = 1500
 MATERIAL_BYTES = 24_000
-ARGUMENT_CHARS = 300
+ARGUMENT_CHARS = 2_000
 RESULT_CHARS = 6_000
 SCORES = ("quality_score", "completeness", "relevance")
 
@@ -117,6 +119,7 @@ def name_next_step(review: Review) -> str:
 def render_material(work: Work, proved: Gaps) -> str:
     """The work as JSON for a reviewer, at most MATERIAL_BYTES long: the newest calls are kept."""
     head: dict[str, Any] = {
+        "user": dict(work.about),
         "request": work.request[:4000],
         "plan": rendering.describe_plan(work.plan) if work.plan else None,
         "actions": [
@@ -178,7 +181,7 @@ def gather_work(
 ) -> Work:
     """The work of a turn so far, as its rows have it."""
     turn = Turn.objects.only(
-        "organisation_id", "external_user_id", "conversation_id", "actions"
+        "organisation_id", "external_user_id", "conversation_id", "actions", "language"
     ).get(id=lease.turn_id)
     before = Turn.objects.filter(conversation__turns=turn.id).exclude(id=turn.id)
     done = claims.list_done_types(turn.actions)
@@ -199,7 +202,25 @@ def gather_work(
         done_types=done,
         items=citations.list_citable(journal.load_context(turn.id), observed),
         answer=answer,
+        wordings=_translate(turn),
+        about=_describe_user(turn),
     )
+
+
+def _translate(turn: Turn) -> dict[str, str]:
+    """The sentences of its actions in the user's language, by those of the record."""
+    with records.speaking(turn.language):
+        return {str(one.get("sentence")): records.sentence_of(one) for one in turn.actions}
+
+
+def _describe_user(turn: Turn) -> dict[str, str]:
+    """What the reviewer needs to know of the user, to judge times and words."""
+    person = people.load_person(
+        organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
+    )
+    if person is None:
+        return {}
+    return {"name": person.name, "now": prompts.render_now(person, timezone.now())}
 
 
 def review_work(lease: Lease, work: Work, *, of: str, deadline: Deadline) -> Review:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.context import clock
+from agents.contracts import Person
 from knowledge.contracts import FoundItem
 
 # As providers and the parser name them; the others have a line of their own below.
@@ -23,19 +24,29 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def describe(item: FoundItem, *, zone: str) -> dict[str, Any]:
-    """An item without its text: what it is, whose it is, when, and what its source says of it."""
-    facts = item.metadata
+# What flags of their own say.
+SAID_LABELS = frozenset({"UNREAD", "STARRED", "SENT"})
+
+
+def describe(item: FoundItem, *, person: Person, names: Mapping[str, str]) -> dict[str, Any]:
+    """An item without its text: what it is, whose it is, when, and what its source says of it.
+    Labels are called by their `names`, as tools and actions take them; receivers are named where
+    there are others than the user."""
+    facts, zone = item.metadata, person.time_zone
     found: dict[str, Any] = {
         "id": str(item.id),
         "type": item.content_type,
-        "source": item.source,
         "title": item.title,
-        "from": _named(name=item.sender_name, address=item.sender_address),
+        "from": _named(item.sender_name, item.sender_address),
         "date": clock.show(item.occurred_at, zone),
     }
     found |= {name: facts.get(name) for name in PLAIN.get(item.content_type, ())}
     if item.content_type == "email":
+        own = {one.address.lower() for one in person.accounts}
+        if {str(one).lower() for one in facts.get("to") or ()} <= own:
+            found["to"] = None
+        labels = [one for one in facts.get("labels") or () if one not in SAID_LABELS]
+        found["labels"] = [names.get(one, one) for one in labels]
         found["unread"] = True if facts.get("is_read") is False else None
         found["starred"] = True if facts.get("is_starred") else None
         found["files"] = [str(one.get("name", "")) for one in facts.get("attachments") or ()]
@@ -53,7 +64,7 @@ def drop_empty(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def attendee(name: str, address: str, answer: str) -> str:
     """Who is asked to an event, and what they answered."""
-    who = f"{name} <{address}>" if name and address else name or address
+    who = _named(name, address)
     return f"{who}: {answer}" if answer else who
 
 
@@ -76,5 +87,5 @@ def _event(item: FoundItem, zone: str) -> dict[str, Any]:
     }
 
 
-def _named(**said: str) -> dict[str, str]:
-    return {name: value for name, value in said.items() if value}
+def _named(name: str, address: str) -> str:
+    return f"{name} ({address})" if name and address else name or address

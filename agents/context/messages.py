@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agents.context import results, truncation
 from agents.contracts import CallRecord, StepRecord, TurnRecord, failure
 
 Wire = dict[str, Any]
+OF_RECORD = frozenset({"id", "digest", "said_in"})  # of a decision: no matter to a model
 INTERRUPTED = failure("INTERRUPTED", "This call was interrupted and has no result.").wire()
 
 
@@ -52,7 +53,7 @@ def _turn(turn: TurnRecord) -> Iterable[Wire]:
     if turn.user_text is not None:
         yield {"role": "user", "content": turn.user_text}
     if turn.decisions:
-        decided = results.fence(list(turn.decisions))
+        decided = results.fence([_decided(one) for one in turn.decisions])
         yield {"role": "system", "content": f"[decisions] {decided}"}
     for step in turn.steps:
         yield _assistant(step)
@@ -62,6 +63,19 @@ def _turn(turn: TurnRecord) -> Iterable[Wire]:
     if turn.person:
         said = results.fence(turn.person)
         yield {"role": "system", "content": f"[a person answered the user] {said}"}
+
+
+def _decided(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """A decision of the user and what came of it. What was proposed stands in the call above; where
+    the user changed it, both are named."""
+    left_out = OF_RECORD if decision.get("proposed") else OF_RECORD | {"params"}
+    sentence = str(decision.get("sentence", "")).replace("A person ", "The user ", 1)
+    said = {**decision, "sentence": "" if decision.get("status") == "succeeded" else sentence}
+    return {
+        name: value
+        for name, value in said.items()
+        if name not in left_out and value not in (None, "", [], {})
+    }
 
 
 def _assistant(step: StepRecord) -> Wire:

@@ -1,6 +1,6 @@
 """Whom a turn works for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -55,6 +55,16 @@ def find_account(
 def list_capabilities(person: Person) -> list[Capability]:
     found = find_capabilities(person.accounts)
     return [c for account in person.accounts for c in found.get(account.id, ())]
+
+
+def name_targets(capabilities: Iterable[Capability]) -> dict[str, str]:
+    """What the listed labels and folders are called, by id."""
+    return {
+        target.id: target.name
+        for capability in capabilities
+        for target in capability.targets
+        if target.kind in ("label", "folder") and target.name
+    }
 
 
 def list_waiting(person: Person) -> list[dict[str, str]]:

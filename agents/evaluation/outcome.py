@@ -6,6 +6,8 @@ from typing import Any
 
 from agents.evaluation.state import Difference
 
+UNAVAILABLE = frozenset({"facts_unavailable", "counts_unavailable"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerLine:
@@ -64,8 +66,10 @@ class Played:
 
     @property
     def refused(self) -> int:
-        """Actions that policy refused."""
-        return sum(line.status == "blocked" for line in self.ledger)
+        """Actions that policy refused, and not those that a provider's silence did."""
+        return sum(
+            line.status == "blocked" and line.reason not in UNAVAILABLE for line in self.ledger
+        )
 
     @property
     def duplicates(self) -> int:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents.context import people, results
+from agents.context import facts, people, results
 from agents.contracts import SUGGESTIONS, ErrorCode, ToolResult, failure
 from agents.journal import journal
 from agents.tools.base import ToolContext
@@ -32,6 +32,7 @@ ASKING = (
     "The button “Ask for this” beside the refusal asks an operator to permit it. Only the user can "
     "press it."
 )
+WAITS = "Not done. It waits for the user's button."
 STATUS_WORDS = {
     "pending": "pending_confirmation",
     "held": "held",
@@ -186,15 +187,17 @@ def to_observation(result: ActionResult) -> ToolResult:
     if result.status in ("failed", "unknown"):
         failed = failure("EXECUTION_FAILED", result.sentence)
         return replace(failed, data=result.result, untrusted=True) if result.result else failed
-    action = describe_result(result)
-    says = result.status == "held" or result.sentence == WAITS_ALREADY
+    waits = result.status == "pending"
+    said = result.sentence if result.status == "held" or result.sentence == WAITS_ALREADY else ""
+    data = {
+        "status": STATUS_WORDS[result.status],
+        "id": str(result.approval_id) if waits else "",
+        "description": result.description or title_of(result.action_type),
+        "result": dict(result.result),
+        "sentence": said or (WAITS if waits else ""),
+    }
     return ToolResult(
         success=True,
-        data={
-            "status": STATUS_WORDS[result.status],
-            "action": {key: action[key] for key in ("id", "type", "description", "params")},
-            "result": action["result"],
-        }
-        | ({"sentence": result.sentence} if says else {}),
+        data=facts.drop_empty(data),
         untrusted=reports_outcome(result.action_type),
     )

@@ -48,10 +48,14 @@ class ActionTool(Tool[ExecuteAction]):
 
     @property
     def line(self) -> str:
-        own = self.parameters["properties"].items()
-        said = {name: one for name, one in own if name not in SAID_ONCE}
-        signed = schemas.sign(self.name, {**self.parameters, "properties": said})
-        return f"{signed}{self.note}"
+        action, needed = BY_NAME[self.name], self.parameters.get("required", ())
+        said: dict[str, Any] = {}
+        for name, one in self.parameters["properties"].items():
+            # Of what may be left out the choices are said where they are the account's own.
+            is_said = name in needed or action.classes.get(name) != "choice" or name == "status"
+            if name not in SAID_ONCE:
+                said[name] = one if is_said else {"type": one.get("type")}
+        return f"{schemas.sign(self.name, {**self.parameters, 'properties': said})}{self.note}"
 
 
 def _tool(

@@ -57,6 +57,7 @@ class ToolContext:
     agent_version: str = ""  # agents.turns.roster.Agent.version
     said_at: datetime | None = None  # when the user said it
     skill: str = ""  # the one that this run loaded last, name@version
+    names: Mapping[str, str] = field(default_factory=dict)  # of listed labels and folders, by id
     # Held while an action is carried out: by one at a time of the agents that work side by side.
     acting: AbstractContextManager[object] = field(default_factory=nullcontext)
 

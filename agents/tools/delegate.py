@@ -45,7 +45,7 @@ TOOL = Tool(
     "(find, summarise), task (find, extract and prepare Jira tasks).",
     arguments=Delegate,
     run=run,
-    note=": larger work; context_ids are the items it needs",
+    note=": larger work, with its items",
     acts=True,
     delegates=True,
 )

@@ -34,7 +34,9 @@ class ListItems(Arguments):
     to: str = Field(default="", max_length=320, description="Address or name; or me.")
     since: datetime | date | None = None
     until: datetime | date | None = None
+    words: str = Field(default="", max_length=200, description="All in its title or text.")
     status: str = Field(default="", max_length=60, description="As the source names it.")
+    priority: str = Field(default="", max_length=60, description="As the source names it.")
     open_only: bool = Field(default=False, description="Not what is done or cancelled.")
     assignee: str = Field(default="", max_length=320, description="Address or name; or me.")
     due_from: date | None = None
@@ -68,8 +70,8 @@ def run(context: ToolContext, arguments: ListItems) -> ToolResult:
     items: list[dict[str, Any]] = [
         {
             "n": n,
-            **facts.describe(item, zone=person.time_zone),
-            "begins": " ".join(item.text.split()),
+            **facts.describe(item, person=person, names=context.names),
+            "snippet": " ".join(item.text.split()),
         }
         for n, item in zip(numbers, found.items, strict=True)
     ]
@@ -93,7 +95,9 @@ def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
         content_types=tuple(arguments.types),
         senders=who(arguments.from_),
         receivers=who(arguments.to),
+        words=arguments.words,
         status=arguments.status,
+        priority=arguments.priority,
         open=arguments.open_only,
         assignees=who(arguments.assignee),
         due_from=arguments.due_from,
@@ -133,10 +137,12 @@ def _labels(account: AccountRef) -> Sequence[Named]:
 
 TOOL = Tool(
     name="list_items",
-    description="List or count (count_by) all items that fit every filter. from, to, assignee: "
-    "name, address, @domain or me; place: folder, project key or channel; unanswered: mail that "
-    "waits for the user's answer. For topics use retrieve_context.",
+    description="List or count (count_by) all items that fit every filter. People by name, "
+    "address, @domain or me; place is a folder, project or channel; unanswered is mail that waits "
+    "for the user. For topics use retrieve_context.",
     arguments=ListItems,
     run=run,
+    note=": people by name, address, @domain or me; place: folder, project or channel; unanswered: "
+    "mail that waits for the user",
     repeats=True,
 )

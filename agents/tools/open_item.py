@@ -32,7 +32,7 @@ def run(context: ToolContext, arguments: OpenItem) -> ToolResult:
     [n] = number_items(context, [item])
     data: dict[str, Any] = {
         "n": n,
-        **facts.describe(item, zone=context.person.time_zone),
+        **facts.describe(item, person=context.person, names=context.names),
         "text": item.text[start : start + PART_CHARS],
     }
     if parts > 1:

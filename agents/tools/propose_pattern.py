@@ -112,5 +112,5 @@ TOOL = Tool(
     "decided again and again. An operator approves it first.",
     arguments=ProposePattern,
     run=run,
-    note=": always treat mail like the example so",
+    note=": for all mail like it",
 )

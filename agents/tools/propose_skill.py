@@ -38,5 +38,4 @@ TOOL = Tool(
     description="Propose a skill or a better text of one. An operator approves it first.",
     arguments=ProposeSkill,
     run=run,
-    note=": a new or better text",
 )

@@ -17,6 +17,7 @@ from knowledge.search.agenda import Meeting
 
 LONGEST = timedelta(days=62)
 MOST_FREE = 40
+USUAL_MINUTES = 30
 OTHERS = "Of other people only what stands in the user's own calendar is known."
 
 
@@ -62,16 +63,19 @@ def run(context: ToolContext, arguments: ReadCalendar) -> ToolResult:
         )
     numbers = _numbers(context, meetings)
     data: dict[str, Any] = {
-        "events": [_described(one, numbers[one.item_id], person) for one in meetings],
-        "conflicts": [
-            [numbers[first.item_id], numbers[second.item_id]]
-            for first, second in agenda.find_conflicts(meetings)
-        ],
+        "events": [_described(one, numbers[one.item_id], person) for one in meetings]
     }
-    if arguments.free_minutes:
-        data["free"] = _free(arguments, meetings, since, until, person)
-        if arguments.people:
-            data["note"] = OTHERS
+    if overlaps := agenda.find_conflicts(meetings):
+        data["overlaps"] = [
+            [numbers[first.item_id], numbers[second.item_id]] for first, second in overlaps
+        ]
+    # Who names people wants to know when they are free.
+    minutes = arguments.free_minutes or (USUAL_MINUTES if arguments.people else 0)
+    if minutes:
+        data["free_minutes"] = minutes
+        data["free"] = _free(arguments, meetings, since, until, person, minutes=minutes)
+    if arguments.people:
+        data["note"] = OTHERS
     return ToolResult(success=True, data=data, untrusted=True)
 
 
@@ -108,6 +112,8 @@ def _free(
     since: datetime,
     until: datetime,
     person: Person,
+    *,
+    minutes: int,
 ) -> list[dict[str, str]]:
     busy = [
         (one.starts_at, one.ends_at)
@@ -118,7 +124,7 @@ def _free(
         busy,
         since=since,
         until=until,
-        minutes=arguments.free_minutes or 0,
+        minutes=minutes,
         zone=ZoneInfo(person.time_zone),
         hours=_hours(arguments, person.working_hours),
     )
@@ -149,5 +155,6 @@ TOOL = Tool(
     "in working hours, for the user and people by address. Times like 2026-03-11T09:00.",
     arguments=ReadCalendar,
     run=run,
+    note=": and free slots of the user and people by address; times like 2026-03-11T09:00",
     repeats=True,
 )

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pydantic import Field, model_validator
 
 from agents.context import clock, facts
-from agents.context.schemas import QUIET
+from agents.context.schemas import QUIET, TAUGHT
 from agents.contracts import Person, ToolResult
 from agents.journal import journal
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -17,8 +17,9 @@ from integrations.contracts import ContentType, Source
 from knowledge.contracts import FoundItem, SearchRequest, TimeFilter
 from knowledge.search import retrieval
 
-PASSAGES_CHARS = 3_000  # of one result
-PASSAGE_CHARS = 1_500
+PASSAGES_CHARS = 2_000  # of one result
+PASSAGE_CHARS = 1_200
+SNIPPET_CHARS = 120  # of an item whose passage has no room
 LEFT_OUT = "Items that earlier results of this run have shown are left out here."
 
 
@@ -29,7 +30,9 @@ class RetrieveContext(Arguments):
         default="", max_length=1000, description="Words. Without any, the newest are found."
     )
     sources: list[Source] | None = Field(default=None, json_schema_extra=QUIET)
-    types: list[ContentType] | None = Field(default=None, description="Kinds of items.")
+    types: list[ContentType] | None = Field(
+        default=None, description="Kinds of items.", json_schema_extra=TAUGHT
+    )
     time_filter: TimeFilter | None = Field(default=None, json_schema_extra=QUIET)
     since: datetime | None = None
     until: datetime | None = Field(default=None, description="Not included.")
@@ -71,17 +74,10 @@ def run(context: ToolContext, arguments: RetrieveContext) -> ToolResult:
         payer=context.payer,
         deadline=context.deadline,
     )
-    items = describe_items(context, found.items)
-    entities = [
-        {"type": e.kind, "name": e.name, "email": e.address, "mentions": e.mentions}
-        for e in found.entities
-    ]
-    return ToolResult(
-        success=True,
-        data={"found": len(items), "items": items, "entities_found": entities}
-        | ({"left_out": LEFT_OUT} if context.observed else {}),
-        untrusted=True,
-    )
+    data: dict[str, Any] = {"items": describe_items(context, found.items)}
+    if context.observed and len(found.items) < arguments.limit:
+        data["left_out"] = LEFT_OUT
+    return ToolResult(success=True, data=data, untrusted=True)
 
 
 def number_items(context: ToolContext, items: Sequence[FoundItem]) -> list[int]:
@@ -107,9 +103,8 @@ def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dic
         described.append(
             {
                 "n": n,
-                **facts.describe(item, zone=context.person.time_zone),
-                "summary": item.summary,
-                **({"text": passage} if fits else {"snippet": item.snippet}),
+                **facts.describe(item, person=context.person, names=context.names),
+                **({"text": passage} if fits else {"snippet": item.snippet[:SNIPPET_CHARS]}),
             }
         )
     return described
@@ -117,8 +112,7 @@ def describe_items(context: ToolContext, items: Sequence[FoundItem]) -> list[dic
 
 TOOL = Tool(
     name="retrieve_context",
-    description="Search mail, documents, calendar and issues by topic; entity_filter is a person, "
-    "project or address. `text` is the passage that fits best.",
+    description="Search all items by topic; entity_filter: a person, project or address.",
     arguments=RetrieveContext,
     run=run,
 )

@@ -52,8 +52,8 @@ def document(context: ToolContext, arguments: SummariseDocument) -> ToolResult:
             "id": str(item.id),
             "title": item.title,
             "summary": said[0],
-            "whole": len(item.text) <= PART_CHARS * MAX_PARTS,
-        },
+        }
+        | ({} if len(item.text) <= PART_CHARS * MAX_PARTS else {"whole": False}),
         untrusted=True,
     )
 

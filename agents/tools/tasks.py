@@ -65,8 +65,8 @@ def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
             "id": str(item.id),
             "title": item.title,
             "tasks": tasks,
-            "whole": len(item.text) <= MAX_SOURCE,
-        },
+        }
+        | ({} if len(item.text) <= MAX_SOURCE else {"whole": False}),
         untrusted=True,
     )
 
@@ -114,7 +114,7 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     for number, params in enumerate(wanted):
         result = act(context, action_type="create_jira_task", params=params, number=number)
         action = describe_result(result)
-        entry = {key: action[key] for key in ("id", "type", "description", "status", "sentence")}
+        entry = {key: action[key] for key in ("id", "description", "status", "sentence")}
         (refused if result.status in ("refused", "failed") else prepared).append(entry)
         if result.reason in NO_ROOM:
             suspends = True

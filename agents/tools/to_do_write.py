@@ -29,7 +29,9 @@ class ToDoWrite(Arguments):
     result: str | None = Field(
         default=None, max_length=plans.RESULT_CHARS, description="complete, update: what came out."
     )
-    description: str | None = Field(default=None, min_length=1, max_length=200)
+    description: str | None = Field(
+        default=None, min_length=1, max_length=200, json_schema_extra=QUIET
+    )
     status: StepStatus | None = Field(default=None, json_schema_extra=TAUGHT)
     priority: Priority | None = Field(default=None, json_schema_extra=QUIET)
     estimated_complexity: Complexity | None = Field(default=None, json_schema_extra=QUIET)
@@ -97,6 +99,5 @@ TOOL = Tool(
     "goal_id), remove (id), resume (list or take over unfinished plans of other sessions).",
     arguments=ToDoWrite,
     run=run,
-    note=": complete and update take ids of steps",
     repeats=True,
 )

@@ -18,7 +18,7 @@ from integrations.llm.completions import RequestedCall
 from integrations.network import strict_json
 
 NAME = "use_tool"
-HOW = "Use a tool of this list. [] is a list, ? may be left out."
+HOW = "Use a tool of this list. [] is a list; ? may be left out."
 OF_ACTIONS = "Actions also take reason?, confirm_first?. Those with * wait for the user's button."
 
 

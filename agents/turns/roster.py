@@ -124,12 +124,12 @@ ORCHESTRATOR = Agent(
     prompt=prompts.ORCHESTRATOR,
     tools=(
         retrieve_context.TOOL,
-        list_items.TOOL,
         open_item.TOOL,
-        read_calendar.TOOL,
-        ask_user.TOOL,
     ),
     rare=(
+        list_items.TOOL,
+        read_calendar.TOOL,
+        ask_user.TOOL,
         to_do_write.TOOL,
         delegate.TOOL,
         escalate.TOOL,

@@ -168,6 +168,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             call=call,
             delegate=delegate,
             deadline=deadline,
+            names=people.name_targets(capabilities),
         ),
         stream=stream,
         steps=own_steps,

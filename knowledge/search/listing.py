@@ -38,7 +38,8 @@ class Listing:
     half open) are about when an item was sent, changed or begins; `own` are the user's addresses.
 
     People are addresses, domains with their @, or words of a name: any of them will do. `open`
-    leaves out what is done or cancelled. `unanswered` are mails to the user on whose thread nobody
+    leaves out what is done or cancelled. `words` must all begin a word of the title or text.
+    `unanswered` are mails to the user on whose thread nobody
     has written since, least of all the user.
     """
 
@@ -47,7 +48,9 @@ class Listing:
     content_types: tuple[str, ...] = ()
     senders: tuple[str, ...] = ()
     receivers: tuple[str, ...] = ()
+    words: str = ""
     status: str = ""
+    priority: str = ""
     open: bool = False
     assignees: tuple[str, ...] = ()
     due_from: date | None = None
@@ -108,6 +111,9 @@ def _rows(wanted: Listing) -> QuerySet[Item]:
         rows = rows.filter(occurred_at__gte=wanted.since)
     if wanted.until:
         rows = rows.filter(occurred_at__lt=wanted.until)
+    for word in wanted.words.split():
+        begins = _begins_with(word)
+        rows = rows.filter(Q(title__iregex=begins) | Q(text__iregex=begins))
     rows = rows.filter(_people(wanted), _state(wanted), _where(wanted))
     return _unanswered(rows, wanted) if wanted.unanswered else rows
 
@@ -157,6 +163,8 @@ def _state(wanted: Listing) -> Q:
     found = Q()
     if wanted.status:
         found &= Q(metadata__status__iexact=wanted.status.strip())
+    if wanted.priority:
+        found &= Q(metadata__priority__iexact=wanted.priority.strip())
     if wanted.open:
         # What has no status has not ended: of NULL the database says neither yes nor no.
         found &= Q(state=None) | ~Q(state__in=ENDED)

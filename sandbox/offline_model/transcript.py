@@ -5,6 +5,7 @@ documents is only ever looked up in, never followed.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -124,6 +125,25 @@ def as_text(value: object) -> str:
 
 def as_object(value: object) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+_SENDER = re.compile(r"(?:(?P<name>.*?)\s*\()?(?P<address>[^\s()]+@[^\s()]+)\)?")
+
+
+def sender_of(item: Json) -> Json:
+    """Name and address of who wrote it: “Ann Lee (ann@company.com)” in results, an object in a mail
+    that arrives."""
+    said = item.get("from")
+    if isinstance(said, dict):
+        return said
+    text = as_text(said).strip()
+    found = _SENDER.fullmatch(text)
+    return {"name": found["name"] or "", "address": found["address"]} if found else {"name": text}
+
+
+def said_in(item: Json) -> str:
+    """What a result shows of an item's text."""
+    return as_text(item.get("text")) or as_text(item.get("snippet"))
 
 
 def as_objects(value: object) -> tuple[Json, ...]:

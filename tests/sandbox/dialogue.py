@@ -123,26 +123,23 @@ def decision(what: str, key: str = "", **fields: Any) -> Json:
 
 
 def found(*items: Json) -> Json:
-    return success(found=len(items), items=list(items), entities_found=[])
+    return success(items=list(items))
 
 
-def item(n: int, title: str, summary: Any = "", **fields: Any) -> Json:
+def item(n: int, title: str, snippet: Any = "", **fields: Any) -> Json:
     return {
         "n": n,
         "id": f"item-{n}",
-        "source": "gmail",
         "type": "email",
         "title": title,
-        "summary": summary,
-        "from": {"name": "Acme Post", "address": "post@acme.example"},
-        "relevance": 0.5,
+        "snippet": snippet,
+        "from": "Acme Post (post@acme.example)",
         "date": "2026-11-17T09:14:00+01:00",
     } | fields
 
 
 def action(description: str, status: str) -> Json:
-    about = {"id": "a", "type": "x", "description": description, "params": {}}
-    return success(status=status, action=about, result={})
+    return success(status=status, id="a", description=description)
 
 
 def execution(action_type: str, params: Json) -> tuple[str, Json]:

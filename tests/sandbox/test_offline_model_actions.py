@@ -52,7 +52,7 @@ def test_all_matching_mails_are_archived_side_by_side(client: OpenAI) -> None:
             item(1, "Newsletter 1", **NO_SENDER),
             item(2, "Lunch", **NO_SENDER),
             item(3, "A newsletter", **NO_SENDER),
-            item(4, "Newsletter", source="gdrive"),
+            item(4, "Newsletter", type="document"),
         )
     )
     assert dialogue.calls() == [

@@ -10,7 +10,7 @@ from sandbox.offline_model import chat_request, message_order, roster, transcrip
 from sandbox.offline_model.transcript import Reply
 from tests.sandbox.dialogue import function
 
-FIELDS = """success data error message items entities_found from name address email mentions
+FIELDS = """success data error message items from name address email mentions
 id n source title summary date answer status action tasks prepared refused pending_actions
 result action_type targets options decision description type task_key"""
 keys = st.sampled_from(FIELDS.split())

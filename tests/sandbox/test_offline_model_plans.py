@@ -149,7 +149,7 @@ def test_a_skill_that_says_to_look_in_the_calendar_offers_times_that_are_free(
         {"begins": f"Tue 2026-11-{day}T{hour}:00+01:00", "ends": f"Tue 2026-11-{day}T15:00+01:00"}
         for day, hour in ((24, "09"), (24, "14"), (25, "10"))
     ]
-    dialogue.returns(success(events=[], conflicts=[], free=free))
+    dialogue.returns(success(events=[], free=free))
     [(tool, draft)] = dialogue.calls()
     assert (tool, draft["to"]) == ("draft", ["post@acme.example"])
     assert draft["body"] == (
@@ -164,7 +164,7 @@ def test_a_skill_that_says_to_look_in_the_calendar_offers_times_that_are_free(
 def test_a_mail_that_no_skill_is_about_is_left_alone(client: OpenAI) -> None:
     dialogue = asking(client, "Deal with the mail from Elin about plants")
     dialogue.calls()
-    dialogue.returns(found(item(1, "Office plants", "", date="", **{"from": {"name": "Elin"}})))
+    dialogue.returns(found(item(1, "Office plants", "", date="", **{"from": "Elin"})))
     assert dialogue.says() == "I found “Office plants” [1], but no skill says what to do with it."
 
 

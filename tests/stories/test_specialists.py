@@ -240,7 +240,8 @@ def test_the_document_specialist_summarises_long_documents_in_parts(
     )
 
     (result,) = results(model, DOCUMENT)
-    assert (result["data"]["summary"], result["data"]["whole"]) == ("A, B and C.", True)
+    assert result["data"]["summary"] == "A, B and C."
+    assert "whole" not in result["data"]  # only where something of it was left out
     last = model.chats("You summarise a document.")[-1]["messages"][1]["content"]
     assert "A.\n\nB.\n\nC." in last
     assert [item["n"] for item in answer["citations"]] == [1]

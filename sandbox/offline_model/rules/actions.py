@@ -18,9 +18,10 @@ from sandbox.offline_model.transcript import (
     Json,
     Reply,
     Transcript,
-    as_object,
     as_objects,
     as_text,
+    said_in,
+    sender_of,
 )
 from sandbox.offline_model.vectors import stem
 
@@ -102,7 +103,7 @@ def _archive(mail: Json) -> Call:
 
 
 def _reply(mail: Json, *, text: str) -> Call | None:
-    to = as_text(as_object(mail.get("from")).get("address"))
+    to = as_text(sender_of(mail).get("address"))
     if not to:
         return None
     call = holding_reply(
@@ -178,12 +179,12 @@ def _meant(items: tuple[Json, ...], *, wanted: list[str], several: bool) -> list
     stems = {stem(word.casefold()) for word in wanted}
 
     def hits(mail: Json) -> int:
-        sender = as_object(mail.get("from"))
-        parts = (mail.get("title"), mail.get("summary"), sender.get("name"), sender.get("address"))
+        sender = sender_of(mail)
+        parts = (mail.get("title"), said_in(mail), sender.get("name"), sender.get("address"))
         text = " ".join(map(as_text, parts)).casefold()
         return len(stems & {stem(word) for word in re.findall(r"\w+", text)})
 
-    matching = [mail for mail in items if mail.get("source") == "gmail" and hits(mail)]
+    matching = [mail for mail in items if mail.get("type") == "email" and hits(mail)]
     return matching[:MOST_MAILS] if several else sorted(matching, key=hits, reverse=True)[:1]
 
 

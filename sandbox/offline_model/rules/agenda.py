@@ -78,7 +78,7 @@ def answer(asked: Asked, span: dates.Span | None, *, now: datetime) -> Script:
     if free:
         return _free(german, as_objects(found.data.get("free")), minutes, called)
     if _CONFLICT.search(text):
-        pairs = found.data.get("conflicts")
+        pairs = found.data.get("overlaps")
         return _conflicts(german, events, pairs if isinstance(pairs, list) else [], called)
     if _NEXT.search(text):
         events = tuple(one for one in events if _begins_after(one, now))[:1]

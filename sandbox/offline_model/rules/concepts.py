@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from sandbox.offline_model import german
 from sandbox.offline_model.language import STOP_WORDS, words
-from sandbox.offline_model.transcript import Json, as_object, as_text
+from sandbox.offline_model.rules.ingest import summary
+from sandbox.offline_model.transcript import Json, as_text, said_in, sender_of
 from sandbox.offline_model.vectors import stem, words_of
 
 LONG = 5  # letters of a stem that may stand inside another word (“option” in “OptionBar”)
@@ -118,8 +119,9 @@ NEARBY = 0.7
 
 def item_text(item: Json) -> Text:
     """What is shown of an item in a list, as one text."""
-    sender = as_object(item.get("from"))
-    parts = [as_text(item.get(name)) for name in ("title", "summary", "snippet", "begins", "key")]
+    sender = sender_of(item)
+    parts = [as_text(item.get("title")), summary(title=said_in(item), body=said_in(item))]
+    parts.append(as_text(item.get("key")))
     parts += [as_text(sender.get("name")), as_text(sender.get("address"))]
     parts += [as_text(item.get(name)) for name in ("assignee", "status", "priority", "location")]
     parts += [as_text(one) for one in item.get("attendees") or () if isinstance(one, str)]

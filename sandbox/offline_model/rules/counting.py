@@ -9,7 +9,7 @@ from sandbox.offline_model.rules.filters import Wanted
 from sandbox.offline_model.rules.item_facts import cite, title_of
 from sandbox.offline_model.rules.wording import say
 from sandbox.offline_model.script import Script, call, side_by_side
-from sandbox.offline_model.transcript import Json, Result, as_object, as_objects, as_text
+from sandbox.offline_model.transcript import Json, Result, as_objects, as_text, sender_of
 
 LISTED = 5
 MOST = 50
@@ -95,7 +95,7 @@ def _what(asked: Asked, total: int = 0) -> str:
 
 def line_of(item: Json, german: bool) -> str:
     """One item of a list with what one wants to know of its kind."""
-    sender = as_object(item.get("from"))
+    sender = sender_of(item)
     when = dates.moment(item.get("date"))
     said = [as_text(item.get("status")), as_text(item.get("assignee"))]
     due = as_text(item.get("due_date"))

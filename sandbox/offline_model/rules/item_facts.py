@@ -9,7 +9,7 @@ from sandbox.offline_model.rules import dates
 from sandbox.offline_model.rules.asked import Asked
 from sandbox.offline_model.rules.concepts import item_text, share, weights
 from sandbox.offline_model.rules.wording import name_of, say
-from sandbox.offline_model.transcript import Json, as_object, as_text
+from sandbox.offline_model.transcript import Json, as_text, sender_of
 
 SURE = 0.7  # so much of what the question is about must stand in an item that answers it
 OF_TYPE = {
@@ -144,7 +144,7 @@ def _writers(german: bool, items: Sequence[Json]) -> str | None:
 
 
 def _person(item: Json) -> str:
-    sender = as_object(item.get("from"))
+    sender = sender_of(item)
     return quoted(as_text(sender.get("name")) or as_text(sender.get("address")))
 
 

@@ -1,13 +1,12 @@
 """What came of an action, in words: done, already like that, waiting, or refused and why."""
 
 from sandbox.offline_model.language import first_upper, listed, quoted
-from sandbox.offline_model.transcript import Call, Json, Result, as_object, as_text
+from sandbox.offline_model.transcript import Call, Json, Result, as_text
 
 
 def describe_outcome(result: Result) -> str:
     """One sentence about what came of one action. A refusal is never dressed up."""
-    action = as_object(result.data.get("action"))
-    what = quoted(as_text(action.get("description"))) or first_upper(in_words(result.call))
+    what = quoted(as_text(result.data.get("description"))) or first_upper(in_words(result.call))
     if not result.success:
         return f"Refused: {in_words(result.call)}. {quoted(result.refusal, limit=400)}"
     match result.data.get("status"):

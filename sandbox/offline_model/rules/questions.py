@@ -15,6 +15,7 @@ from sandbox.offline_model.language import (
 )
 from sandbox.offline_model.rules import agenda, counting, dates, filters, item_facts, passages
 from sandbox.offline_model.rules.asked import KIND_WORDS, Asked
+from sandbox.offline_model.rules.ingest import summary
 from sandbox.offline_model.rules.wording import NEAREST, NO_ANSWER, say
 from sandbox.offline_model.script import Results, Script, call, play, side_by_side
 from sandbox.offline_model.transcript import (
@@ -22,9 +23,10 @@ from sandbox.offline_model.transcript import (
     Json,
     Reply,
     Transcript,
-    as_object,
     as_objects,
     as_text,
+    said_in,
+    sender_of,
 )
 
 MOST_QUOTED = 3
@@ -242,11 +244,11 @@ def _in_sources(call: Call) -> str:
 
 
 def _quoted_item(item: Json) -> str:
-    sender = quoted(as_text(as_object(item.get("from")).get("name")))
+    sender = quoted(as_text(sender_of(item).get("name")))
     by = f" from {sender}" if sender else ""
     day = _day(as_text(item.get("date")))
     on = f", {day}" if day else ""
-    first = next(iter(sentences(as_text(item.get("summary")))), "")
+    first = next(iter(sentences(summary(title=said_in(item), body=said_in(item)))), "")
     said = f": {quoted(first, limit=160)}" if first else ""
     number = item.get("n")
     citation = f" [{number}]" if isinstance(number, int) else ""

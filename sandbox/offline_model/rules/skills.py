@@ -19,9 +19,10 @@ from sandbox.offline_model.transcript import (
     Json,
     Reply,
     Transcript,
-    as_object,
     as_objects,
     as_text,
+    said_in,
+    sender_of,
 )
 from sandbox.offline_model.vectors import stem, words_of
 
@@ -93,8 +94,8 @@ def meant_mail(items: Sequence[Json], wanted: str) -> Json | None:
     concepts = concepts_of(wanted)
 
     def hits(mail: Json) -> int:
-        sender = as_object(mail.get("from"))
-        parts = (mail.get("title"), mail.get("summary"), sender.get("name"), sender.get("address"))
+        sender = sender_of(mail)
+        parts = (mail.get("title"), said_in(mail), sender.get("name"), sender.get("address"))
         text = Text(" ".join(map(as_text, parts)))
         return sum(concept.is_in(text) for concept in concepts)
 
@@ -141,7 +142,7 @@ def _classify(transcript: Transcript, mail: Json, named: str) -> Call | str:
 
 
 def _draft(transcript: Transcript, mail: Json, times: Sequence[str]) -> Call | str:
-    to = as_text(as_object(mail.get("from")).get("address"))
+    to = as_text(sender_of(mail).get("address"))
     if not to:
         return "The mail names nobody to answer."
     name = as_text(transcript.user.get("name"))
@@ -175,7 +176,7 @@ def _look_for_times(transcript: Transcript, line: str) -> Generator[Reply, Resul
 def _noted(mail: Json) -> str:
     """Who, which number, how much, when: as it stands in the mail."""
     text = f"{as_text(mail.get('title'))}\n{as_text(mail.get('text'))}"
-    sender = as_object(mail.get("from"))
+    sender = sender_of(mail)
     found = {
         "from": quoted(as_text(sender.get("name")) or as_text(sender.get("address"))),
         "number": _first(_INVOICE, text),

@@ -13,9 +13,10 @@ from sandbox.offline_model.transcript import (
     Reply,
     Result,
     Transcript,
-    as_object,
     as_objects,
     as_text,
+    said_in,
+    sender_of,
 )
 
 LIMIT = 12
@@ -96,35 +97,20 @@ def next_reply(transcript: Transcript, wish: Wish) -> Reply:
 
 
 def people_called(name: str, found: Result) -> tuple[Person, ...]:
-    """People with an address whose name has every word asked for, most mails first.
-
-    A person's mails are those found from the address; where none were, how often the
-    person is mentioned.
-    """
+    """People whose name has every word asked for and who wrote a mail that was found, most mails
+    first."""
     wanted = {word.casefold() for word in words(name)}
     mails = _mails(found)
-    known: dict[str, tuple[str, int]] = {}
-    for entity in as_objects(found.data.get("entities_found")):
-        if entity.get("type") == "person":
-            mentions = entity.get("mentions")
-            known[as_text(entity.get("email")).casefold()] = (
-                as_text(entity.get("name")),
-                mentions if isinstance(mentions, int) else 0,
-            )
-    for mail in mails:
-        sender = as_object(mail.get("from"))
-        address = as_text(sender.get("address")).casefold()
-        known.setdefault(address, (as_text(sender.get("name")), 0))
+    names = {_address(mail): as_text(sender_of(mail).get("name")) for mail in reversed(mails)}
     people = [
         Person(
             name=quoted(named),
             address=quoted(address),
-            mails=sum(_address(mail) == address for mail in mails) or mentions,
+            mails=sum(_address(mail) == address for mail in mails),
         )
-        for address, (named, mentions) in known.items()
+        for address, named in names.items()
         if address and wanted and wanted <= {word.casefold() for word in words(named)}
     ]
-    people = [person for person in people if person.mails]
     return tuple(sorted(people, key=lambda p: (-p.mails, p.name, p.address)))[:MOST_PEOPLE]
 
 
@@ -190,18 +176,16 @@ def _person(option: str) -> Person:
 
 
 def _create(transcript: Transcript, wish: Wish, person: Person) -> Reply:
-    """One call for each task in the person's mail, which is searched and opened first where it
-    has not been."""
-    searches = transcript.results_of("retrieve_context")
-    mails = [mail for found in searches if (mail := _best_mail(wish, person, found))]
-    if not mails:
-        return (
-            _retrieve(wish, person.name) if len(searches) == 1 else _nothing_from(wish, person.name)
-        )
-    text = _text(transcript, mails[-1])
+    """One call for each task in the person's mail, which is opened first where its text was not
+    found with it."""
+    mail = _best_mail(wish, person, transcript.results_of("retrieve_context")[-1])
+    if mail is None:
+        return _nothing_from(wish, person.name)
+    text = _text(transcript, mail)
     if text is None:
-        arguments: Json = {"item_id": as_text(mails[-1].get("id"))}
-        return Reply(calls=(Call(name="open_item", arguments=arguments),))
+        return Reply(
+            calls=(Call(name="open_item", arguments={"item_id": as_text(mail.get("id"))}),)
+        )
     tasks = tasks_in(text)
     if not tasks:
         return Reply(text=f"I found {wish.mail_of(person.name)}, but no tasks in it.")
@@ -243,11 +227,11 @@ def _nothing_from(wish: Wish, name: str) -> Reply:
 def _mails(found: Result) -> list[Json]:
     """The mails found, each once."""
     items = as_objects(found.data.get("items"))
-    return list({as_text(i.get("id")): i for i in items if i.get("source") == "gmail"}.values())
+    return list({as_text(i.get("id")): i for i in items if i.get("type") == "email"}.values())
 
 
 def _address(mail: Json) -> str:
-    return as_text(as_object(mail.get("from")).get("address")).casefold()
+    return as_text(sender_of(mail).get("address")).casefold()
 
 
 def _best_mail(wish: Wish, person: Person, found: Result) -> Json | None:
@@ -256,7 +240,9 @@ def _best_mail(wish: Wish, person: Person, found: Result) -> Json | None:
     mine = [mail for mail in _mails(found) if _address(mail) == person.address.casefold()]
     wanted = {word.casefold() for word in words(wish.topic)}
 
-    def hits(mail: Json, field: str) -> int:
-        return len(wanted & {word.casefold() for word in words(as_text(mail.get(field)))})
+    def hits(text: str) -> int:
+        return len(wanted & {word.casefold() for word in words(text)})
 
-    return max(mine, key=lambda m: (hits(m, "title"), hits(m, "summary")), default=None)
+    return max(
+        mine, key=lambda one: (hits(as_text(one.get("title"))), hits(said_in(one))), default=None
+    )

@@ -197,3 +197,29 @@ def test_the_material_is_bounded_and_keeps_the_newest_calls() -> None:
     shown = json.loads(text)
     assert shown["calls"][-1]["tool"] == "tool_59"
     assert shown["earlier_calls"] == "left out"
+
+
+def test_a_refusal_may_be_said_in_the_users_language() -> None:
+    wordings = {"Nobody may.": "Niemand darf das."}
+    left_out = "The answer leaves out what was refused or failed."
+
+    for known, answer, complains in (
+        (wordings, "Niemand darf das.", False),
+        (wordings, "Nobody may.", False),
+        ({}, "Niemand darf das.", True),
+        (wordings, "Das ging nicht.", True),
+    ):
+        found = gaps.find_gaps(work(actions=[REFUSED], answer=answer, wordings=known))
+        assert (left_out in found.binding) is complains, (known, answer)
+
+
+def test_the_reviewer_gets_the_user_the_time_and_what_was_asked_for() -> None:
+    long = json.dumps({"body": "y" * 1500})
+    about = {"name": "Maya", "now": "[now] Wednesday"}
+    material = json.loads(
+        review.render_material(
+            work(about=about, steps=steps(call("draft", arguments=long))), Gaps()
+        )
+    )
+    assert material["user"] == about
+    assert material["calls"][0]["arguments"] == long

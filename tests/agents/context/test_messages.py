@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 from agents.context import truncation
 from agents.context.messages import INTERRUPTED, build_messages
 from agents.contracts import CallRecord, StepRecord, TurnRecord, failure
+from guardrails.facts.reasons import SENTENCES
 from integrations.llm import json_protocol
 from sandbox.offline_model import chat_request, message_order
 
@@ -214,3 +215,30 @@ def test_text_of_strangers_has_no_markup_in_a_result() -> None:
     assert ">" not in content
     assert content.startswith('{"success":true,"untrusted":true,')
     assert json.loads(content) == result
+
+
+def test_decisions_of_the_user_say_what_came_of_them_and_nothing_twice() -> None:
+    known = {"id": "a1", "type": "archive", "digest": "f" * 64, "description": "Archive it"}
+    given = {"email_id": "m"}
+    decisions = (
+        known
+        | {"decision": "confirmed", "status": "succeeded", "sentence": "Done.", "result": {}}
+        | {"params": given},
+        known | {"decision": "rejected", "status": "refused", "sentence": SENTENCES["rejected"]},
+        known
+        | {"decision": "edited", "status": "pending", "sentence": SENTENCES["edited"]}
+        | {"params": given, "proposed": {"email_id": "n"}},
+    )
+    turn = TurnRecord(user_text="", decisions=decisions, steps=(), reply=None)
+
+    _, _, decided = build_messages(system="S", turns=(turn,), max_tokens=9_000)
+
+    about = {"type": "archive", "description": "Archive it"}
+    assert json.loads(decided["content"].removeprefix("[decisions] ")) == [
+        about | {"decision": "confirmed", "status": "succeeded"},
+        about | {"decision": "rejected", "status": "refused", "sentence": "The user said no."},
+        about
+        | {"decision": "edited", "status": "pending"}
+        | {"sentence": "The user changed this. The changed action takes its place."}
+        | {"params": given, "proposed": {"email_id": "n"}},
+    ]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 from agents.evaluation import report
@@ -69,3 +70,8 @@ def test_the_table_says_it_in_words() -> None:
     assert "all                           2    75%     50%         0    1.2      250" in lines
     assert "Refused because policy forbids it: 1. Calls in a wrong form: 2." in lines
     assert lines[-2:] == ["What went wrong:", "  a, try 2: Not done."]
+
+
+def test_a_provider_that_is_silent_is_no_refusal_by_policy() -> None:
+    silent = replace(REFUSED, reason="facts_unavailable")
+    assert Played(ledger=[REFUSED, silent]).refused == 1

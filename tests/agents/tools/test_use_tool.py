@@ -60,7 +60,5 @@ def test_other_calls_go_by_untouched() -> None:
 def test_the_door_lists_what_is_behind_it() -> None:
     door = use_tool.offer(actions=(), tools=[load_skill.TOOL], others=["archive"])
     assert door.description == (
-        "Use a tool of this list. [] is a list, ? may be left out.\n"
-        "load_skill(name): the text of a listed skill\n"
-        "Not permitted: archive"
+        f"{use_tool.HOW}\nload_skill(name): the text of a listed skill\nNot permitted: archive"
     )

@@ -122,3 +122,22 @@ def test_recorded_answers_play_again_and_what_fits_no_more_is_said(tmp_path: Pat
 def test_what_cannot_be_played_is_said(arguments: list[str], said: str) -> None:
     with pytest.raises(CommandError, match=said):
         call_command("evaluate", *arguments)
+
+
+def test_prompts_stay_lean() -> None:
+    """Prompt tokens as the endpoint counts them, of the tasks that the goals are about."""
+    suite = tasks.load("office")
+    story, reply, talk = map(suite.task, ("story-two-johns", "reply-to-one-mail", "fifteen-turns"))
+    with runner.running(suite, model=OFFLINE_MODEL) as playing:
+        told, answered, talked = (playing.play(one) for one in (story, reply, talk))
+        heads = {
+            json.dumps([one.request["tools"], one.request["messages"][0]])
+            for one in playing.endpoint.exchanges
+            if "orchestrator" in one.agent
+        }
+
+    assert (told.use.calls, answered.use.calls) == (5, 3)
+    assert told.use.prompt_tokens <= 12_000
+    assert answered.use.prompt_tokens <= 8_000
+    assert talked.prompts[14] < 10_000
+    assert len(heads) == 1  # all prompts of the conversation begin with the same bytes

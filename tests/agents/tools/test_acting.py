@@ -1,0 +1,45 @@
+"""What a model is given of an action: what became of it, and nothing that it said itself."""
+
+from typing import Any
+from uuid import UUID
+
+from agents.tools.acting import to_observation
+from guardrails.contracts import ActionResult
+from guardrails.facts.reasons import SENTENCES
+
+ACTION, APPROVAL = UUID(int=1), UUID(int=2)
+
+
+def observed(status: Any, **fields: Any) -> dict[str, Any]:
+    known = {"action_type": "archive", "action_id": ACTION, "arguments": {"email_id": "m"}}
+    return to_observation(ActionResult(status=status, **{**known, **fields})).wire()
+
+
+def test_what_waits_says_that_it_is_not_done() -> None:
+    found = observed("pending", description="Archive “Lunch”", approval_id=APPROVAL)
+    assert found["data"] == {
+        "status": "pending_confirmation",
+        "id": str(APPROVAL),
+        "description": "Archive “Lunch”",
+        "sentence": "Not done. It waits for the user's button.",
+    }
+
+
+def test_what_was_done_has_its_result_and_no_id_of_ours() -> None:
+    found = observed("succeeded", description="Archive “Lunch”", result={"draft_id": "d"})
+    assert found["data"] == {
+        "status": "executed",
+        "description": "Archive “Lunch”",
+        "result": {"draft_id": "d"},
+    }
+
+
+def test_a_provider_that_is_silent_is_tried_later_and_not_at_once() -> None:
+    error = observed(
+        "refused", reason="facts_unavailable", sentence=SENTENCES["facts_unavailable"]
+    )["error"]
+    assert error["code"] == "NETWORK_ERROR"
+    assert error["message"].endswith("Try again later.")
+    assert error["suggested_action"] == (
+        "Go on without it, and say that it can be tried again later."
+    )
