@@ -75,6 +75,7 @@ def test_a_message_is_answered_in_the_contracts_shape(token: str, model: Scripte
         "response": "Hello Maya.",
         "context_used": [],
         "pending_actions": [],
+        "questions": [],
         "held_actions": [],
         "handled_actions": [],
         "completed_actions": [],
