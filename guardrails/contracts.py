@@ -10,7 +10,7 @@ from uuid import UUID
 
 from audit.contracts import Artifact
 from guardrails.facts.effects import Effect
-from guardrails.facts.exposure import Exposure
+from guardrails.facts.exposure import Exposure, Unasked
 from integrations.contracts import AccountRef
 
 Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator", "mcp"]
@@ -104,6 +104,7 @@ class Decision(NamedTuple):
     provenance: Mapping[str, str] = NOTHING  # argument path -> U, A, T, X …
     readings: Mapping[str, str] = NOTHING  # argument path -> how the user's words were read
     exposures: tuple[Exposure, ...] = ()  # what others get to see by it
+    unasked: Unasked | None = None  # of a draft; None: everybody is known
 
     def plain(self) -> dict[str, Any]:
         """The decision as plain data, for the ledger."""
@@ -113,6 +114,7 @@ class Decision(NamedTuple):
             "provenance": dict(self.provenance),
             "readings": dict(self.readings),
             "exposures": [one.plain() for one in self.exposures],
+            "unasked": self.unasked._asdict() if self.unasked else None,
         }
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from audit.contracts import Artifact
 from guardrails.facts.classes import ArgumentClass, classes
 from guardrails.facts.effects import Effect
-from guardrails.facts.exposure import Exposure
+from guardrails.facts.exposure import Exposure, Unasked
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.targets import Target, TargetKind
 from guardrails.facts.text import quote, visible
@@ -53,12 +53,14 @@ NOTHING = "(nothing)"
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """What was decided beside the arguments: the idempotency key, the labels to take off, and
-    the revision of the object that the decision saw (None: there is none to keep to)."""
+    """What was decided beside the arguments: the idempotency key, the labels to take off, the
+    revision of the object that the decision saw (None: there is none to keep to), and about whom
+    of a draft's receivers nobody was asked."""
 
     key: str
     removals: Sequence[str] = ()
     revision: str | None = None
+    unasked: Unasked | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,7 @@ class Action(ABC, Generic[A, W]):
     can_be_drafted: ClassVar[bool] = False
     exposes_object: ClassVar[bool] = False
     role_field: ClassVar[str | None] = None
+    is_draft: ClassVar[bool] = False
     only_undoes: ClassVar[bool] = False
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False

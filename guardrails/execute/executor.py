@@ -275,6 +275,7 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
                 key=attempt.idempotency_key,
                 removals=decision.removals,
                 revision=judgement.facts.revision if judgement.facts else None,
+                unasked=None if this.confirmation else decision.unasked,
             ),
         )
     except ProviderError as error:

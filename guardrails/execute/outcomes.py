@@ -105,6 +105,8 @@ def outcome(attempt: Entry, answer: object) -> Outcome:
     except InvalidArguments:
         return {}, ()  # the payload was erased
     result, artifacts = action.outcome(arguments, answer)
+    unasked = None if attempt.approval_id else attempt.payload.get("decision", {}).get("unasked")
+    result |= {name: list(found) for name, found in (unasked or {}).items() if found}
     return result, tuple(replace(one, provider=attempt.provider) for one in artifacts)
 
 

@@ -79,6 +79,14 @@ class Exposure(NamedTuple):
         return found
 
 
+class Unasked(NamedTuple):
+    """Receivers of a draft about whom nobody was asked: those named in its subject, and those left
+    out of its receivers and named in its first line."""
+
+    marked: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Authorship:
     """Who wrote one object, by the ledger and the provider (`guardrails.gather.authorship`).

@@ -20,6 +20,7 @@ REASONS: tuple[Reason, ...] = (
         "role_not_said",
         "Nobody said that anybody may change it or comment on it. Share it for reading.",
     ),
+    Reason("draft_holds_secret", "A person must see first what secrets a draft would hold."),
     Reason("paused", "Actions of this account are paused."),
     Reason("switched_off", "An operator stopped this with a switch."),
     Reason("unknown_action", "There is no such action for this source."),

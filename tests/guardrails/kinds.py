@@ -71,6 +71,7 @@ STRATEGIES: Mapping[str, Raw] = {
         groups=st.lists(st.sampled_from([ADA, STRANGER]), max_size=1),
     ),
     "mailing_list": kind("mailing_list", mailing_list=st.sampled_from(["forbid", "ask", "listed"])),
+    "unasked": kind("unasked", receivers=st.sampled_from(["mark", "leave_out"])),
     "place": kind(
         "place", places=st.lists(st.sampled_from(["drive_people", "INBOX", "calendar"]), min_size=1)
     ),

@@ -15,11 +15,16 @@ from guardrails.actions.base import (
 )
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
+from guardrails.facts.exposure import Unasked
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Addresses, Target, audience
 from guardrails.facts.text import Body, Line, ObjectId, quote
 from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
+
+# What the person reads who is about to send it.
+MARK = "Nobody was asked about:"
+LEFT_OUT = "Left out of the receivers, because nobody was asked:"
 
 
 class DraftArguments(Arguments):
@@ -44,6 +49,7 @@ class Draft(MailAction[DraftArguments]):
     object_kind = "email"
     object_field = "reply_to_id"
     from_mail = True
+    is_draft = True
     arguments = DraftArguments
 
     def targets(self, arguments: DraftArguments) -> tuple[Target, ...]:
@@ -69,11 +75,14 @@ class Draft(MailAction[DraftArguments]):
         return f"Draft a reply to {named(arguments.to + arguments.cc)}: {quote(arguments.subject)}"
 
     def perform(self, writer: MailWriter, arguments: DraftArguments, call: Call) -> dict[str, Any]:
+        unasked = call.unasked or Unasked()
+        marked, left_out = ", ".join(unasked.marked), ", ".join(unasked.left_out)
+        note = f"[{LEFT_OUT} {left_out}]\n\n" if left_out else ""
         mail = OutgoingMail(
-            to=arguments.to,
-            cc=arguments.cc,
-            subject=arguments.subject,
-            body=arguments.body,
+            to=tuple(one for one in arguments.to if one not in unasked.left_out),
+            cc=tuple(one for one in arguments.cc if one not in unasked.left_out),
+            subject=f"[{MARK} {marked}] {arguments.subject}" if marked else arguments.subject,
+            body=note + arguments.body,
             reply_to_id=arguments.reply_to_id,
         )
         return writer.create_draft(mail, key=call.key)

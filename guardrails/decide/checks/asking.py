@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from guardrails.contracts import Check
 from guardrails.decide.checks.case import Case
+from guardrails.decide.checks.drafting import secrets
 from guardrails.decide.checks.exposing import Cause, causes
 from guardrails.decide.provenance import THE_USERS, strongest
 from guardrails.facts.classes import ArgumentClass
@@ -20,6 +21,7 @@ def reasons_to_ask(case: Case) -> Iterator[Cause]:
     """Why a person must be asked; nothing if nobody must."""
     yield from (Cause("needs_approval", words) for words in _in_general(case))
     yield from causes(case)
+    yield from secrets(case)
     for target in case.targets:
         yield from (Cause("needs_approval", words) for words in _about_target(case, target))
     if case.has("egress"):

@@ -12,7 +12,7 @@ from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, stronges
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
 from guardrails.facts import targets
 from guardrails.facts.effects import Effect, EffectKind
-from guardrails.facts.exposure import Exposure
+from guardrails.facts.exposure import Exposure, Unasked
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import sentence
 from guardrails.facts.targets import Target
@@ -58,6 +58,7 @@ class Case:
     opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
     rivals: tuple[ListedTarget, ...] = ()
     exposures: tuple[Exposure, ...] = ()  # what others get to see by it
+    unasked: Unasked | None = None  # whom a draft is for and nobody was asked about
 
     def __init__(
         self,
@@ -191,6 +192,7 @@ class Case:
             provenance=self.provenance,
             readings=self.readings,
             exposures=self.exposures,
+            unasked=self.unasked if verdict == "allow" else None,
         )
 
     def _taken_off(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -124,6 +124,12 @@ class Condition(BaseModel, ABC):
         """Whether this object may reach others although the user did not name it."""
         return False
 
+    @property
+    def unasked_receivers(self) -> Literal["", "mark", "leave_out"]:
+        """What becomes of a draft's receivers about whom nobody was asked; empty: it says nothing
+        of that."""
+        return ""
+
     def widened(self, context: Context) -> "Condition | None":
         """The nearest condition of its kind that permits this too, and all that it permits itself.
         None: there is none near it, so that somebody has to change it by hand or leave it."""
@@ -227,6 +233,7 @@ class Unreadable:
 
     raw: Any
     lets_own_text_out: ClassVar[bool] = False
+    unasked_receivers: ClassVar[Literal["", "mark", "leave_out"]] = ""
     lets_listed_lists_in: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 

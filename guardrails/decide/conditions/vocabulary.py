@@ -42,6 +42,7 @@ from guardrails.decide.conditions.receivers.receivers_per_run import ReceiversPe
 from guardrails.decide.conditions.receivers.recipient import Recipient
 from guardrails.decide.conditions.receivers.recipient_domain import RecipientDomain
 from guardrails.decide.conditions.receivers.thread import Thread
+from guardrails.decide.conditions.receivers.unasked import UnaskedReceivers
 from guardrails.decide.conditions.sender.sender import Sender
 from guardrails.decide.conditions.sender.sender_authenticated import SenderAuthenticated
 from guardrails.decide.conditions.sender.sender_exists import SenderExists
@@ -53,6 +54,7 @@ from guardrails.decide.conditions.times.notice import Notice
 CONDITIONS: tuple[type[Condition], ...] = (
     FirstContact,
     Thread,
+    UnaskedReceivers,
     Sender,
     SenderAuthenticated,
     SenderExists,
