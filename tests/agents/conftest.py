@@ -7,6 +7,7 @@ from django.test import Client
 from tests.sandbox_server import RunningSandbox, running_sandbox
 
 if TYPE_CHECKING:
+    from agents.models import Turn
     from integrations.models import Organisation
 
 
@@ -15,6 +16,15 @@ def organisation() -> "Organisation":
     from integrations.models import Organisation  # this conftest is read before Django is set up
 
     return Organisation.objects.create(slug="default", name="Default")
+
+
+@pytest.fixture
+def turn(organisation: "Organisation") -> "Turn":
+    """Of Maya's, and nobody works on it yet."""
+    from agents.models import Turn
+    from tests.agents.waiting import turn_of
+
+    return Turn.objects.get(id=turn_of(organisation, queued=False, message="Find the contract"))
 
 
 @pytest.fixture

@@ -18,15 +18,21 @@ from tests.program import own_database
 ORCHESTRATOR = "You are Remit's orchestrator."
 
 
-def turn_of(organisation: Organisation, *, queued: bool = True, message: str = "Hello") -> UUID:
-    """A turn in a new conversation of Maya's."""
+def turn_of(
+    organisation: Organisation,
+    *,
+    queued: bool = True,
+    message: str = "Hello",
+    session: UUID | None = None,
+) -> UUID:
+    """A turn of Maya's, in this conversation or in a new one."""
     Account.objects.get_or_create(
         organisation=organisation, external_user_id="maya", source="gmail"
     )
     return opening.start_turn(
         organisation_id=organisation.id,
         external_user_id="maya",
-        conversation_id=None,
+        conversation_id=session,
         message=message,
         decisions=[],
         principal="test",

@@ -47,6 +47,17 @@ def model() -> Iterator["ScriptedModel"]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def one_model_client() -> Iterator[None]:
+    """All cases have the same model, and making a client of it takes a tenth of a case."""
+    from integrations.llm import llm
+
+    llm.forget_clients()
+    yield
+    llm._client().close()
+    llm.forget_clients()
+
+
 @pytest.fixture(scope="session")
 def tracker() -> Iterator["Tracker"]:
     from tests.mcp_server import running_tracker
@@ -79,15 +90,12 @@ def desk(
     model: "ScriptedModel",
     tracker: "Tracker",
     committed_rows: None,
+    one_model_client: None,
     settings: Any,
-) -> Iterator["Desk"]:
-    from integrations.llm import llm
+) -> "Desk":
     from tests.attacks.desk import House, seated
 
     settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "scripted", model.url
     settings.OUTGOING_TO_PRIVATE = True
-    llm._client.cache_clear()
     tracker.forget()
-    yield seated(House(origin=origin, sandbox=sandbox, model=model, tracker=tracker))
-    llm._client().close()
-    llm._client.cache_clear()
+    return seated(House(origin=origin, sandbox=sandbox, model=model, tracker=tracker))

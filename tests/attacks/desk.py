@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import Webhook
 from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from integrations.models import ServiceToken
-from tests.guardrails.office import CREATED, Office, mail_to, settle, usual
+from tests.guardrails.office import CLIENT, CREATED, Office, mail_to, settle, usual
 from tests.mcp_server import Tracker
 from tests.model_server import Reply, ScriptedModel
 from tests.office import run_next_task
@@ -79,7 +79,7 @@ class Desk:
         """One request with this tenant's token, unless `headers` say otherwise."""
         headers = {"Authorization": f"Bearer {self.token}"}
         given: dict[str, Any] = {"headers": headers, "timeout": 60} | options
-        return httpx.request(method, self.origin + path, verify=False, **given)
+        return CLIENT.request(method, self.origin + path, **given)
 
     def say(self, words: str, **more: Any) -> dict[str, Any]:
         """One chat turn; the answer."""
@@ -144,7 +144,7 @@ class Desk:
             "webhook-signature": Webhook(secret).sign(webhook_id, at, body),
         }
         url = f"{self.origin}/webhooks/{slug or self.slug}/item-{kind}"
-        return httpx.post(url, content=body, headers=headers, timeout=60, verify=False)
+        return CLIENT.post(url, content=body, headers=headers, timeout=60)
 
     def mail(self, **fields: Any) -> dict[str, Any]:
         """A mail in the mailbox, as the provider pushes it."""

@@ -16,11 +16,11 @@ import pytest
 from django_q.models import OrmQ
 
 from agents.models import Message, Turn
-from agents.turns import opening
 from audit.models import ExecutedAgentAction
 from guardrails.models import Approval
 from integrations.models import Delivery, ServiceToken
 from knowledge.models import Item
+from tests.agents.waiting import turn_of
 from tests.crashing import CHAT, Crashing, Die
 from tests.long import times
 from tests.model_server import Reply, Script, calls
@@ -194,15 +194,7 @@ def test_a_process_killed_while_two_agents_are_at_work_leaves_a_turn_that_is_fin
         return "Drafted." if is_over(body) else calls(("draft_reply", {"item_id": str(mail.id)}))
 
     def start() -> Turn:
-        id = opening.start_turn(
-            organisation_id=office.organisation.id,
-            external_user_id="maya",
-            conversation_id=None,
-            message="Draft replies to both",
-            decisions=[],
-            principal="test",
-            queued=True,
-        )
+        id = turn_of(office.organisation, message="Draft replies to both")
         return Turn.objects.get(id=id)
 
     script: Script = {

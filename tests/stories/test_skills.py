@@ -3,11 +3,12 @@
 import pytest
 
 from agents.models import ToolCall, Turn
-from agents.turns import opening, turns
+from agents.turns import turns
 from audit.models import ExecutedAgentAction
 from guardrails.learn import skills
 from guardrails.models import Approval, Skill
 from guardrails.policies.changes import Author
+from tests.agents.waiting import turn_of
 from tests.model_server import Script, calls
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -107,14 +108,7 @@ def test_every_agent_of_a_chat_learns_of_skills_and_reads_them_on_demand(office:
         "You are Remit's task specialist.": [load, "Looked."],
     }
     with scripted(script) as model:
-        turn_id = opening.start_turn(
-            organisation_id=office.organisation.pk,
-            external_user_id="maya",
-            conversation_id=None,
-            message="Look at the tasks",
-            decisions=[],
-            principal="test",
-        )
+        turn_id = turn_of(office.organisation, message="Look at the tasks", queued=False)
         turns.run_turn(turn_id)
 
     for agent in script:

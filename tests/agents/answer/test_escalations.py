@@ -20,10 +20,11 @@ from agents.context.prompts import ESCALATED_SENTENCE
 from agents.contracts import TurnRecord
 from agents.journal import history
 from agents.models import Escalation, Message, ToolCall, Turn
-from agents.turns import opening, turns
+from agents.turns import turns
 from agents.turns.responses import build_response
 from integrations.models import Organisation
 from tests.agents.pages import HIDDEN, SCRIPT, mailbox
+from tests.agents.waiting import turn_of
 from tests.clients import log_in, read_page
 from tests.knowledge.sync.test_callbacks import SECRET, Frontend, serving
 from tests.model_server import ScriptedModel, calls, scripted_model
@@ -40,29 +41,13 @@ def model(settings: Any, request: pytest.FixtureRequest) -> Iterator[ScriptedMod
 
 
 def say(message: str, *, session: Any = None) -> Turn:
-    account = mailbox()
-    turn_id = opening.start_turn(
-        organisation_id=account.organisation_id,
-        external_user_id="maya",
-        conversation_id=session,
-        message=message,
-        decisions=[],
-        principal="test",
-    )
+    turn_id = turn_of(mailbox().organisation, message=message, session=session, queued=False)
     turns.run_turn(turn_id)
     return Turn.objects.get(id=turn_id)
 
 
 def waiting(**fields: Any) -> Escalation:
-    account = mailbox()
-    turn_id = opening.start_turn(
-        organisation_id=account.organisation_id,
-        external_user_id="maya",
-        conversation_id=None,
-        message="I want my money back",
-        decisions=[],
-        principal="test",
-    )
+    turn_id = turn_of(mailbox().organisation, message="I want my money back", queued=False)
     Turn.objects.filter(id=turn_id).update(
         state="finished", ending="escalated", finished_at=timezone.now()
     )

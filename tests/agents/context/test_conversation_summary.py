@@ -19,13 +19,14 @@ from agents.journal import history
 from agents.journal.leases import Lease
 from agents.journal.steps import Limits
 from agents.models import Conversation, ConversationSummary, Message, Turn, TurnEvent
-from agents.turns import opening, roster, turns
+from agents.turns import roster, turns
 from integrations.llm import json_protocol, profiles
 from integrations.llm.completions import Payer, estimated_tokens
 from integrations.llm.deadline import Deadline
 from integrations.models import Account, ModelCall, Organisation
 from sandbox.offline_model import chat_request, message_order
 from tests.agents.context.test_messages import TEXT, conversations
+from tests.agents.waiting import turn_of
 from tests.model_server import (
     Failure,
     Reply,
@@ -82,15 +83,7 @@ def words(number: int, tokens: int = LONG) -> str:
 
 
 def says(conversation: Conversation, text: str = "Go on.") -> Turn:
-    started = opening.start_turn(
-        organisation_id=conversation.organisation_id,
-        external_user_id="maya",
-        conversation_id=conversation.id,
-        message=text,
-        decisions=[],
-        principal="test",
-        queued=True,
-    )
+    started = turn_of(conversation.organisation, message=text, session=conversation.id)
     return Turn.objects.get(id=started)
 
 

@@ -14,10 +14,11 @@ from agents.context.messages import Wire, to_wire
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history
 from agents.models import Conversation, Message, Step, ToolCall, Turn
-from agents.turns import opening, roster, turns
+from agents.turns import roster, turns
 from integrations.models import Account, Organisation
 from tests.agents.context.test_conversation_summary import past_of
 from tests.agents.context.test_messages import conversations
+from tests.agents.waiting import turn_of
 from tests.model_server import scripted_model
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -70,15 +71,7 @@ def spoke(conversation: Conversation, count: int) -> None:
 
 
 def next_request(conversation: Conversation, settings: Any) -> list[Wire]:
-    started = opening.start_turn(
-        organisation_id=conversation.organisation_id,
-        external_user_id="maya",
-        conversation_id=conversation.id,
-        message="What was it?",
-        decisions=[],
-        principal="test",
-        queued=True,
-    )
+    started = turn_of(conversation.organisation, message="What was it?", session=conversation.id)
     with scripted_model(settings, {ORCHESTRATOR: ["So."]}) as model:
         turns.run_turn(started)
     [body] = model.chats(ORCHESTRATOR)

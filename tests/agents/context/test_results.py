@@ -5,12 +5,14 @@ from hypothesis import given, strategies as st
 
 from agents.context.results import CUT, bound_result, count_bytes, render_result
 
+# Long by repetition: to draw each letter takes most of the time.
+TEXT = st.builds(lambda part, times: part * times, st.text(max_size=9), st.integers(0, 40))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=300),
+    st.none() | st.booleans() | st.integers() | TEXT,
     lambda inner: (
-        st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=20), inner, max_size=8)
+        st.lists(inner, max_size=12) | st.dictionaries(st.text(max_size=20), inner, max_size=8)
     ),
-    max_leaves=60,
+    max_leaves=20,
 )
 DATA = st.dictionaries(st.text(max_size=20), JSON, max_size=8)
 

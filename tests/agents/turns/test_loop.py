@@ -13,32 +13,16 @@ from agents.contracts import ToolResult, failure
 from agents.journal import journal
 from agents.models import Message, Turn, TurnEvent
 from agents.tools import retrieve_context
-from agents.turns import opening, turns
+from agents.turns import turns
 from audit.ledger import selectors
 from integrations.llm import metering, profiles
 from integrations.llm.completions import UNREADABLE
 from integrations.llm.json_protocol import SHAPE
-from integrations.models import Account, Budget, Organisation
+from integrations.models import Budget
 from tests.model_server import Cut, Message as Said, Script, ScriptedModel, calls, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
-
-
-@pytest.fixture
-def turn() -> Turn:
-    found = Organisation.objects.create(slug="default", name="Default")
-    Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
-    started = opening.start_turn(
-        organisation_id=found.id,
-        external_user_id="maya",
-        conversation_id=None,
-        message="Find the contract",
-        decisions=[],
-        principal="test",
-        queued=False,
-    )
-    return Turn.objects.get(id=started)
 
 
 @pytest.fixture

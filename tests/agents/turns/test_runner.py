@@ -22,7 +22,7 @@ from tests.model_server import Paused, Reply, scripted_model
 from tests.office import until
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-MANY, POOL = 40, 4
+MANY, POOL = 20, 2
 
 
 @contextmanager

@@ -10,8 +10,7 @@ from django.db import connection
 
 from agents.models import CustomAgent, CustomAgentRun, Step, ToolCall, Turn, TurnEvent
 from agents.tools import dispatch
-from agents.turns import opening, turns
-from integrations.models import Account, Organisation
+from agents.turns import turns
 from tests.model_server import Failure, Reply, Script, ScriptedModel, calls, scripted_model
 from tests.office import until
 
@@ -26,22 +25,6 @@ def delegate(specialist: str) -> tuple[str, dict[str, Any]]:
 
 
 BOTH = calls(delegate("email"), delegate("document"))
-
-
-@pytest.fixture
-def turn() -> Turn:
-    found = Organisation.objects.create(slug="default", name="Default")
-    Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
-    started = opening.start_turn(
-        organisation_id=found.id,
-        external_user_id="maya",
-        conversation_id=None,
-        message="Look everywhere",
-        decisions=[],
-        principal="test",
-        queued=False,
-    )
-    return Turn.objects.get(id=started)
 
 
 def run(turn: Turn, settings: Any, script: Script) -> ScriptedModel:

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from agents.context.prompts import LIMIT_SENTENCES
 from agents.models import Message, ToolCall, Turn, TurnEvent
-from agents.turns import opening, turns
+from agents.turns import turns
 from agents.turns.turns import ERROR_SENTENCE
 from integrations.llm import attempts, deadline
-from integrations.models import Account, ModelCall, Organisation
+from integrations.models import Account, ModelCall
 from knowledge.models import Item
 from tests.model_server import (
     Dribble,
@@ -36,12 +36,10 @@ EXTRACT = calls(("extract_tasks", {"item_id": "fence"}))
 LEFT = 3  # seconds for what hangs, on a busy machine too
 
 
-@pytest.fixture
-def turn() -> Turn:
-    found = Organisation.objects.create(slug="default", name="Default")
-    account = Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
+@pytest.fixture(autouse=True)
+def fence(turn: Turn) -> None:
     Item.objects.create(
-        account=account,
+        account=Account.objects.get(),
         source="gmail",
         source_id="fence",
         content_type="email",
@@ -50,16 +48,6 @@ def turn() -> Turn:
         occurred_at=timezone.now(),
         ingested_at=timezone.now(),
     )
-    started = opening.start_turn(
-        organisation_id=found.id,
-        external_user_id="maya",
-        conversation_id=None,
-        message="Find the contract",
-        decisions=[],
-        principal="test",
-        queued=False,
-    )
-    return Turn.objects.get(id=started)
 
 
 def run(turn: Turn, settings: Any, script: Script, *, stream: bool = False) -> ScriptedModel:

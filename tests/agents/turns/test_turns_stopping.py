@@ -14,8 +14,9 @@ from agents.context.prompts import LIMIT_SENTENCES
 from agents.contracts import ToolResult
 from agents.models import Message, Step, ToolCall, Turn
 from agents.tools import retrieve_context
-from agents.turns import opening, turns
+from agents.turns import turns
 from tests.agents.pages import mailbox, superuser
+from tests.agents.waiting import turn_of
 from tests.clients import log_in
 from tests.model_server import Reply, calls, scripted_model
 
@@ -25,14 +26,7 @@ LOOK = calls(("retrieve_context", {"query": "a"}), ("retrieve_context", {"query"
 
 
 def started(**fields: Any) -> Turn:
-    turn_id = opening.start_turn(
-        organisation_id=mailbox().organisation_id,
-        external_user_id="maya",
-        conversation_id=None,
-        message="Find the contract",
-        decisions=[],
-        principal="test",
-    )
+    turn_id = turn_of(mailbox().organisation, message="Find the contract", queued=False)
     Turn.objects.filter(id=turn_id).update(**fields)
     return Turn.objects.get(id=turn_id)
 

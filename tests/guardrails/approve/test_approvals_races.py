@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
 ]
-WORKERS, PROCESSES, AT_ONCE = 16, times(1, long=3), times(4, long=10)
+WORKERS, PROCESSES, AT_ONCE = 16, times(1, long=3), times(2, long=10)
 THREADS = WORKERS - PROCESSES
 # What is said in a batch, and how often each word; one batch after the other, in turn.
 WORDS: tuple[dict[str, int], ...] = (
@@ -42,7 +42,7 @@ WORDS: tuple[dict[str, int], ...] = (
     {"edit": 6, "confirm": 1, "delegate": 1},
     {"reject": 2, "edit": 2, "delegate": 2, "escalate": 1, "confirm": 1},
     {"confirm": 2, "expire": 1},
-    {"confirm": 6, "reject": 2, "edit": 3, "delegate": 2, "escalate": 1, "expire": 1, "switch": 1},
+    {"confirm": 6, "reject": 2, "edit": 3, "delegate": 2, "escalate": 1, "expire": 1, "switch": 3},
 )
 ROUNDS = int(os.environ.get("REMIT_ROUNDS", len(WORDS) * WORKERS * AT_ONCE))
 DECISIONS = {"approved", "rejected", "edited", "approval_expired"}

@@ -12,10 +12,11 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agents.turns import opening, turns
+from agents.turns import turns
 from audit.models import ExecutedAgentAction
 from integrations.llm import telemetry
 from tests.agents.pages import mailbox
+from tests.agents.waiting import turn_of
 from tests.model_server import Failure, Reply, calls, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -37,14 +38,7 @@ def spans(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySp
 
 
 def work(settings: Any, *replies: Reply) -> str:
-    turn_id = opening.start_turn(
-        organisation_id=mailbox().organisation_id,
-        external_user_id="maya",
-        conversation_id=None,
-        message="Find the-secret-plan",
-        decisions=[],
-        principal="test",
-    )
+    turn_id = turn_of(mailbox().organisation, message="Find the-secret-plan", queued=False)
     with scripted_model(settings, {ORCHESTRATOR: replies}):
         turns.run_turn(turn_id)
     return str(turn_id)
