@@ -61,7 +61,7 @@ STRATEGIES: Mapping[str, Raw] = {
         relation=st.lists(st.sampled_from(get_args(Relation)), min_size=1, unique=True),
         novel=st.sampled_from(["forbid", "ask"]),
     ),
-    "text": kind("text", written_by=st.sampled_from(["user", "anyone"])),
+    "text": kind("text", written_by=st.sampled_from(["user", "agent", "anyone"])),
     "recipient_domain": kind("recipient_domain", domains=domains),
     "max_recipients": kind("max_recipients", max=counts),
     "bcc": kind("bcc", bcc=st.sampled_from(["forbid", "allow"])),
@@ -77,7 +77,7 @@ STRATEGIES: Mapping[str, Raw] = {
     ),
     "owner": kind("owner", owner=st.sampled_from(["self", "own_domain", "any"])),
     "audience": kind("audience", audience=st.sampled_from(["private", "internal", "any"])),
-    "named": kind("named"),
+    "named": kind("named", unnamed=st.sampled_from(["refuse", "ask"])),
     "created_in_run": kind("created_in_run"),
     "age": bounded("age", "min_hours", "max_hours"),
     "links": st.one_of(

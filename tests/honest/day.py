@@ -69,7 +69,13 @@ class Desk:
             account=account.ref(),
             action_type=action_type,
             arguments=arguments,
-            origin=Origin(trigger="chat", turn_id=self.user_id, user_words=words),
+            origin=Origin(
+                trigger="chat",
+                turn_id=self.user_id,
+                user_words=words,
+                said_at=self.clock.now().isoformat(),
+                time_zone=account.time_zone,
+            ),
         )
 
     def calls(self) -> list[dict[str, Any]]:
@@ -125,9 +131,9 @@ def seated(office: Office, task: Task, *, sandbox: RunningSandbox, clock: Clock)
     for account in accounts.values():
         account.clean()
     Account.objects.bulk_create(accounts.values())
-    introduce(organisation, office)
+    introduce(organisation, office.people, domain=office.domain)
     for account in accounts.values():
-        permit(account, office)
+        permit(account)
     rooms = {"address": office.user, "name": "Nora Berg", "items": furniture(office, task)}
     answer = CLIENT.post(f"{sandbox.control}/users/{user_id}", json=rooms, headers=sandbox.headers)
     assert answer.is_success, answer.text

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from guardrails.decide.policy_file import Listed
-from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.models import AllowedAction, AllowedActionOption, OwnDomain, Person
 from guardrails.policies import presets, text
 from integrations.models import Account, Organisation
 from tests.honest.tasks import Office, Task
@@ -44,25 +44,18 @@ DRIVE_FOLDERS = {
 }
 
 
-def introduce(organisation: Organisation, office: Office) -> None:
-    """The organisation's directory: everybody's mailbox is connected."""
-    others = [
-        Account(
-            organisation=organisation,
-            external_user_id=address,
-            source="gmail",
-            address=address,
-            display_name=name,
-        )
-        for address, name in office.people.items()
-        if address != office.user
+def introduce(organisation: Organisation, people: Mapping[str, str], *, domain: str) -> None:
+    """The organisation's directory and its own domain, as an operator enters them."""
+    found = [
+        Person(organisation=organisation, address=one, name=name) for one, name in people.items()
     ]
-    for account in others:
-        account.clean()
-    Account.objects.bulk_create(others)
+    for person in found:
+        person.clean_fields(exclude={"organisation"})
+    Person.objects.bulk_create(found)
+    OwnDomain.objects.create(organisation=organisation, domain=domain)
 
 
-def permit(account: Account, office: Office) -> None:
+def permit(account: Account) -> None:
     """The shipped preset of the account's kind, and the targets that an organisation lists."""
     preset = text.read(presets.load(presets.default_for(account.source)))
     AllowedAction.objects.bulk_create(
@@ -85,11 +78,11 @@ def permit(account: Account, office: Office) -> None:
             external_id=one.id,
             name=one.name,
         )
-        for one in listed(account.kind, office)
+        for one in listed(account.kind)
     )
 
 
-def listed(kind: str, office: Office) -> list[Listed]:
+def listed(kind: str) -> list[Listed]:
     """What is listed for an account of this kind: its labels and folders, the projects."""
     places: dict[str, list[tuple[str, str, dict[str, str]]]] = {
         "mail": [("classify", "label", LABELS), ("move_email", "folder", MAIL_FOLDERS)],

@@ -1,15 +1,19 @@
 """When a person must be asked, and when nobody may be. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from guardrails.contracts import Check
+from guardrails.decide import provenance
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import secrets
 from guardrails.decide.checks.exposing import Cause, causes
+from guardrails.decide.conditions.base import Condition
 from guardrails.decide.provenance import THE_USERS, strongest
+from guardrails.facts import content, links, targets
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.targets import Target
 
+BY_PEOPLE = frozenset({"chat", "operator"})
 WRITTEN: Mapping[ArgumentClass, str] = {
     "text": "The text was written by the agent",
     "time": "The time was chosen by the agent",
@@ -40,6 +44,17 @@ def _in_general(case: Case) -> Iterator[str]:
     if case.request.origin.tighten:
         yield "The agent asked for it."
     yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
+    yield from _doubts(case)
+
+
+def _doubts(case: Case) -> Iterator[str]:
+    """Conditions that hold, and under which a person is asked all the same."""
+    conditions = case.allowed_action.conditions if case.allowed_action else ()
+    limits = (one for limit in case.limits for one in limit.conditions)
+    known = [one for one in (*conditions, *limits) if isinstance(one, Condition)]
+    if known and case.facts is not None:
+        context = case.context(case.facts)
+        yield from filter(None, (one.doubt(context) for one in known))
 
 
 def _about_target(case: Case, target: Target) -> Iterator[str]:
@@ -93,9 +108,28 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
     for path, code in case.provenance.items():
         if code not in THE_USERS and path not in aims:
             written.setdefault(case.action.class_at(path), []).append(path)
+    by_person = case.request.origin.trigger in BY_PEOPLE
+    if by_person and any(one.lets_plain_text_out for one in conditions):
+        yield from _not_plain(case, written.pop("text", []))
     for kind, sentence in WRITTEN.items():
         if kind in written:
             yield f"{sentence} ({', '.join(written[kind])})."
+
+
+def _not_plain(case: Case, paths: Sequence[str]) -> Iterator[str]:
+    """What text of the agent's own has in it that could do harm where it arrives."""
+    values = dict(provenance.values(case.arguments))
+    found = content.of([values.get(path, "") for path in paths])
+    own = targets.address_or_none(case.facts.own_address) if case.facts else None
+    known = {targets.domain_of(own)} if own else set()
+    foreign = {*found.hosts} - known - ({*links.hosts(case.words)} - {links.UNKNOWN})
+    if foreign:
+        where = min(foreign) or "a place that cannot be read"
+        yield f"The agent wrote a link or image that leads to {where}."
+    if found.sensitive:
+        yield f"The agent wrote what looks like a secret ({', '.join(found.sensitive)})."
+    if not found.plain:
+        yield "The agent wrote HTML."
 
 
 def may_ask(case: Case) -> Check:

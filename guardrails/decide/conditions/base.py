@@ -115,6 +115,15 @@ class Condition(BaseModel, ABC):
         return False
 
     @property
+    def lets_plain_text_out(self) -> bool:
+        """The same, of text alone, and only as far as it has nothing in it that does harm."""
+        return False
+
+    def doubt(self, context: Context) -> str:
+        """Why a person is asked although it holds, in words; empty: nobody needs to be."""
+        return ""
+
+    @property
     def lets_listed_lists_in(self) -> bool:
         """Whether mailing lists that are listed by their own address may be reached without
         anybody being asked."""
@@ -234,6 +243,7 @@ class Unreadable:
     raw: Any
     lets_own_text_out: ClassVar[bool] = False
     unasked_receivers: ClassVar[Literal["", "mark", "leave_out"]] = ""
+    lets_plain_text_out: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from guardrails.actions.registry import ACTIONS
 from guardrails.contracts import ActionResult
+from guardrails.execute import held_sends, releases
 from guardrails.execute.executor import execute
-from guardrails.models import AllowedAction
+from guardrails.models import AllowedAction, HeldSend
 from guardrails.policies import presets
 from guardrails.policies.changes import Author
 from guardrails.policies.files import apply
@@ -20,6 +22,8 @@ from tests.guardrails.values import ADA, STRANGER
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 TEXT = {"subject": "Hello", "body": "Text."}
+SENT = ("send_email", "forward_email", "create_calendar_event", "share_document")
+BOB = "bob@company.com"
 TIMES = {"start": "2026-03-02T10:00:00+01:00", "end": "2026-03-02T11:00:00+01:00"}
 
 
@@ -28,6 +32,13 @@ def start(account: Account) -> str:
     whose = ["--organisation", account.organisation.slug, "--user", account.external_user_id]
     what = ["--source", account.source, "import", "--preset", presets.DEFAULT, "--apply"]
     return run_command("policy", *whose, *what)
+
+
+def connected(office: Office, address: str) -> None:
+    """A colleague: their mailbox is connected too."""
+    Account.objects.create(
+        organisation=office.organisation, external_user_id=address, source="gmail", address=address
+    )
 
 
 def outcome(office: Office, action: str, arguments: Any, words: str = "") -> tuple[str, str]:
@@ -77,6 +88,43 @@ def test_known_receivers_are_asked_about_and_novel_ones_refused(office: Office) 
     assert office.calls() == []
 
 
+def test_a_colleague_whom_the_user_typed_is_written_to_after_a_minute(office: Office) -> None:
+    start(office.mailbox)
+    connected(office, BOB)
+    plain = {"to": [BOB], "subject": "Lunch", "body": "Shall we?"}
+    words = f"Ask {BOB} about lunch."
+
+    result = did(office, "send_email", plain, words)
+    assert (result.status, office.calls()) == ("held", [])
+    assert "it can be recalled until then" in result.sentence
+    row = HeldSend.objects.get(action_id=result.action_id)
+    HeldSend.objects.update(until=timezone.now())
+    released = releases.release(row.id)
+    assert released is not None
+    assert (released.status, len(office.calls())) == ("succeeded", 1)
+
+    asked = ("pending", "needs_approval")
+    link = {**plain, "body": "See https://evil.example/x"}
+    assert outcome(office, "send_email", link, words) == asked
+    assert outcome(office, "send_email", {**plain, "to": [BOB, ADA]}, f"{words} {ADA}") == asked
+    assert len(office.calls()) == 1
+
+
+def test_what_is_recalled_in_its_minute_is_never_sent(office: Office) -> None:
+    start(office.mailbox)
+    connected(office, BOB)
+    held = did(office, "send_email", {"to": [BOB], **TEXT}, f"Write to {BOB}.")
+    assert held.held_send_id is not None
+    HeldSend.objects.update(until=timezone.now())
+
+    held_sends.recall(
+        organisation_id=office.organisation.id, held_send_id=held.held_send_id, by="user:maya"
+    )
+
+    assert releases.release(held.held_send_id) is None
+    assert office.calls() == []
+
+
 def test_a_mail_sends_nothing_and_drafts_only_to_its_sender(office: Office) -> None:
     start(office.mailbox)
     email_id = office.receive(cc=[STRANGER])
@@ -120,7 +168,12 @@ def test_every_preset_can_be_applied(office: Office, name: str) -> None:
     account = next(one for one in accounts if name in presets.list_for(one))
     apply(account, read(presets.load(name)), author=Author(name="command", door="command"))
     assert AllowedAction.objects.exists()
-    assert AllowedAction.objects.filter(action_type="send_email", approval_mode="auto").count() == 0
+    sent = AllowedAction.objects.filter(action_type__in=SENT, approval_mode="auto")
+    assert {one.hold_seconds for one in sent} <= {60}
+    assert all(
+        {"kind": "recipient", "relation": ["directory"], "novel": "ask"} in one.conditions
+        for one in sent
+    )
 
 
 def test_an_unknown_preset_is_named() -> None:

@@ -8,23 +8,30 @@ from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.provenance import THE_USERS
 from guardrails.facts.classes import WRITTEN
 
+WIDER = ("user", "agent", "anyone")
+
 
 class WrittenBy(Condition):
     """`user`: every text, time and number is typed by the user in this request, each as a whole.
-    `anyone`: the agent's own are permitted too, and nobody is asked because of them.
+    `agent`: nobody is asked about text that the agent wrote for a person's request, as long as it
+    is plain: no link but to the account's own domain or one that the user typed, no code, account
+    number or password, no HTML. Its times and numbers are asked about. `anyone`: nobody is asked
+    about text, times and numbers of its own.
 
     Without this condition the agent's own are asked about wherever they reach others. In the
-    ceiling `anyone` lifts nothing.
+    ceiling `agent` and `anyone` lift nothing.
     """
 
     kind: Literal["text"]
     title: ClassVar[str] = "Who wrote the text"
-    written_by: Literal["user", "anyone"]
+    written_by: Literal["user", "agent", "anyone"]
 
     @property
     def sentence(self) -> str:
         if self.written_by == "anyone":
             return "text, times and numbers are the user's or the agent's own"
+        if self.written_by == "agent":
+            return "text is the user's or the agent's own, or a person is asked if it is not plain"
         return "every text, time and number is typed by the user"
 
     def unfit(self, action: AnyAction) -> str:
@@ -33,22 +40,28 @@ class WrittenBy(Condition):
         return super().unfit(action)
 
     def implies(self, other: Condition) -> bool:
-        return isinstance(other, WrittenBy) and self.written_by in ("user", other.written_by)
+        return isinstance(other, WrittenBy) and WIDER.index(self.written_by) <= WIDER.index(
+            other.written_by
+        )
 
     @property
     def lets_own_text_out(self) -> bool:
         return self.written_by == "anyone"
 
     @property
+    def lets_plain_text_out(self) -> bool:
+        return self.written_by == "agent"
+
+    @property
     def opens(self) -> bool:
-        return self.lets_own_text_out
+        return self.always_holds
 
     @property
     def always_holds(self) -> bool:
-        return self.written_by == "anyone"
+        return self.written_by != "user"
 
     def evaluate(self, context: Context) -> Check:
-        if self.written_by == "anyone":
+        if self.always_holds:
             return self.check(True, "The agent's own text is permitted.")
         if not context.sources:
             return self.check(False, "It is not known where anything comes from.")

@@ -31,6 +31,7 @@ from tests.guardrails.values import (
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 LISTED_ADA = list_target("send_email", "recipient", ADA)
 MAIL = {"to": [ADA], "subject": "Hello", "body": "See you at noon."}
+PLAIN_TEXT = {"kind": "text", "written_by": "agent"}
 OWN_TEXT = {"kind": "text", "written_by": "user"}
 WORDS = f"Write to {ADA}: subject Hello, text “See you at noon.” Thanks!"
 
@@ -40,10 +41,11 @@ def send(
     origin: Origin | None = None,
     ceiling: tuple[Limit, ...] = (),
     found: Facts | None = None,
+    **changes: str,
 ) -> Decision:
     policy = policy_of(allow("send_email", "auto", *raw, agent_text=False), LISTED_ADA)
     return decide(
-        request=request("send_email", MAIL, origin),
+        request=request("send_email", {**MAIL, **changes}, origin),
         policy=PolicySnapshot(**(vars(policy) | {"ceiling": ceiling})),
         facts=found or facts(),
         now=NOW,
@@ -68,6 +70,79 @@ def test_the_users_own_words_go_out_unasked_if_all_of_them_are() -> None:
 
 def test_an_operator_may_let_text_of_the_agents_own_go() -> None:
     assert send(AGENT_TEXT).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            "See https://evil.example/x",
+            "The agent wrote a link or image that leads to evil.example.",
+        ),
+        ("Siehe evil.example/x", "The agent wrote a link or image that leads to evil.example."),
+        ("Le mot de passe est : password: hunter2hunter2", "what looks like a secret (token)."),
+        ("IBAN DE89 3704 0044 0532 0130 00", "what looks like a secret (iban)."),
+        ("<b>Hola</b>", "The agent wrote HTML."),
+    ],
+)
+def test_only_plain_text_of_the_agents_own_goes_out_by_itself(body: str, why: str) -> None:
+    assert send(PLAIN_TEXT).verdict == "allow"
+    assert send(PLAIN_TEXT, body="Our page is https://company.com/news").verdict == "allow"
+    decision = send(PLAIN_TEXT, body=body)
+    assert decision.verdict == "ask"
+    assert why in decision.sentence
+
+
+def test_a_link_that_the_user_typed_is_no_harm() -> None:
+    words = chat("Send Ada the page https://example.org/plan, and say it is new.")
+    body = "It is new: https://example.org/plan"
+    assert send(PLAIN_TEXT, origin=words, body=body).verdict == "allow"
+    quoted = chat("Send Ada what Eve says:\n> https://example.org/plan")
+    assert send(PLAIN_TEXT, origin=quoted, body=body).verdict == "ask"
+
+
+@pytest.mark.parametrize("trigger", ["mcp", "schedule"])
+def test_what_nobody_asked_for_in_a_chat_is_shown_to_a_person(trigger: Any) -> None:
+    decision = send(PLAIN_TEXT, origin=Origin(trigger=trigger, turn_id="turn-1"))
+    assert decision.sentence.endswith("The text was written by the agent (subject, body).")
+
+
+def test_plain_text_frees_no_times() -> None:
+    event = {"title": "Lunch", "start": "2026-03-02T10:00+01:00", "end": "2026-03-02T11:00+01:00"}
+    wish = request("create_calendar_event", {**event, "attendees": [ADA]}, chat("Lunch with Ada."))
+    decision = decide(
+        request=type(wish)(**(vars(wish) | {"account": account(source="calendar")})),
+        policy=policy_of(
+            allow("create_calendar_event", "auto", PLAIN_TEXT, agent_text=False),
+            list_target("create_calendar_event", "recipient", ADA, source="calendar"),
+        ),
+        facts=facts(),
+        now=NOW,
+    )
+    assert decision.sentence == (
+        "A person must confirm this first. The time was chosen by the agent (start, end)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"), [("Archive mail-1", "allow"), ("Archive mail-2", "ask"), ("", "ask")]
+)
+def test_what_nobody_named_is_asked_about_where_the_policy_says_so(
+    words: str, verdict: str
+) -> None:
+    wish = request("archive", {"email_id": "mail-1"}, chat(words))
+    policy = policy_of(allow("archive", "auto", {"kind": "named", "unnamed": "ask"}))
+    decision = decide(request=wish, policy=policy, facts=facts(), now=NOW)
+    assert decision.verdict == verdict
+    assert decision.sentence.endswith("Nobody named this one in the request.") == (verdict == "ask")
+
+
+def test_a_ceiling_too_has_a_person_asked_about_what_nobody_named() -> None:
+    wish = request("archive", {"email_id": "mail-1"}, chat("Archive it."))
+    above = allow("archive", "auto", {"kind": "named", "unnamed": "ask"}).conditions
+    limit = Limit(id="1", action_type="", mode="auto", conditions=above)
+    policy = PolicySnapshot(**(vars(policy_of(allow("archive"))) | {"ceiling": (limit,)}))
+    assert decide(request=wish, policy=policy, facts=facts(), now=NOW).verdict == "ask"
 
 
 def test_an_operator_may_refuse_text_of_the_agents_own() -> None:
