@@ -44,7 +44,7 @@ class Authority:
     def make(self) -> None:
         (self.folder / "tsa.cnf").write_text(CONFIG.format(folder=self.folder))
         (self.folder / "serial").write_text("01\n")
-        key = ("-newkey", "rsa:2048", "-nodes")
+        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")  # made at once
         ca = ("-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Root", "-days", "9")
         self.openssl("req", *key, *ca)
         self.openssl("req", *key, "-keyout", "tsa.key", "-out", "tsa.csr", "-subj", "/CN=Stamps")
