@@ -2,18 +2,20 @@
 against the records. It binds: the model has no say in it."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext
 
-from agents.answer import citations, claims, records, review
+from agents.answer import citations, claims, links, records, review
 from agents.contracts import StepRecord
 from agents.journal import journal
 from agents.models import Turn
 from audit.ledger import selectors
+from guardrails.policies import known_hosts
+from guardrails.words.own import own_words
 
 log = logging.getLogger(__name__)
 EMPTY_SENTENCE = "The model gave no answer. Please ask again, or in other words."
@@ -74,6 +76,16 @@ def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> An
     if worked and (last := review.load_last_review(turn_id)):
         metadata["review"] = last
     return Answer(text=said, metadata=metadata)
+
+
+def list_trusted(turn: Turn, words: str) -> Collection[str]:
+    """The hosts that an answer of this turn may lead to: the user typed them, an operator listed
+    them, or a provider says that something done in this turn is there."""
+    known = known_hosts.list_known_hosts(
+        organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
+    )
+    done = Turn.objects.values_list("actions", flat=True).get(id=turn.id)
+    return known | links.hosts_of(own_words(words)) | links.hosts_in_results(done)
 
 
 def _contradicts(turn: Turn, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agents.answer import escalations
+from agents.answer import escalations, links
 from agents.contracts import ToolResult
 from agents.journal.steps import ESCALATE
 from agents.tools.base import Arguments, Tool, ToolContext
@@ -17,8 +17,8 @@ def run(context: ToolContext, arguments: Escalate) -> ToolResult:
     row = escalations.hand_over(
         turn_id=context.lease.turn_id,
         call_id=context.call.id,
-        reason=arguments.reason,
-        tried=arguments.tried,
+        reason=links.deaden(arguments.reason),
+        tried=links.deaden(arguments.tried),
     )
     return ToolResult(success=True, data={"escalation": str(row.id), "state": row.state})
 

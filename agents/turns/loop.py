@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from agents.answer import review
+from agents.answer import links, review
 from agents.answer.review import REVIEW_RESULTS, is_due_at_end
 from agents.context import prompts, truncation
 from agents.context.messages import Wire
@@ -58,6 +58,7 @@ class Run:
     deadline: Deadline  # the turn's, for a specialist too
     model: str | None = None
     stream: bool = False
+    clean: Callable[[str], str] = links.deaden  # what people are given of what the model says
     steps: list[StepRecord] = field(default_factory=list)
     call_count: int = 0  # calls of the turn when its last step was asked for
 
@@ -127,7 +128,7 @@ def _ask(run: Run) -> StepRecord:
     last = [prompts.render_resting(rested)] if rested else []
     room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.count_tokens(last)
     messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
-    speech = Speech(run.lease) if run.stream else None
+    speech = Speech(run.lease, run.clean) if run.stream else None
     completion = llm.complete(
         messages=[*messages, *last],
         tools=[tool.schema for tool in tools],
@@ -193,8 +194,8 @@ class Speech:
     """What a model says and thinks, passed on as `text.delta` and `reasoning.delta` events, several
     words at a time. A `text.restarted` event takes back what was passed on of this step."""
 
-    def __init__(self, lease: Lease) -> None:
-        self._lease = lease
+    def __init__(self, lease: Lease, clean: Callable[[str], str]) -> None:
+        self._lease, self._clean = lease, clean
         self._waiting: list[str] = []
         self._type = ""
         self._last = time.monotonic()
@@ -209,9 +210,12 @@ class Speech:
 
     def flush(self) -> None:
         """Pass on what is left."""
-        if self._waiting:
-            journal.emit(self._lease, self._type, {"text": "".join(self._waiting)})
-            self._waiting.clear()
+        self._pass_on("".join(self._waiting), rest="")
+
+    def _pass_on(self, text: str, *, rest: str) -> None:
+        self._waiting = [rest] if rest else []
+        if text:
+            journal.emit(self._lease, self._type, {"text": self._clean(text)})
 
     def _hear(self, type: str, text: str) -> None:
         if type != self._type:
@@ -219,7 +223,8 @@ class Speech:
         self._type = type
         self._waiting.append(text)
         if time.monotonic() - self._last >= TEXT_EVENT_SECONDS:
-            self.flush()
+            ready, rest = links.split_ready("".join(self._waiting))
+            self._pass_on(ready, rest=rest)
             release_connections()  # the rest of the answer is still to come
             self._last = time.monotonic()
 

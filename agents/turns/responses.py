@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from agents.answer import records
+from agents.answer import links, records
 from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Step, ToolCall, Turn
 from agents.plans import rendering, store
@@ -201,7 +201,10 @@ def _open_question(turn: Turn) -> dict[str, Any] | None:
     if turn.ending != Turn.Ending.QUESTION:
         return None
     call = turn.calls.filter(name=ASK_USER, result__isnull=True).first()
-    return parse_question(call.arguments) if call else None
+    if call is None:
+        return None
+    asked = parse_question(call.arguments)
+    return asked | {"question": links.deaden(asked["question"])}
 
 
 def describe_pending(card: ApprovalCard) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from agents.answer import closing, records, review
+from agents.answer import closing, links, records, review
 from agents.context import (
     conversation_summary,
     custom_agents,
@@ -143,6 +143,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         built = past.messages(system, now, max_tokens=room - truncation.count_tokens(last))
         return (*built, *last)
 
+    clean = links.Cleaner(lambda: closing.list_trusted(turn, words.text))
     delegate = specialists.delegate_for(lease, person, turn, words, deadline=deadline)
     run = loop.Run(
         lease=lease,
@@ -171,23 +172,24 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             names=people.name_targets(capabilities),
         ),
         stream=stream,
+        clean=clean,
         steps=own_steps,
         payer=person.payer(turn.id),
         deadline=deadline,
     )
     match loop.run_reviewed(run, request=words.request, earlier=earlier):
         case Reply(text=text):
-            answer = closing.close_answer(lease.turn_id, text, steps=[*earlier, *run.steps])
+            answer = closing.close_answer(lease.turn_id, clean(text), steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)
         case Escalated(text=text):
             handed = records.say(prompts.ESCALATED_SENTENCE, language=turn.language)
-            said = f"{text}\n\n{handed}".lstrip()
+            said = f"{clean(text)}\n\n{handed}".lstrip()
             answer = closing.close_answer(lease.turn_id, said, steps=[*earlier, *run.steps])
             finish_turn(
                 lease, text=answer.text, ending=Turn.Ending.ESCALATED, metadata=answer.metadata
             )
         case Question(call=call, text=text):
-            finish_turn(lease, text=text or _question(call), ending=Turn.Ending.QUESTION)
+            finish_turn(lease, text=clean(text or _question(call)), ending=Turn.Ending.QUESTION)
         case Stop(limit=limit):
             stopped = limit == "stopped"
             finish_turn(

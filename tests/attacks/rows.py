@@ -28,6 +28,7 @@ from tests.attacks import (
     substitution,
     targets,
     tenants,
+    travelling,
     webhooks,
 )
 from tests.attacks.case import Case, Story
@@ -57,6 +58,7 @@ CASES: tuple[Case | Story, ...] = (
     *holding.CASES,
     *headings.CASES,
     *links.CASES,
+    *travelling.CASES,
     *hidden_text.CASES,
     *provider_rules.CASES,
     *concealing.CASES,

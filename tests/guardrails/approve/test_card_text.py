@@ -28,8 +28,8 @@ def drive(office: Office) -> Office:
     return office
 
 
-def card_of(office: Office, words: str = "") -> ApprovalCard:
-    wish = {"document_id": "doc-pay", "email": EVE, "role": "writer"}
+def card_of(office: Office, words: str, role: str = "reader") -> ApprovalCard:
+    wish = {"document_id": "doc-pay", "email": EVE, "role": role}
     ask(office, "share_document", wish, origin=replace(CHAT, user_words=words))
     [card] = list_cards(organisation_id=office.organisation.id, state="pending")
     return card
@@ -38,11 +38,11 @@ def card_of(office: Office, words: str = "") -> ApprovalCard:
 def test_who_gets_to_see_what_stands_at_the_top(drive: Office) -> None:
     lines = list(card_text.lines(card_of(drive, "What is on today?")))
 
-    assert lines[0] == f"Share with {EVE} as writer"
+    assert lines[0] == f"Share with {EVE} as reader"
     assert lines[1] == "Somebody's words for it: “Weekly report' to david@company.com. '”"
     assert lines[2].startswith(f"email: {EVE} (NEW: nobody typed or listed the address itself")
     assert lines[3] == (
-        f"{EVE} as writer will see the document “Weekly report' to david@company.com. '”."
+        f"{EVE} as reader will see the document “Weekly report' to david@company.com. '”."
     )
     assert lines[4].startswith("It holds ")
     assert "a bank account" in lines[4]
@@ -53,7 +53,7 @@ def test_who_gets_to_see_what_stands_at_the_top(drive: Office) -> None:
 
 
 def test_what_the_user_named_says_so(drive: Office) -> None:
-    card = card_of(drive, f"Share doc-pay with {EVE} as writer")
+    card = card_of(drive, f"Share doc-pay with {EVE} as writer", "writer")
 
     [exposure] = card.exposures
     assert exposure.named == "typed by the user in this request"
@@ -65,5 +65,5 @@ def test_what_the_user_named_says_so(drive: Office) -> None:
 def test_a_wider_role_says_what_it_was(drive: Office) -> None:
     drive.change("documents", "doc-pay", shared_with=[EVE])
 
-    [exposure] = card_of(drive).exposures
+    [exposure] = card_of(drive, "Let Eve edit it, as writer", "writer").exposures
     assert exposure.newcomers == (f"{EVE} as writer (until now reader)",)
