@@ -32,6 +32,7 @@ from guardrails.gather.lookups import (
     groups,
     namesakes,
 )
+from guardrails.gather.meant import meant_by
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.sightings import first_seen
 from guardrails.words.own import own_words
@@ -227,6 +228,14 @@ def read_facts(
         and named(title, own_words(request.origin.user_words))
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
+    object_id = action.object_id(arguments)
+    if "O" in SOURCES[request.origin.trigger] and not typed(
+        object_id or "", own_words(request.origin.user_words)
+    ):
+        meant = meant_by(
+            request, reader, kind=action.object_kind, object_id=object_id, now=timezone.now()
+        )
+        facts = replace(facts, meant_by=meant)
     if people := [target.value for target in reached if target.is_person]:
         facts = replace(facts, directory=_look_up(request, people))
     if exposures := action.exposes(arguments, facts):

@@ -19,6 +19,7 @@ from guardrails.words.spots import Spot, spots
 DASHES = ("-", "–", "—")  # noqa: RUF001
 BETWEEN = frozenset(",(:@") | frozenset(DASHES)
 CLOSING = frozenset(".,;:!?)]”\"'") | frozenset(DASHES)
+AIMS = frozenset({"to", "until", "till", "by", "auf", "bis", "à", "au", "a", "al", "hasta"})
 MOST_GAP = 3
 MOST_PIECES = 300
 PHRASE_CHARS = 80
@@ -75,6 +76,27 @@ def read(words: str, *, said_at: str, zone: str, past: bool = False) -> Said:
     ]
     said = _Reader(words, pieces, local, where).read(groups, alone=not broken)
     return replace(said, count=sum(one.kind in ("clock", "moment") for one in found))
+
+
+def days_named(words: str, *, said_at: str, zone: str) -> list[frozenset[date]]:
+    """The days that the words look at, each as all it may mean: not those that something is
+    moved to (“to Friday”)."""
+    at, where = instant(said_at), zone_of(zone)
+    if at is None or where is None:
+        return []
+    pieces = spots(words)
+    return [
+        one.days
+        for one in _pieces(pieces, today=at.astimezone(where).date(), past=False)
+        if one.kind == "day" and not _is_aim(pieces, one.start)
+    ]
+
+
+def _is_aim(spots: Sequence[Spot], start: int) -> bool:
+    before = [one.text for one in spots[max(0, start - 2) : start]]
+    if before and spots[start - 1].means("the") and spots[start - 1].text not in ("al", "au"):
+        before.pop()
+    return bool(before) and before[-1] in AIMS
 
 
 class _Reader:

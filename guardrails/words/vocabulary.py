@@ -65,7 +65,7 @@ def _all(
 
 
 WEEKDAYS = {
-    "en": "monday|mon|mondays tuesday|tue|tues wednesday|wed thursday|thu|thur|thurs friday|fri "
+    "en": "monday|mondays tuesday|tue|tues wednesday|wed thursday|thu|thur|thurs friday|fri "
     "saturday sunday",
     "de": "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
     "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",

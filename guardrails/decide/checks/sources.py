@@ -29,7 +29,7 @@ def sources(
         values = {**values, **{target.path: target.value for target in case.implied}}
     object_id = action.object_id(arguments) or ""
     item = {action.object_field} if action.object_field else set()
-    by_id = typed(object_id, case.words)
+    by_words = bool(facts.meant_by) or typed(object_id, case.words)
     case.named = named_people(case, facts)
     written = facts.corresponded
     proved: dict[Provenance, Set[str]] = {}
@@ -49,10 +49,9 @@ def sources(
         proved["D"] = {one.path for one in case.receivers if written.get(one.value, 0) > 0}
     if case.from_content:
         proved["T"] = case.authenticated | item
-    elif by_id:  # in a chat the model chooses the mail that is answered, or else the user did
+    elif by_words:  # in a chat the model chooses the mail that is answered, or else the user did
         proved["T"] = case.authenticated
-    if facts.is_own:
-        proved["O"] = _of_own_object(case, action, facts, by_id=by_id)
+    proved["O"] = _of_own_object(case, action, facts, by_words=by_words)
     if facts.created and object_id in facts.created:
         proved["R"] = item
     by_value, derived = saying.read(case, action, facts, proved.get("O", set()))
@@ -65,17 +64,22 @@ def sources(
         proved=proved,
     )
     read = {path: reading for path, reading in (derived | by_value).items() if reading}
+    if facts.meant_by:
+        read |= dict.fromkeys(item, facts.meant_by)
     case.readings = read | {
         path: said.sentence for path, said in case.named.items() if strongest(traced[path]) == "N"
     }
     return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
 
 
-def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_id: bool) -> set[str]:
-    """The paths that belong to an object which the user owns and named exactly."""
-    if not action.object_kind:
+def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: bool) -> set[str]:
+    """The paths that belong to an object which the user owns and named exactly: in words that
+    mean it alone, or by its title."""
+    if facts.email and facts.meant_by:
+        return {action.object_field or ""}  # any mail of the mailbox is the user's to name
+    if not (action.object_kind and facts.is_own):
         return set()
-    if not (by_id or (named(facts.object_title, case.words) and facts.namesakes == 1)):
+    if not (by_words or (named(facts.object_title, case.words) and facts.namesakes == 1)):
         return set()
     people = facts.readers(action.object_kind) or ()
     return {one.path for one in case.receivers if one.value in people} | {action.object_field or ""}

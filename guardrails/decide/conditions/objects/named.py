@@ -11,9 +11,10 @@ from guardrails.words.typed import named
 
 
 class Named(Condition):
-    """The user typed, in this request, the id or the whole title of what the action is
-    about. A title of one or two words counts only in quotation marks, because anybody may call a
-    mail “the report”. With `unnamed: ask` a person is asked about what nobody named."""
+    """The user typed, in this request, the id or the whole title of what the action is about, or
+    words that mean it alone (“my first meeting on Friday”). A title of one or two words counts
+    only in quotation marks, because anybody may call a mail “the report”. With `unnamed: ask` a
+    person is asked about what nobody named."""
 
     kind: Literal["named"]
     title: ClassVar[str] = "The user named it"
