@@ -1,6 +1,6 @@
 """The agents: which tools each has, which model, and how far it may go.
 
-A schema is paid for with every call of a model. So what most turns need has one, what few need is a
+A schema is paid for with every call of a model. So what an agent begins with has one, the rest is a
 line of `use_tool`, and so are the actions where there are many.
 """
 
