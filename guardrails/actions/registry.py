@@ -26,6 +26,7 @@ from guardrails.actions.mail.mark_read import MarkRead
 from guardrails.actions.mail.move_email import MoveEmail
 from guardrails.actions.mail.restore_labels import RestoreLabels
 from guardrails.actions.mail.send_email import SendEmail
+from guardrails.actions.mail.trash_email import TrashEmail
 from guardrails.actions.tools.call_mcp_tool import CallMcpTool
 
 ACTIONS: tuple[AnyAction, ...] = (
@@ -33,6 +34,7 @@ ACTIONS: tuple[AnyAction, ...] = (
     Classify(),
     MarkRead(),
     MoveEmail(),
+    TrashEmail(),
     Draft(),
     DeleteDraft(),
     SendEmail(),

@@ -39,6 +39,7 @@ Need = Literal[
 ]
 ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
 CALENDAR = "calendar"  # an account has one, and no provider names it
+INBOX, TRASH = "INBOX", "TRASH"
 SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
 
 

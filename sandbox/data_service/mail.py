@@ -54,6 +54,11 @@ def archive(store: Store, *, user: User, target: str, body: bodies.Empty) -> Out
     return _labelled(store, user=user, email_id=target, remove=["INBOX"])
 
 
+def trash(store: Store, *, user: User, target: str, body: bodies.Empty) -> Outcome:
+    """Puts a mail into the trash and out of the inbox."""
+    return _labelled(store, user=user, email_id=target, add=["TRASH"], remove=["INBOX"])
+
+
 def mark_read(store: Store, *, user: User, target: str, body: bodies.Empty) -> Outcome:
     return _labelled(store, user=user, email_id=target, remove=["UNREAD"])
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from sandbox.data_service.times import normal_date, normal_instant
 
 SNIPPET_LENGTH = 140
-SYSTEM_LABELS = frozenset({"INBOX", "SENT", "UNREAD", "STARRED"})
+SYSTEM_LABELS = frozenset({"INBOX", "SENT", "UNREAD", "STARRED", "TRASH"})
 
 Instant = Annotated[str, AfterValidator(normal_instant)]
 Day = Annotated[str, AfterValidator(normal_date)]

@@ -29,6 +29,7 @@ WRITES = (
     _write("POST", "/emails/send", bodies.Send, mail.send),
     _write("POST", "/emails/{id}/forward", bodies.Forward, mail.forward),
     _write("POST", "/emails/{id}/archive", bodies.Empty, mail.archive),
+    _write("POST", "/emails/{id}/trash", bodies.Empty, mail.trash),
     _write("POST", "/emails/{id}/mark-read", bodies.Empty, mail.mark_read),
     _write("POST", "/emails/{id}/labels", bodies.LabelChange, mail.change_labels),
     _write("POST", "/emails/{id}/move", bodies.Move, mail.move),

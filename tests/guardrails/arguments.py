@@ -11,6 +11,7 @@ INVALID, UNKNOWN, UNLISTED = "invalid_arguments", "object_unknown", "target_not_
 
 BASE: dict[str, dict[str, Any]] = {
     "archive": {"email_id": "mail-1"},
+    "trash_email": {"email_id": "mail-1"},
     "classify": {"email_id": "mail-1", "label_id": "label_fyi"},
     "mark_read": {"email_id": "mail-1"},
     "move_email": {"email_id": "mail-1", "folder_id": "folder_clients"},
@@ -88,6 +89,7 @@ class Row:
 
 ROWS = (
     Row("archive", "email_id", "mail-1", "mail-of-somebody-else", UNKNOWN),
+    Row("trash_email", "email_id", "mail-1", "mail-of-somebody-else", UNKNOWN),
     Row("classify", "email_id", "mail-1", "mail-of-somebody-else", UNKNOWN),
     Row("classify", "label_id", "label_fyi", "FYI", UNLISTED),
     Row("mark_read", "email_id", "mail-1", "../mail-1", INVALID),

@@ -3,6 +3,7 @@ sandbox. What is refused never reaches the provider."""
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ from tests.guardrails.arguments import (
     UNLISTED,
     Row,
 )
-from tests.guardrails.office import Office, phases
+from tests.guardrails.office import CHAT, Office, phases
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -49,8 +50,12 @@ def permit(office: Office, name: str) -> None:
 
 
 def done(office: Office, action: str, arguments: dict[str, Any]) -> ActionResult:
-    """What becomes of the action when a person confirms whatever is asked."""
-    result = execute(office.request(action, arguments))
+    """What becomes of the action when the user says all but its texts, and confirms whatever is
+    asked."""
+    said = {name: arguments[name] for name in arguments.keys() - {*registry.BY_NAME[action].texts}}
+    words = f"They may edit it: {' '.join(map(str, leaves(said)))}"
+    origin = replace(CHAT, user_words=words)
+    result = execute(office.request(action, arguments, origin=origin))
     if result.approval_id is None:
         return result
     return confirm(Approval.objects.get(pk=result.approval_id), decided_by="operator:ada")

@@ -76,6 +76,9 @@ class DataServiceWriter:
     def archive(self, email_id: str, *, key: str) -> dict[str, Any]:
         return self._post(f"/emails/{segment(email_id)}/archive", key, {})
 
+    def trash_email(self, email_id: str, *, key: str) -> dict[str, Any]:
+        return self._post(f"/emails/{segment(email_id)}/trash", key, {})
+
     def mark_read(self, email_id: str, *, key: str) -> dict[str, Any]:
         return self._post(f"/emails/{segment(email_id)}/mark-read", key, {})
 

@@ -110,6 +110,15 @@ def test_a_deleted_draft_is_gone(office: Client) -> None:
     assert error(office.write("DELETE", f"/maya/drafts/{draft['id']}")) == (404, "unknown_draft")
 
 
+def test_the_trash_can_be_left_again(office: Client) -> None:
+    email = proposal(office)
+    trashed = office.post(f"/maya/emails/{email['id']}/trash")
+    assert trashed.json()["labels"] == ["UNREAD", "STARRED", "TRASH"]
+    back = {"add": ["INBOX"], "remove": ["TRASH"]}
+    labels = office.post(f"/maya/emails/{email['id']}/labels", back).json()["labels"]
+    assert set(labels) == {"UNREAD", "STARRED", "INBOX"}
+
+
 def test_archiving_takes_the_mail_out_of_the_inbox_and_twice_changes_nothing(
     office: Client,
 ) -> None:

@@ -1,0 +1,56 @@
+"""A mail goes to the trash after a person's yes, and comes back."""
+
+import pytest
+
+from guardrails.contracts import ActionResult
+from guardrails.execute.executor import execute
+from guardrails.execute.undo import undo
+from guardrails.models import Approval
+from tests.guardrails.approvals import confirm
+from tests.guardrails.office import Office
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+def trash(office: Office, mail: str) -> ActionResult:
+    return execute(office.request("trash_email", {"email_id": mail}))
+
+
+@pytest.fixture
+def mailbox(office: Office) -> Office:
+    office.permit("trash_email")
+    office.receive(id="mail-1", labels=["INBOX", "UNREAD"])
+    return office
+
+
+def test_a_person_is_asked_however_automatic_it_is(mailbox: Office) -> None:
+    asked = trash(mailbox, "mail-1")
+
+    assert (asked.status, asked.description) == (
+        "pending",
+        "Put into the trash: “Lunch on Friday?”",
+    )
+    approval = Approval.objects.get(action_id=asked.action_id)
+    assert approval.differences == [["in the trash", "no", "yes"]]
+    assert mailbox.calls() == []
+
+    assert confirm(approval).status == "succeeded"
+    assert set(mailbox.email("mail-1")["labels"]) == {"UNREAD", "TRASH"}
+
+
+def test_it_comes_back_to_where_it_was(mailbox: Office) -> None:
+    done = confirm(Approval.objects.get(action_id=trash(mailbox, "mail-1").action_id))
+
+    back = undo(
+        organisation_id=mailbox.organisation.id, action_id=done.action_id, by="operator:olga"
+    )
+
+    assert (back.status, back.reason) == ("succeeded", "performed")
+    assert set(mailbox.email("mail-1")["labels"]) == {"INBOX", "UNREAD"}
+
+
+def test_what_lies_there_already_is_left_alone(mailbox: Office) -> None:
+    mailbox.receive(id="mail-2", labels=["TRASH"])
+    result = trash(mailbox, "mail-2")
+    assert (result.status, result.reason) == ("noop", "already_so")
+    assert mailbox.calls() == []
