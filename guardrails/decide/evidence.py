@@ -178,7 +178,7 @@ def _looked_up(facts: Facts) -> frozenset[str]:
     """What was read beyond the needs, to trace values: a draft policy may look at it too."""
     return frozenset(
         name
-        for name in ("corresponded", "directory", "created")
+        for name in ("corresponded", "directory", "members", "created")
         if getattr(facts, name) is not None
     )
 

@@ -56,6 +56,8 @@ SOURCES: Mapping[Trigger, frozenset[Provenance]] = {
     "webhook": frozenset({"A", "T"}),
     "pattern": frozenset({"A", "T"}),
 }
+# The user spoke of it themselves.
+SPOKEN: frozenset[Provenance] = frozenset({"U", "N"})
 # Nobody else chose it: no question because of it.
 THE_USERS: frozenset[Provenance] = frozenset({"U", "V"})
 UNKNOWN: frozenset[Provenance] = frozenset({"X"})

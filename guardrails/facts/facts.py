@@ -34,6 +34,7 @@ Need = Literal[
     "mailbox",
     "corresponded",
     "directory",
+    "members",
     "created",
     "content",
 ]
@@ -62,6 +63,7 @@ class Facts:
     tool: Tool | None = None
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
     directory: Directory | None = None  # whom the action reaches, and whom the user may mean
+    members: tuple[str, ...] | None = None  # of the project, among those it is given to
     groups: tuple[str, ...] = ()  # receivers behind whom the provider knows many people
     content: Content | None = None  # what the object's own text contains
     authors: tuple[Authorship, ...] | None = None  # of what others get to see

@@ -8,7 +8,7 @@ from typing import Literal
 from guardrails.facts import targets
 from integrations.contracts.preferences import check_text
 
-Source = Literal["directory", "sent"]
+Source = Literal["directory", "sent", "self"]
 NAME_CHARS = 200
 SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")  # whose letters resemble each other
 # Letters that people leave the stroke or dot of, which are no letters with a mark in Unicode.

@@ -23,6 +23,7 @@ from guardrails.facts.counts import Use
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.facts.people import Directory
+from guardrails.facts.targets import Target
 from guardrails.gather import directory, own_mail, usage
 from guardrails.gather.authorship import authors
 from guardrails.gather.lookups import (
@@ -30,6 +31,7 @@ from guardrails.gather.lookups import (
     correspondence,
     gather,
     groups,
+    members,
     namesakes,
 )
 from guardrails.gather.meant import meant_by
@@ -40,6 +42,7 @@ from guardrails.words.typed import named, typed
 from integrations import reads
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
+from integrations.ports.account import Reader
 
 log = logging.getLogger(__name__)
 
@@ -238,6 +241,8 @@ def read_facts(
         facts = replace(facts, meant_by=meant)
     if people := [target.value for target in reached if target.is_person]:
         facts = replace(facts, directory=_look_up(request, people))
+    if "members" in needs:
+        facts = replace(facts, members=_members(reader, reached))
     if exposures := action.exposes(arguments, facts):
         facts = replace(facts, authors=authors(request, exposures, facts))
     return own_mail.without(replace(facts, created=created), request.account)
@@ -250,6 +255,13 @@ def _look_up(request: ActionRequest, addresses: Sequence[str]) -> Directory:
     if all(typed(one, words) for one in addresses):
         words = ""
     return directory.look_up(request.account.organisation_id, addresses, words=words)
+
+
+def _members(reader: Reader, reached: Sequence[Target]) -> tuple[str, ...] | None:
+    """Which of the people who are given an issue are members of its project."""
+    given = [target.value for target in reached if target.kind == "assignee"]
+    project = next((target.value for target in reached if target.kind == "project"), "")
+    return members(reader, project, given) if given else None
 
 
 def _created(request: ActionRequest) -> tuple[str, ...]:

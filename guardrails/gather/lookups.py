@@ -96,6 +96,16 @@ def groups(known: Mapping[str, Correspondence]) -> tuple[str, ...]:
     return tuple(one for one, found in known.items() if found.group)
 
 
+def members(reader: Reader, project_key: str, addresses: Iterable[str]) -> tuple[str, ...] | None:
+    """Those of the plain addresses that are members of the project. None where the provider cannot
+    be asked, or knows no such project. Raises ProviderError."""
+    if not isinstance(reader, IssuesReader):
+        return None
+    found = _found(reader.members, project_key)
+    known = targets.plain_addresses(one.address for one in found) if found is not None else None
+    return None if known is None else tuple(one for one in addresses if one in known)
+
+
 def namesakes(reader: Reader, kind: ObjectKind | None, title: str) -> int | None:
     """How many documents or events that this user sees have exactly this title. None for
     other kinds, and where there are more than `MAX_PAGES` pages of them. Raises ProviderError."""

@@ -190,6 +190,9 @@ def _reach(
         and target.is_receiver
         and target.role != "bcc"
     )
+    conditions_of = allowed_action.conditions if allowed_action else ()
+    if target.kind == "assignee":
+        is_open = any(one.lets_members_in for one in conditions_of)
     verdict: Verdict = whole.verdict
     sentence = f"{whole.sentence} {whole.strictest}"
     if verdict != "refuse":
@@ -199,6 +202,8 @@ def _reach(
             verdict, sentence = "refuse", "Refused. It is not listed."
         elif failing:
             verdict, sentence = "refuse", f"Refused. {failing}"
+        elif listed_target is None and is_open and target.kind == "assignee":
+            sentence = f"Not listed: only a member of the project whom the user named. {sentence}"
         elif listed_target is None and is_open:
             sentence = f"Not listed: it depends on its relation to the user. {whole.sentence}"
         elif listed_target is None:

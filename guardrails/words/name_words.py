@@ -50,6 +50,7 @@ FUNCTION = DETERMINERS | _read(
     "tu il elle nous vous ne pas y o con para por en sobre cuando está e com em no na ao não ed "
     "di da su che non è met voor van aan op och eller med för från på att som inte"
 )
+SELF = _read("me myself mich mir moi mig mij meg mim")
 EXCLUDING = _read(
     "not never without except excluding unless besides nor nicht ohne außer nie kein keine ni "
     "sans sauf pas jamais sin excepto salvo nunca no sem exceto menos não senza tranne eccetto "

@@ -21,6 +21,7 @@ from guardrails.words.name_words import (
     EXCLUDING,
     FUNCTION,
     ORDINARY,
+    SELF,
     TITLES,
 )
 
@@ -57,6 +58,8 @@ class Mention(NamedTuple):
     @property
     def sentence(self) -> str:
         """Whom the name means, or may mean, for people."""
+        if self.people[0].source == "self":
+            return f"“{visible(self.text)}” is the user."
         found = " or ".join(visible(str(one)) for one in self.people[:MOST_SHOWN])
         more = len(self.people) - MOST_SHOWN
         others = f" or {more} more" if more > 0 else ""
@@ -105,6 +108,13 @@ def mentions(
             said = Mention(text[first.start : last.end], run.people)
             found.setdefault((said.text, said.people), said)
     return tuple(found.values())
+
+
+def of_self(words: str, address: str) -> Mention | None:
+    """Where the user speaks of themself (“assign it to me”); None where they do not."""
+    said = next((one.text for one in _tokens(_own(words, ())) if one.is_one_of(SELF)), None)
+    user = Person(address=address, key=address, source="self")
+    return None if said is None else Mention(said, (user,))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -231,6 +231,13 @@ class Project(Value):
     name: Text
 
 
+class Member(Value):
+    """Somebody who works in a project."""
+
+    address: Text
+    name: Text = ""
+
+
 class Folder(Named):
     """A mail or drive folder. `shared_with` is who else sees what lies in it; None means that
     the provider does not say."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from integrations.contracts import Issue, Named
+from integrations.contracts import Issue, Member, Named
 from integrations.ports.account import Reader, Writer
 
 
@@ -11,6 +11,9 @@ from integrations.ports.account import Reader, Writer
 class IssuesReader(Reader, Protocol):
     def issue(self, key: str) -> Issue: ...
     def projects(self) -> tuple[Named, ...]: ...
+    def members(self, project_key: str) -> tuple[Member, ...]:
+        """Everybody who may be given an issue of the project."""
+        ...
 
 
 @runtime_checkable
@@ -25,6 +28,7 @@ class IssuesWriter(Writer, Protocol):
         priority: str | None,
         labels: Sequence[str],
         assignee: str | None,
+        due_date: str | None,
         key: str,
     ) -> dict[str, Any]: ...
     def change_issue(

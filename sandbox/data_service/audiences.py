@@ -5,12 +5,13 @@ from sandbox.data_service.values import Value
 
 
 class Audiences(Value):
-    """Addresses: of who reads the mailbox, and of who reads each folder, by its id; and those
-    that are groups, behind which many people are."""
+    """Addresses: of who reads the mailbox, and of who reads each folder, by its id; those that are
+    groups, behind which many people are; and the members of projects, by the project's key."""
 
     mailbox: list[str] = []
     folders: dict[str, list[str]] = {}
     groups: list[str] = []
+    projects: dict[str, list[str]] = {}
 
 
 def stored(store: Store, *, user_id: str) -> Audiences:

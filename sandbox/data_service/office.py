@@ -8,6 +8,7 @@ office's zone; `{"hours_ago": 2}` and `{"minutes_ago": 20}` count back from now;
 
 import json
 from datetime import date, datetime, time, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -52,6 +53,13 @@ def create_user(store: Store, *, id: str, address: str, name: str) -> User:
             "INSERT INTO projects VALUES (?, ?, ?)", (id, project["key"], project["name"])
         )
     return places.user(store, id=id)
+
+
+@cache
+def members(project_key: str) -> tuple[str, ...]:
+    """Who may be given an issue of this project of the office."""
+    projects = {one["key"]: one["members"] for one in _read("people.json")["projects"]}
+    return tuple(projects.get(project_key, ()))
 
 
 def incoming_names() -> list[JsonObject]:

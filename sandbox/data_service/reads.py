@@ -7,7 +7,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sandbox.data_service import audiences, cursors, files, history, objects, operations, places
+from sandbox.data_service import (
+    audiences,
+    cursors,
+    files,
+    history,
+    objects,
+    office,
+    operations,
+    places,
+)
 from sandbox.data_service.errors import Refusal
 from sandbox.data_service.places import User
 from sandbox.data_service.serving import answer_read, room
@@ -148,6 +157,18 @@ def _projects(request: Request, store: Store, user: User) -> JsonObject:
     return {"items": [{"id": row["key"], **dict(row)} for row in rows]}
 
 
+def _members(request: Request, store: Store, user: User) -> JsonObject:
+    """The user, and whom the control API or the office says."""
+    key = request.path_params["id"]
+    if not places.has_project(store, user_id=user.id, key=key):
+        raise Refusal(404, "unknown_project", f"This user has no project {key!r}.")
+    given = audiences.stored(store, user_id=user.id).projects.get(key)
+    others = office.members(key) if given is None else given
+    names = {one.address: one.name for one in places.users(store)}
+    found = dict.fromkeys((user.address, *others))
+    return {"items": [{"address": one, "name": names.get(one, "")} for one in found]}
+
+
 def _correspondence(request: Request, store: Store, user: User) -> JsonObject:
     address = request.query_params.get("address")
     if not address:
@@ -283,6 +304,7 @@ ROUTES = (
     _route("/jira/issues", _issues, *PAGING, "project_keys", "status"),
     _route("/jira/issues/{id}", _one(ISSUE)),
     _route("/jira/projects", _projects),
+    _route("/jira/projects/{id}/members", _members),
     _route("/labels", _labels),
     _route("/folders", _folders),
     _route("/mailbox", _mailbox),

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
@@ -62,6 +62,7 @@ class Office:
     drive: Account
     servers: Account
     in_trouble: bool = False  # whether faults were switched on
+    projects: dict[str, list[str]] = field(default_factory=dict)  # members of each
 
     # --- the provider's side -----------------------------------------------------------
 
@@ -88,6 +89,11 @@ class Office:
     def change(self, collection: str, object_id: str, **fields: Any) -> None:
         """Changes an object as if somebody did it elsewhere."""
         self.control("PATCH", f"/users/{self.user_id}/{collection}/{object_id}", fields)
+
+    def work(self, project: str, *members: str) -> None:
+        """Says who are the members of a project, beside the user."""
+        known = self.projects = {**self.projects, project: list(members)}
+        self.control("PUT", f"/users/{self.user_id}/audiences", {"projects": known})
 
     def share(self, *, mailbox: Sequence[str] = (), **folders: Sequence[str]) -> None:
         """Lets others read the mailbox and drive folders (by id)."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome, artifact
-from guardrails.actions.issues.issues import IN_PROJECT, IssueType, Priority
+from guardrails.actions.issues.issues import IN_PROJECT, Day, IssueType, Priority
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Target
@@ -22,6 +22,7 @@ class CreateJiraTaskArguments(Arguments):
     priority: Priority | None = None
     labels: Annotated[tuple[TargetId, ...], Field(strict=False, max_length=20)] = ()
     assignee: Address | None = None
+    due_date: Day | None = None
 
 
 class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
@@ -30,7 +31,8 @@ class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
     resource_type = "issue"
     title = "Create a Jira task"
     description = (
-        "Create one issue in a listed project. An assignee and every label must be listed too."
+        "Create one issue in a listed project. Every label must be listed, an assignee listed or a "
+        "member of the project. due_date is a day, such as 2026-03-02."
     )
     needs = frozenset({"projects"})
     takes = ("project", "label", "assignee")
@@ -71,6 +73,7 @@ class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
             priority=arguments.priority,
             labels=arguments.labels,
             assignee=arguments.assignee,
+            due_date=arguments.due_date,
             key=call.key,
         )
 

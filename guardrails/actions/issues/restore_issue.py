@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome
-from guardrails.actions.issues.issues import IN_PROJECT, project_of, titled
+from guardrails.actions.issues.issues import IN_PROJECT, Day, project_of, titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
@@ -15,7 +15,9 @@ from guardrails.facts.text import ObjectId
 from integrations.ports.issues import IssuesWriter
 
 Name = Annotated[
-    Literal["summary", "description", "type", "status", "priority", "labels", "assignee"],
+    Literal[
+        "summary", "description", "type", "status", "priority", "labels", "assignee", "due_date"
+    ],
     Is("choice"),
 ]
 Text = Annotated[str, Is("text")]
@@ -35,6 +37,7 @@ class RestoreIssueArguments(Arguments):
     priority: Choice | None = None
     labels: Annotated[tuple[Former, ...], Field(strict=False)] = ()
     assignee: Former | None = None
+    due_date: Day | None = None
 
     def changes(self) -> dict[str, Any]:
         found = self.model_dump(mode="json")

@@ -16,6 +16,7 @@ from guardrails.actions.base import (
 )
 from guardrails.actions.issues.issues import (
     IN_PROJECT,
+    Day,
     IssueType,
     Priority,
     Status,
@@ -40,6 +41,7 @@ class UpdateJiraTaskArguments(Arguments):
     priority: Priority | None = None
     labels: Annotated[tuple[TargetId, ...], Field(strict=False, max_length=20)] | None = None
     assignee: Address | None = None
+    due_date: Day | None = None
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
@@ -57,8 +59,9 @@ class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
     resource_type = "issue"
     title = "Change a Jira task"
     description = (
-        "Change one issue of a listed project. What is not named stays as it is. A new assignee, "
-        "status and every label must be listed; texts may mention nobody."
+        "Change one issue of a listed project. What is not named stays as it is. A new status and "
+        "every label must be listed, a new assignee listed or a member of the project; texts may "
+        "mention nobody. due_date is a day, such as 2026-03-02."
     )
     needs = frozenset({"projects"})
     takes = ("project", "status", "label", "assignee")

@@ -90,8 +90,10 @@ def _is_named_outside(case: Case, target: Target) -> bool:
     """Whether nothing but a name in the user's words leads to somebody outside: that is not as
     good as an address that they typed."""
     sources = case.sources.get(target.path, frozenset())
-    if "N" not in sources or not target.is_receiver or case.is_inside(target.value):
+    if "N" not in sources or case.is_inside(target.value):
         return False
+    if not target.is_receiver:
+        return strongest(sources - {"N"}) == "X"
     relations = case.relations[target.path] - {"named"}
     return strongest(sources - {"N"}) == "X" or not all(
         one.knows(relations) for one in case.openings

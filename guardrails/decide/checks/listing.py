@@ -4,7 +4,7 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide import snapshot
 from guardrails.decide.checks.case import Case
-from guardrails.decide.provenance import Relation
+from guardrails.decide.provenance import SPOKEN, Relation
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.facts.text import visible
@@ -37,7 +37,7 @@ def look_up(case: Case, action: AnyAction, facts: Facts) -> None:
 def targets(case: Case, action: AnyAction, facts: Facts) -> None:
     """Every target is listed. Without targets nothing is. Two exceptions: a draft that nobody
     else sees may address the participants of the thread it answers, and an allowed action may let
-    receivers in by how they stand to the user."""
+    people in by how they stand to the user or to the issue's project."""
     for target in case.targets:
         path = target.path
         listed_target = case.listed.get(path)
@@ -84,6 +84,20 @@ def _is_novel(case: Case, target: Target) -> bool:
 def _is_let_in(case: Case, target: Target) -> bool:
     """Whether the allowed action (not the ceiling) reaches this receiver without listing it. A
     blind copy never is."""
+    if target.kind == "assignee":
+        return _is_named_member(case, target)
     if not target.is_receiver or target.role == "bcc" or not case.openings:
         return False
     return all(one.admits(case.relations[target.path]) for one in case.openings)
+
+
+def _is_named_member(case: Case, target: Target) -> bool:
+    """Whether somebody is a member of the issue's project whom the user named, and the allowed
+    action is content with that."""
+    conditions = case.allowed_action.conditions if case.allowed_action else ()
+    members = case.facts.members if case.facts else None
+    return (
+        any(one.lets_members_in for one in conditions)
+        and target.value in (members or ())
+        and bool(case.sources[target.path] & SPOKEN)
+    )

@@ -110,6 +110,12 @@ class Condition(BaseModel, ABC):
         return False
 
     @property
+    def lets_members_in(self) -> bool:
+        """Whether members of a project whom the user named need not be listed to be given an
+        issue of it."""
+        return False
+
+    @property
     def lets_own_text_out(self) -> bool:
         """Whether what the agent wrote itself may reach others without anybody being asked."""
         return False
@@ -244,6 +250,7 @@ class Unreadable:
     lets_own_text_out: ClassVar[bool] = False
     unasked_receivers: ClassVar[Literal["", "mark", "leave_out"]] = ""
     lets_plain_text_out: ClassVar[bool] = False
+    lets_members_in: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 

@@ -16,6 +16,7 @@ from integrations.contracts import (
     Folder,
     Issue,
     Mailbox,
+    Member,
     Named,
     Operation,
     Page,
@@ -144,6 +145,9 @@ class DataServiceReader:
             Named(id=project.key, name=project.name)
             for project in self._items(self._get("/jira/projects"), Project)
         )
+
+    def members(self, project_key: str) -> tuple[Member, ...]:
+        return self._items(self._get(f"/jira/projects/{segment(project_key)}/members"), Member)
 
     def correspondence(self, address: str) -> Correspondence:
         return parse(Correspondence, self._get("/correspondence", address=address))

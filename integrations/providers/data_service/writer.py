@@ -169,6 +169,7 @@ class DataServiceWriter:
         priority: str | None,
         labels: Sequence[str],
         assignee: str | None,
+        due_date: str | None,
         key: str,
     ) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -182,6 +183,8 @@ class DataServiceWriter:
             body["priority"] = priority
         if assignee is not None:
             body["assignee"] = assignee
+        if due_date is not None:
+            body["due_date"] = due_date
         return self._post("/jira/issues", key, body)
 
 

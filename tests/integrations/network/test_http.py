@@ -113,6 +113,7 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
         priority=None,
         labels=[],
         assignee=None,
+        due_date=None,
         key="remit-1",
     )
 
