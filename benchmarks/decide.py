@@ -142,6 +142,7 @@ def facts() -> Any:
         labels={f"target_{number}": f"target_{number}" for number in range(OWN_TARGETS)},
         mailbox=Mailbox(address="user-0@company.com", shared_with=()),
         own_address="user-0@company.com",
+        alert="",
     )
 
 

@@ -67,8 +67,9 @@ PIECES = (
 def parsers() -> dict[str, Callable[[str], Any]]:
     """Everything that reads what strangers wrote, by name."""
     from agents.answer import citations, deeds
-    from guardrails.facts import effects, links, sensitive, subjects, text
+    from guardrails.facts import alerts, links, sensitive, subjects, text
     from guardrails.words import own, times, typed
+    from integrations.contracts import Email
     from integrations.imports import calendar_files
     from integrations.llm import thoughts
     from integrations.mail import addresses, headers, html, mime, text as mail_text
@@ -83,6 +84,10 @@ def parsers() -> dict[str, Callable[[str], Any]]:
 
     def calendar(body: str) -> Any:
         return calendar_files.read_events(body.encode("utf-8", "replace"), zone=zone)
+
+    def alert(fields: dict[str, str]) -> Any:
+        at = "2026-01-01T00:00:00Z"
+        return alerts.describe(Email.model_validate({"id": "mail-1", "date": at, **fields}))
 
     def mail(raw: str) -> Any:
         return mime.read_body(mime.read_message(raw.encode("utf-8", "replace"))[0])
@@ -119,7 +124,9 @@ def parsers() -> dict[str, Callable[[str], Any]]:
         "links": links.unveiled,
         "sensitive": sensitive.found,
         "shown text": text.visible,
-        "alert": lambda subject: effects.is_alert("a@b.c", subject),
+        "alert": lambda body: alert({"subject": body}),
+        "alert text": lambda body: alert({"body_text": body}),
+        "alert HTML": lambda body: alert({"body_html": body}),
         "claims": deeds.find_claims,
         "denials": deeds.find_denials,
         "citations": lambda body: citations.bind_citations(body, {}),

@@ -313,6 +313,8 @@ MAX_OPEN_ASKS_PER_CAUSE = env.int("MAX_OPEN_ASKS_PER_CAUSE", default=5)
 MAX_OPEN_ASKS_PER_ACCOUNT = env.int("MAX_OPEN_ASKS_PER_ACCOUNT", default=100)
 # Of the account's, for what the user asked for in words of their own.
 OPEN_ASKS_KEPT_FOR_PEOPLE = env.int("OPEN_ASKS_KEPT_FOR_PEOPLE", default=50)
+# More senders of alerts, in the form of guardrails/facts/security_senders.txt.
+SECURITY_SENDERS_FILE = env.str("SECURITY_SENDERS_FILE", default="")
 CHANGE_REQUESTS_PER_DAY = env.int("CHANGE_REQUESTS_PER_DAY", default=10)  # of one user
 
 # --- API -------------------------------------------------------------------------------

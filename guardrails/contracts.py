@@ -105,6 +105,7 @@ class Decision(NamedTuple):
     readings: Mapping[str, str] = NOTHING  # argument path -> how the user's words were read
     exposures: tuple[Exposure, ...] = ()  # what others get to see by it
     unasked: Unasked | None = None  # of a draft; None: everybody is known
+    is_meant: bool = False  # a mail to be put away that the user's own words are about
 
     def plain(self) -> dict[str, Any]:
         """The decision as plain data, for the ledger."""

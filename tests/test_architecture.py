@@ -223,7 +223,7 @@ def test_what_decides_can_be_read_whole() -> None:
     modules = [one for one in found if not is_package(one)]
     words = [one for one in modules if one.startswith("guardrails.words.")]
     assert len(words) <= 12
-    assert len(modules) - len(words) <= 33
+    assert len(modules) - len(words) <= 34
 
 
 def test_what_executes_can_be_read_whole() -> None:
@@ -239,4 +239,4 @@ def test_what_executes_can_be_read_whole() -> None:
     assert rooms_of(found) == {
         *("actions", "contracts", "decide", "execute", "facts", "gather", "models", "words")
     }
-    assert len([one for one in found if not (is_package(one) or one.startswith(one_of_many))]) <= 56
+    assert len([one for one in found if not (is_package(one) or one.startswith(one_of_many))]) <= 61

@@ -86,7 +86,7 @@ class Action(ABC, Generic[A, W]):
     names the argument that says what they may do with it. `only_undoes`
     says that it is for a person's command to undo alone. `tells` says that its result is text that
     strangers wrote, and `sends_mail` that the provider counts its receivers among those whom the
-    user wrote to.
+    user wrote to. `puts_away` says that a mail goes out of its owner's sight.
     """
 
     name: ClassVar[str]
@@ -109,6 +109,7 @@ class Action(ABC, Generic[A, W]):
     only_undoes: ClassVar[bool] = False
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False
+    puts_away: ClassVar[bool] = False
     arguments: type[A]
 
     def parse(self, arguments: Mapping[str, Any]) -> A:

@@ -16,6 +16,7 @@ from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
 from guardrails.decide.checks.drafting import check_secrets, draft
 from guardrails.decide.checks.exposing import check_roles, expose
+from guardrails.decide.checks.hiding import is_meant
 from guardrails.decide.checks.listing import look_up, targets
 from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
@@ -114,6 +115,7 @@ def _examine(case: Case) -> None:
     look_up(case, action, facts)
     case.trace(sources(case, action, arguments, facts))
     case.relations = relations(case, facts)
+    case.is_meant = action.puts_away and is_meant(case)
     expose(case, action, arguments, facts)
     targets(case, action, facts)
     check_roles(case)

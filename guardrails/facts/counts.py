@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-What = Literal["actions", "asks", "deletes", "new_receivers", "receivers", "sum"]
+What = Literal["actions", "asks", "deletes", "hidden", "new_receivers", "receivers", "sum"]
 Window = Literal["hour", "day", "run"]
 LENGTHS: dict[Window, timedelta] = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 # Whom the agent did not write to for so long is new again.
@@ -21,6 +21,17 @@ class Question:
     per: Window
     max: float
     field: str = ""
+
+
+# Mails that one run may put out of sight though nobody named them: so many, or such a part of
+# the inbox where that is more.
+UNASKED, SHARE = 10, 4
+
+
+def hidden_question(inbox: int | None) -> Question:
+    """How many mails a run put out of sight that nobody named. `inbox` is how many there were
+    when it began; None: nobody knows."""
+    return Question(what="hidden", per="run", max=max(UNASKED, (inbox or 0) // SHARE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +69,11 @@ class Counts:
                 return Tally(question=question, own=tally.own, count=tally.count)
         return None
 
+    @property
+    def hidden(self) -> Tally | None:
+        """How many mails this run put out of sight, against the limit of its own inbox."""
+        return next((one for one in self.tallies if one.question.what == "hidden"), None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
@@ -67,6 +83,7 @@ class Use:
     run: str
     receivers: tuple[str, ...]
     destructive: bool
+    hidden: bool  # a mail that nobody named goes out of sight
     amounts: Mapping[str, float]  # every number among the arguments
 
 

@@ -37,6 +37,7 @@ Need = Literal[
     "members",
     "created",
     "content",
+    "alert",
 ]
 ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
 CALENDAR = "calendar"  # an account has one, and no provider names it
@@ -65,6 +66,7 @@ class Facts:
     directory: Directory | None = None  # whom the action reaches, and whom the user may mean
     members: tuple[str, ...] | None = None  # of the issue's project, among those it is given to
     groups: tuple[str, ...] = ()  # receivers behind whom the provider knows many people
+    alert: str | None = None  # what the mail warns its owner of, in words; empty: of nothing
     content: Content | None = None  # what the object's own text contains
     authors: tuple[Authorship, ...] | None = None  # of what others get to see
     reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters

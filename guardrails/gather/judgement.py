@@ -16,10 +16,11 @@ from guardrails.actions import registry
 from guardrails.actions.base import AnyAction, Arguments, Difference, InvalidArguments, Inverse
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide import evidence, policy
+from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.checks.rates import rates_of
 from guardrails.decide.provenance import SOURCES
 from guardrails.decide.snapshot import PolicySnapshot
-from guardrails.facts.counts import Use
+from guardrails.facts.counts import UNASKED, Use, hidden_question
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.facts.people import Directory
@@ -36,6 +37,7 @@ from guardrails.gather.lookups import (
 )
 from guardrails.gather.meant import meant_by
 from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
 from guardrails.words.own import own_words
 from guardrails.words.typed import named, typed
@@ -160,16 +162,19 @@ def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
             return found
         return _described(found, request, action, arguments, facts)
 
-    if request.origin.undoes or not snapshot.has_rates:
+    hides = action.puts_away and request.origin.trigger not in FROM_CONTENT
+    if request.origin.undoes or not (snapshot.has_rates or hides):
         return judged(facts, timezone.now())
     questions = [rate.question for rate in rates_of(action, snapshot)]
+    if hides:
+        questions.append(hidden_question(facts.mailbox.inbox if facts.mailbox else None))
     with usage.lock_account(request.account):
         now = timezone.now()
         use = usage.use_of(request, action, arguments, facts, now=now)
         counts = usage.counted(questions, use, request=request, now=now)
         found = judged(replace(facts, counts=counts), now)
         if claim is not None and found.decision.verdict != "refuse":
-            claim(found, use, now)
+            claim(found, replace(use, hidden=use.hidden and not found.decision.is_meant), now)
     return found
 
 
@@ -217,7 +222,10 @@ def read_facts(
         object_id=action.object_id(arguments),
         needs=needs,
         own_address=request.account.address,
+        known=known_senders(),
     )
+    if _puts_away_many(request, action):
+        facts = replace(facts, mailbox=reads.mail_reader(request.account).mailbox())
     reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
     receivers = [target.value for target in reached if target.is_receiver]
     known = correspondence(reader, receivers)
@@ -227,7 +235,7 @@ def read_facts(
     title = facts.object_title
     if (
         "O" in SOURCES[request.origin.trigger]
-        and facts.is_own
+        and (facts.is_own or facts.alert)
         and named(title, own_words(request.origin.user_words))
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
@@ -262,6 +270,13 @@ def _members(reader: Reader, reached: Sequence[Target]) -> tuple[str, ...] | Non
     given = [target.value for target in reached if target.kind == "assignee"]
     project = next((target.value for target in reached if target.kind == "project"), "")
     return members(reader, project, given) if given else None
+
+
+def _puts_away_many(request: ActionRequest, action: AnyAction) -> bool:
+    """Whether it matters how large the inbox is. A query where that could be."""
+    if not action.puts_away or request.origin.trigger in FROM_CONTENT:
+        return False
+    return usage.hidden_before(request, now=timezone.now()) >= UNASKED
 
 
 def _created(request: ActionRequest) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TypeVar
 
-from guardrails.facts import content, targets
+from guardrails.facts import alerts, content, senders, targets
 from guardrails.facts.content import Content
 from guardrails.facts.facts import Facts, Need, ObjectKind
+from guardrails.facts.senders import Sender
 from integrations.contracts import AnyItem, Correspondence, Document, Email, Event
 from integrations.exceptions import NotFound
 from integrations.ports.account import Reader
@@ -30,13 +31,16 @@ def gather(
     object_id: str | None,
     needs: Set[Need],
     own_address: str,
+    known: Mapping[str, Sender] = senders.SHIPPED,
 ) -> Facts:
-    """Reads what `needs` names and no more. An object that does not exist for this user is
-    left out of the facts, and so is what a provider of this kind cannot be asked. Every
-    ProviderError but NotFound passes through."""
+    """Reads what `needs` names and no more; `known` are senders of alerts. An object that does
+    not exist for this user is left out of the facts, and so is what a provider of this kind cannot
+    be asked. Every ProviderError but NotFound passes through."""
     facts = Facts(own_address=own_address)
     if isinstance(reader, MailReader):
         facts = _of_mail(facts, reader, object_kind, object_id, needs)
+        if facts.email is not None and "alert" in needs:
+            facts = replace(facts, alert=alerts.describe(facts.email, known))
     if isinstance(reader, MailReader | FilesReader) and "folders" in needs:
         facts = replace(facts, folders=reader.folders())
     if isinstance(reader, FilesReader) and object_kind == "document":
@@ -107,9 +111,9 @@ def members(reader: Reader, project_key: str, addresses: Iterable[str]) -> tuple
 
 
 def namesakes(reader: Reader, kind: ObjectKind | None, title: str) -> int | None:
-    """How many documents or events that this user sees have exactly this title. None for
+    """How many mails, documents or events of this user have exactly this title. None for
     other kinds, and where there are more than `MAX_PAGES` pages of them. Raises ProviderError."""
-    if kind not in ("document", "event"):
+    if kind not in ("email", "document", "event"):
         return None
     cursor, found = None, 0
     for _ in range(MAX_PAGES):
@@ -122,6 +126,8 @@ def namesakes(reader: Reader, kind: ObjectKind | None, title: str) -> int | None
 
 
 def _title(item: AnyItem) -> str | None:
+    if isinstance(item, Email):
+        return item.subject
     if isinstance(item, Document):
         return item.name
     return item.title if isinstance(item, Event) else None

@@ -55,6 +55,7 @@ def use_of(
         destructive=any(
             effect.kind == "destructive" for effect in action.effects(arguments, facts)
         ),
+        hidden=action.puts_away,
         amounts={name: abs(float(given[name] or 0)) for name in action.numbers},
     )
 
@@ -80,6 +81,12 @@ def counted(
             if one.what != "sum" or one.field in use.amounts
         )
     )
+
+
+def hidden_before(request: ActionRequest, *, now: datetime) -> int:
+    """How many mails that nobody named this run has put out of sight. One query."""
+    rows = Usage.objects.filter(account_id=request.account.id, run=run_of(request, now))
+    return rows.filter(hidden=True, counted_at__isnull=False).count()
 
 
 def note_ask(use: Use, *, request: ActionRequest, now: datetime) -> None:
@@ -110,6 +117,9 @@ def _answer(question: Question, use: Use, request: ActionRequest, now: datetime)
         asked_before = others.filter(run=use.run, asked_at__isnull=False).count()
         return Tally(question=question, own=1, count=asked_before + 1)
     done = others.filter(counted_at__isnull=False)
+    if question.what == "hidden":
+        put_away = done.filter(run=use.run, hidden=True).count()
+        return Tally(question=question, own=int(use.hidden), count=put_away + use.hidden)
     if question.what == "receivers":
         reached = set().union(*done.filter(run=use.run).values_list("receivers", flat=True))
         added = len(set(use.receivers) - reached)
@@ -158,6 +168,7 @@ def _note(use: Use, request: ActionRequest, **fields: Any) -> None:
             "run": use.run,
             "receivers": list(use.receivers),
             "destructive": use.destructive,
+            "hidden": use.hidden,
             "amounts": use.amounts,
             **fields,
         },

@@ -477,6 +477,7 @@ class Migration(migrations.Migration):
                 ("receivers", django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=254), default=list, size=None)),
                 ("new_receivers", django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=254), default=list, size=None)),
                 ("destructive", models.BooleanField(default=False)),
+                ("hidden", models.BooleanField(default=False)),
                 ("amounts", models.JSONField(default=dict)),
                 ("asked_at", models.DateTimeField(null=True)),
                 ("counted_at", models.DateTimeField(null=True)),

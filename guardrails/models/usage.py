@@ -8,8 +8,8 @@ from integrations.models import Account
 
 class Usage(models.Model):
     """One action as the rates count it: when a person was asked about it, and when it was
-    permitted for good. Kept for as long as a condition may look back (`guardrails.gather.usage`),
-    and only for accounts whose policy has a rate."""
+    permitted for good. Kept for as long as a condition may look back (`guardrails.gather.usage`):
+    of accounts whose policy has a rate, and of what puts mail out of sight."""
 
     action_id = models.UUIDField(primary_key=True, editable=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="usage")
@@ -18,6 +18,7 @@ class Usage(models.Model):
     receivers = ArrayField(models.CharField(max_length=254), default=list)
     new_receivers = ArrayField(models.CharField(max_length=254), default=list)
     destructive = models.BooleanField(default=False)
+    hidden = models.BooleanField(default=False)
     amounts = models.JSONField(default=dict)
     asked_at = models.DateTimeField(null=True)
     counted_at = models.DateTimeField(null=True)

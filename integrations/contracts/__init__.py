@@ -247,10 +247,12 @@ class Folder(Named):
 
 
 class Mailbox(Value):
-    """Whose mailbox it is and who else reads it."""
+    """Whose mailbox it is, who else reads it, and how many mails its inbox holds, where the
+    provider says so."""
 
     address: Text
     shared_with: tuple[Text, ...]
+    inbox: int | None = Field(default=None, ge=0)
 
 
 class Correspondence(Value):

@@ -149,7 +149,9 @@ def _folders(request: Request, store: Store, user: User) -> JsonObject:
 
 def _mailbox(request: Request, store: Store, user: User) -> JsonObject:
     members = audiences.stored(store, user_id=user.id).mailbox
-    return {"address": user.address, "shared_with": members}
+    emails = objects.every(store, user_id=user.id, kind=EMAIL)
+    inbox = sum("INBOX" in email["labels"] for email in emails)
+    return {"address": user.address, "shared_with": members, "inbox": inbox}
 
 
 def _projects(request: Request, store: Store, user: User) -> JsonObject:

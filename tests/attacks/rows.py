@@ -2,6 +2,7 @@
 
 from tests.attacks import (
     addresses,
+    alerts,
     approvals,
     audience,
     authority,
@@ -65,6 +66,7 @@ CASES: tuple[Case | Story, ...] = (
     *provider_rules.CASES,
     *concealing.CASES,
     *exposure.CASES,
+    *alerts.CASES,
 )
 
 

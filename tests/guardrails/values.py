@@ -9,6 +9,7 @@ from guardrails.contracts import ActionRequest, Decision, Origin
 from guardrails.decide import policy as deciding
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import AllowedAction, ListedTarget, Mode, PolicySnapshot
+from guardrails.facts import alerts
 from guardrails.facts.classes import WRITTEN
 from guardrails.facts.facts import Facts
 from guardrails.facts.people import Directory, Person
@@ -157,5 +158,6 @@ def facts(mail: Email | None = None, **changes: Any) -> Facts:
         "projects": PROJECTS,
         "mailbox": Mailbox(address=ME, shared_with=()),
         "own_address": ME,
+        "alert": alerts.describe(mail),
     }
     return Facts(**(values | changes))

@@ -35,7 +35,7 @@ class Classify(MailAction[ClassifyArguments]):
         "Put one of the listed labels on one mail. If the label belongs to a single-choice "
         "group, the other labels of that group are taken off in the same step."
     )
-    needs = frozenset({"email", "labels"})
+    needs = frozenset({"email", "alert", "labels"})
     takes = ("label",)
     needs_targets = True
     object_kind = "email"

@@ -31,13 +31,14 @@ class MoveEmail(MailAction[MoveEmailArguments]):
     resource_type = "email"
     title = "Move a mail"
     description = "Put one mail into one of the listed folders and out of every other."
-    needs = frozenset({"email", "folders"})
+    needs = frozenset({"email", "alert", "folders"})
     takes = ("folder",)
     needs_targets = True
     object_kind = "email"
     object_field = "email_id"
     from_mail = True
     in_patterns = True
+    puts_away = True
     arguments = MoveEmailArguments
 
     def targets(self, arguments: MoveEmailArguments) -> tuple[Target, ...]:

@@ -32,7 +32,7 @@ class RestoreLabels(MailAction[RestoreLabelsArguments]):
     resource_type = "email"
     title = "Put labels back"
     description = "Put a mail's labels and folders back to what they were."
-    needs = frozenset({"email"})
+    needs = frozenset({"email", "alert"})
     object_kind = "email"
     object_field = "email_id"
     only_undoes = True

@@ -21,11 +21,12 @@ class TakesOff(MailAction[MailArguments]):
     label: ClassVar[str]
     taken_back: ClassVar[str]
     resource_type = "email"
-    needs = frozenset({"email"})
+    needs = frozenset({"email", "alert"})
     object_kind = "email"
     object_field = "email_id"
     from_mail = True
     in_patterns = True
+    puts_away = True
     arguments = MailArguments
 
     def effects(self, arguments: MailArguments, facts: Facts) -> tuple[Effect, ...]:

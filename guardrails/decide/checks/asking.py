@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from guardrails.contracts import Check
 from guardrails.decide import provenance
+from guardrails.decide.checks import hiding
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import secrets
 from guardrails.decide.checks.exposing import Cause, causes
@@ -43,7 +44,8 @@ def _in_general(case: Case) -> Iterator[str]:
         yield "The organisation's ceiling says so."
     if case.request.origin.tighten:
         yield "The agent asked for it."
-    yield from (effect.sentence for effect in case.effects if effect.kind != "egress")
+    yield from (one.sentence for one in case.effects if one.kind == "destructive")
+    yield from hiding.reasons(case)
     yield from _doubts(case)
 
 

@@ -57,6 +57,7 @@ class Case:
     relations: Mapping[str, frozenset[Relation]] = NOTHING  # of receivers, by path
     opened: frozenset[str] = frozenset()  # paths of receivers let in though not listed
     rivals: tuple[ListedTarget, ...] = ()
+    is_meant: bool = False  # a mail to be put away that the user's own words are about
     exposures: tuple[Exposure, ...] = ()  # what others get to see by it
     unasked: Unasked | None = None  # whom a draft is for and nobody was asked about
 
@@ -188,6 +189,7 @@ class Case:
             effects=self.effects,
             side_effects=tuple([effect.sentence for effect in self.effects]) + self._taken_off(),
             hold_seconds=seconds,
+            is_meant=self.is_meant,
             removals=self.removals(),
             provenance=self.provenance,
             readings=self.readings,

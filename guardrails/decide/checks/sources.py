@@ -77,7 +77,8 @@ def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: boo
     mean it alone, or by its title."""
     if facts.email and facts.meant_by:
         return {action.object_field or ""}  # any mail of the mailbox is the user's to name
-    if not (action.object_kind and facts.is_own):
+    # An alert is its reader's own; it counts by its title too.
+    if not (action.object_kind and (facts.is_own or facts.alert)):
         return set()
     if not (by_words or (named(facts.object_title, case.words) and facts.namesakes == 1)):
         return set()

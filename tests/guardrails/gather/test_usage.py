@@ -259,6 +259,7 @@ def test_numbers_add_up_over_a_day(office: Office) -> None:
         return Use(
             action_type="archive",
             run="turn-1",
+            hidden=False,
             receivers=(),
             destructive=False,
             amounts={"amount": amount},
@@ -289,8 +290,10 @@ def test_one_accounts_usage_is_not_anothers(office: Office) -> None:
 
 
 def test_an_account_without_rates_pays_nothing(office: Office) -> None:
-    office.permit("archive")
-    assert archive(office).status == "succeeded"
+    office.permit("classify")
+    office.list_target("classify", "label", "label_fyi", "FYI")
+    wish = {"email_id": office.receive(), "label_id": "label_fyi"}
+    assert execute(office.request("classify", wish)).status == "succeeded"
     assert not Usage.objects.exists()
 
 
