@@ -90,7 +90,7 @@ def group(play: Play, name: str) -> Case:
 
 def to_carol(play: Play, **fields: Any) -> Play:
     grant = Grant(action=play.action, conditions=(KNOWN,))
-    words = said(f"Please see to it with {CAROL}.")
+    words = said(f"Please share doc-1 and mail-1 with {CAROL}.")
     return replace(play, policy=(grant,), arguments={**play.arguments, **fields}, via=words)
 
 
