@@ -17,7 +17,7 @@ class TrashEmail(MailAction[MailArguments]):
     resource_type = "email"
     title = "Put a mail into the trash"
     description = "Put one mail into the trash. A person is always asked."
-    needs = frozenset({"email"})
+    needs = frozenset({"email", "alert"})
     object_kind = "email"
     object_field = "email_id"
     arguments = MailArguments
