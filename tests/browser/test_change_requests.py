@@ -47,7 +47,7 @@ def test_a_user_asks_and_an_operator_approves_by_keyboard(
         expect(refused).to_contain_text("It waits for an operator.")
         asked = page.get_by_text("Asked for", exact=True)
         asked.press("Enter")
-        expect(page.locator("#asked li")).to_contain_text("Create a task in PROJ: “Buy plants”")
+        expect(page.locator("#asked li")).to_contain_text("Create a task in OPS: “Buy plants”")
         expect(refused.get_by_role("button")).to_have_count(0)
         shoot(page, "console-asked")
     assert find_too_narrow(page) == []
@@ -56,7 +56,7 @@ def test_a_user_asks_and_an_operator_approves_by_keyboard(
 
     page.goto(reverse("admin:guardrails_changerequest_changelist"))
     shoot(page, "change-requests")
-    page.get_by_role("link", name="Create a task in PROJ: “Buy plants”").focus()
+    page.get_by_role("link", name="Create a task in OPS").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="The smallest change that permits it")).to_be_visible()
     expect(page.get_by_role("region", name="Tried on the past")).to_contain_text(
@@ -81,7 +81,7 @@ def test_a_user_asks_and_an_operator_approves_by_keyboard(
         shoot(page, "console-approved")
         say(page, TASK)
         status(page, "1 question waits for your decision.")
-        page.get_by_role("button", name="Confirm: Create a task in PROJ: “Buy plants”").click()
+        page.get_by_role("button", name="Confirm: Create a task in OPS: “Buy plants”").click()
         expect(last(page)).to_contain_text("OPS-")
     assert [call["body"]["project_key"] for call in office.calls()] == ["OPS"]
     assert problems == []

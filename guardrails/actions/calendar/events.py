@@ -74,7 +74,7 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
             owner=event.created_by,
             before=before,
             after=after,
-            passage=event.description[:PASSAGE],
+            passage="\n".join(filter(None, (event.location, event.description)))[:PASSAGE],
             digest=content.digest,
             chars=content.chars,
             sensitive=content.sensitive,

@@ -196,7 +196,7 @@ def test_a_line_has_the_arguments_with_the_listed_targets() -> None:
     )
     assert line(permit("create_jira_task", ("project", "PROJ", "Portal"))) == (
         "create_jira_task(project_key: PROJ, summary, type: task|bug|story|epic, description?, "
-        "priority?, labels[]?, assignee?)"
+        "priority?, labels[]?, assignee?, due_date?)"
     )
 
 

@@ -116,7 +116,7 @@ def test_a_condition_nobody_understands_holds_for_nobody() -> None:
 
 def test_the_facts_that_a_limit_needs_are_read() -> None:
     policy = under(limit("auto", {"kind": "thread"}, action_type="archive"))
-    assert needs(registry.BY_NAME["archive"], policy) == {"email", "thread"}
+    assert needs(registry.BY_NAME["archive"], policy) == {"alert", "email", "thread"}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from tests.sandbox.data_service.client import Client
 
 
 def test_an_audience_is_given_with_the_mailbox_and_the_folder(office: Client) -> None:
-    assert office.get("/maya/mailbox").json() == {"address": "maya@company.com", "shared_with": []}
+    mailbox = office.get("/maya/mailbox").json()
+    assert (mailbox["address"], mailbox["shared_with"]) == ("maya@company.com", [])
     given = {"mailbox": ["omar@company.com"], "folders": {"drive_product": ["a@b.example"]}}
 
     office.control("PUT", "/users/maya/audiences", given)

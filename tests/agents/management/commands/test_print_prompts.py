@@ -25,6 +25,6 @@ def test_every_prompt_and_tool_stands_on_the_page(tmp_path: Path, settings: Any)
     out = io.StringIO()
     call_command("print_prompts", stdout=out)
     assert out.getvalue().rstrip() == page.rstrip()
-    (tmp_path / "docs/prompts.md").write_text(page.replace("Never guess.", "Guess."))
+    (tmp_path / "docs/prompts.md").write_text(page.replace("never guess", "guess"))
     with pytest.raises(CommandError, match="out of date"):
         call_command("print_prompts", check=True)
