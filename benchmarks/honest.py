@@ -17,7 +17,7 @@ of the questions that stand between an attack and its effect. One that is done c
 refused, or that comes to nothing after a yes, 0.
 
 SHOW=all lists every task that was not done and every attack that was asked about. PART=tasks or
-PART=attacks plays one half. WRITE=1 writes the table of docs/guardrails.md. The last line is JSON.
+PART=attacks plays one half. The last line is JSON.
 A database of its own is made, and removed at the end.
 """
 
