@@ -247,7 +247,9 @@ def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_nam
     office: Office, chat: Chat
 ) -> None:
     office.sync("gmail")
-    mail = Item.objects.filter(source="gmail", account__external_user_id="maya").earliest("source_id")
+    mail = Item.objects.filter(source="gmail", account__external_user_id="maya").earliest(
+        "source_id"
+    )
     labels = AllowedActionOption.objects.filter(
         action_type="classify", source="gmail", account__external_user_id="maya"
     )
