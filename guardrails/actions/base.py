@@ -15,7 +15,7 @@ from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Unasked
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.targets import Target, TargetKind
-from guardrails.facts.text import quote, visible
+from guardrails.facts.text import visible
 from integrations.contracts import Kind
 from integrations.ports.account import Writer
 from integrations.ports.calendar import CalendarWriter
@@ -285,12 +285,6 @@ def in_words(value: object) -> str:
     """A value of an object as people read it in a difference."""
     many = isinstance(value, list | tuple)
     return (", ".join(map(str, value)) if many else str(value or "")) or NOTHING  # type: ignore[call-overload]
-
-
-def subject_of(facts: Facts) -> str:
-    """The subject of the mail or draft at hand, quoted."""
-    mail = facts.email or facts.draft
-    return quote(mail.subject if mail else "", empty="no subject")
 
 
 def artifact(kind: str, answer: Mapping[str, Any]) -> tuple[Artifact, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from guardrails.facts.content import Content
 from guardrails.facts.sensitive import Sensitive
 
 # Who wrote what is in an object. run: the agent in this run. agent: the agent in an earlier run,
@@ -112,3 +113,37 @@ def with_readers(
     before = tuple(present)
     after = dict(before) | dict(coming)
     return before, tuple([Reader(address, role) for address, role in after.items()])
+
+
+class ExposedObject(NamedTuple):
+    """The object at hand as its provider has it: what holds of it for all who see it."""
+
+    kind: str
+    id: str
+    title: str
+    owner: str
+    places: tuple[str, ...]
+
+
+def expose(
+    found: ExposedObject,
+    text: str,
+    content: Content,
+    *,
+    before: tuple[Reader, ...],
+    after: tuple[Reader, ...],
+    adds: bool = False,
+) -> tuple[Exposure, ...]:
+    """The one exposure of `text`, whose content was looked at, to those who see it after."""
+    return (
+        Exposure(
+            **found._asdict(),
+            before=before,
+            after=after,
+            passage=text[:PASSAGE],
+            digest=content.digest,
+            chars=content.chars,
+            sensitive=content.sensitive,
+            adds=adds,
+        ),
+    )

@@ -71,7 +71,8 @@ TOKEN = re.compile(
 )
 ASSIGNED = re.compile(
     r"\b(?:api[\s_-]?key|access[\s_-]?key|secret(?:[\s_-]?key)?|access[\s_-]?token|auth[\s_-]?token"
-    r"|token|bearer|password|passwd|passphrase)\b[\"']?(?:\s+is\b|\s*[:=])?\s*[\"']?"
+    r"|token|bearer|password|passwd|passphrase|passwort|kennwort|mot\s+de\s+passe|contraseña)\b"
+    r"[\"']?(?:\s+(?:is|ist|lautet|est|es)\b)?(?:\s*[:=])?\s*[\"']?"
     r"((?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])[^\s\"',;]{8,})",
     re.IGNORECASE,
 )

@@ -8,10 +8,11 @@ from pydantic import AfterValidator, Field
 
 from guardrails.facts.classes import Is
 from guardrails.facts.content import Content, of_object
-from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
+from guardrails.facts.exposure import ExposedObject, Exposure, Reader, expose, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import quote, visible
+from integrations.contracts import Event
 
 
 def moment(text: str) -> str:
@@ -60,27 +61,15 @@ def with_people(facts: Facts, added: Sequence[str] = ()) -> str:
 
 def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
     """The whole event, where people are invited to it who saw nothing of it before."""
-    event, content, present = facts.event, facts.content or Content(), _people(facts)
+    event, present = facts.event, _people(facts)
     known = {one.address for one in present}
     guests = [one for one in coming if one.address not in known]
     if event is None or not guests:
         return ()
     before, after = with_readers(present, guests)
-    return (
-        Exposure(
-            kind="event",
-            id=event.id,
-            title=event.title,
-            owner=event.created_by,
-            before=before,
-            after=after,
-            passage="\n".join(filter(None, (event.location, event.description)))[:PASSAGE],
-            digest=content.digest,
-            chars=content.chars,
-            sensitive=content.sensitive,
-            places=facts.object_places,
-        ),
-    )
+    text = "\n".join(filter(None, (event.location, event.description)))
+    content = facts.content or Content()
+    return expose(_object(event, facts), text, content, before=before, after=after)
 
 
 def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
@@ -88,23 +77,12 @@ def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
     event, present = facts.event, _people(facts)
     if event is None or not present:
         return ()
-    content = of_object((text,))
-    return (
-        Exposure(
-            kind="event",
-            id=event.id,
-            title=event.title,
-            owner=event.created_by,
-            before=present,
-            after=present,
-            passage=text[:PASSAGE],
-            digest=content.digest,
-            chars=content.chars,
-            sensitive=content.sensitive,
-            places=facts.object_places,
-            adds=True,
-        ),
-    )
+    content, found = of_object((text,)), _object(event, facts)
+    return expose(found, text, content, before=present, after=present, adds=True)
+
+
+def _object(event: Event, facts: Facts) -> ExposedObject:
+    return ExposedObject("event", event.id, event.title, event.created_by, facts.object_places)
 
 
 def _people(facts: Facts) -> tuple[Reader, ...]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from guardrails.facts.content import Content, of_object
-from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
+from guardrails.facts.exposure import ExposedObject, Exposure, Reader, expose, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import quote, visible
+from integrations.contracts import Document
 
 
 def folder(folder_id: str) -> tuple[Target, ...]:
@@ -36,21 +37,8 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
     before, after = with_readers(facts.document_roles, coming)
     if after == before:
         return ()
-    return (
-        Exposure(
-            kind="document",
-            id=document.id,
-            title=document.name,
-            owner=document.owner,
-            before=before,
-            after=after,
-            passage=document.content_text[:PASSAGE],
-            digest=content.digest,
-            chars=content.chars,
-            sensitive=content.sensitive,
-            places=facts.object_places,
-        ),
-    )
+    found = _object(document, facts)
+    return expose(found, document.content_text, content, before=before, after=after)
 
 
 def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
@@ -58,20 +46,11 @@ def added(facts: Facts, text: str) -> tuple[Exposure, ...]:
     document, readers = facts.document, facts.document_roles
     if document is None or not readers:
         return ()
-    content = of_object((text,))
-    return (
-        Exposure(
-            kind="document",
-            id=document.id,
-            title=document.name,
-            owner=document.owner,
-            before=readers,
-            after=readers,
-            passage=text[:PASSAGE],
-            digest=content.digest,
-            chars=content.chars,
-            sensitive=content.sensitive,
-            places=facts.object_places,
-            adds=True,
-        ),
+    content, found = of_object((text,)), _object(document, facts)
+    return expose(found, text, content, before=readers, after=readers, adds=True)
+
+
+def _object(document: Document, facts: Facts) -> ExposedObject:
+    return ExposedObject(
+        "document", document.id, document.name, document.owner, facts.object_places
     )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import Call, Difference, subject_of
+from guardrails.actions.base import Call, Difference
+from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.taking_off import MailArguments, TakesOff
 from guardrails.facts.facts import Facts
 from integrations.ports.mail import MailWriter

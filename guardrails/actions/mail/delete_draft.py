@@ -8,8 +8,8 @@ from guardrails.actions.base import (
     Call,
     Difference,
     MailAction,
-    subject_of,
 )
+from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import ObjectId

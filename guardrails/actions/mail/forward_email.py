@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from guardrails.actions.base import Call, subject_of
-from guardrails.actions.mail.messages import exposed
+from guardrails.actions.base import Call
+from guardrails.actions.mail.messages import exposed, subject_of
 from guardrails.actions.mail.sending import Receivers, Sends
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Reader

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from guardrails.facts.content import Content
-from guardrails.facts.exposure import PASSAGE, Exposure, Reader, with_readers
+from guardrails.facts.exposure import ExposedObject, Exposure, Reader, expose, with_readers
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Role, Target
+from guardrails.facts.text import quote
 
 
 def receivers(role: Role, addresses: Sequence[str], *, field: str = "") -> tuple[Target, ...]:
@@ -33,18 +34,11 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
         return ()
     addresses = facts.others((mail.sender, *mail.to, *mail.cc))
     before, after = with_readers([Reader(one, "receiver") for one in addresses], coming)
-    return (
-        Exposure(
-            kind="email",
-            id=mail.id,
-            title=mail.subject,
-            owner=mail.sender,
-            before=before,
-            after=after,
-            passage=mail.body_text[:PASSAGE],
-            digest=content.digest,
-            chars=content.chars,
-            sensitive=content.sensitive,
-            places=facts.object_places,
-        ),
-    )
+    found = ExposedObject("email", mail.id, mail.subject, mail.sender, facts.object_places)
+    return expose(found, mail.body_text, content, before=before, after=after)
+
+
+def subject_of(facts: Facts) -> str:
+    """The subject of the mail or draft at hand, quoted."""
+    mail = facts.email or facts.draft
+    return quote(mail.subject if mail else "", empty="no subject")

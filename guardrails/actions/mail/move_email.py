@@ -10,8 +10,8 @@ from guardrails.actions.base import (
     Inverse,
     MailAction,
     Outcome,
-    subject_of,
 )
+from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts

@@ -10,8 +10,8 @@ from guardrails.actions.base import (
     Call,
     Inverse,
     MailAction,
-    subject_of,
 )
+from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import ObjectId, TargetId

@@ -129,15 +129,15 @@ def test_prompts_stay_lean() -> None:
     suite = tasks.load("office")
     story, reply, talk = map(suite.task, ("story-two-johns", "reply-to-one-mail", "fifteen-turns"))
     with runner.running(suite, model=OFFLINE_MODEL) as playing:
-        told, answered, talked = (playing.play(one) for one in (story, reply, talk))
+        in_story, in_reply, in_talk = (playing.play(one) for one in (story, reply, talk))
         heads = {
             json.dumps([one.request["tools"], one.request["messages"][0]])
             for one in playing.endpoint.exchanges
             if "orchestrator" in one.agent
         }
 
-    assert (told.use.calls, answered.use.calls) == (5, 3)
-    assert told.use.prompt_tokens <= 12_000
-    assert answered.use.prompt_tokens <= 8_000
-    assert talked.prompts[14] < 10_000
+    assert (in_story.use.calls, in_reply.use.calls) == (5, 3)
+    assert in_story.use.prompt_tokens <= 12_000
+    assert in_reply.use.prompt_tokens <= 8_000
+    assert in_talk.prompts[14] < 10_000
     assert len(heads) == 1  # all prompts of the conversation begin with the same bytes
