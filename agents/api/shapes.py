@@ -5,6 +5,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from agents.api.action_shapes import (
+    CompletedAction,
+    HandledAction,
+    HeldAction,
+    PendingQuestion,
+    RefusedAction,
+)
+from guardrails.approve.card_shapes import WaitingCard
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 MESSAGE_MAX = 20_000
@@ -125,119 +133,6 @@ class Citation(serializers.Serializer[Any]):
     title = serializers.CharField()
 
 
-class ActionValue(serializers.Serializer[Any]):
-    path = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # DRF takes it off the class
-    text = serializers.CharField(help_text="In full, with hidden characters shown.")
-    provenance = serializers.CharField(help_text="Where it comes from, in words.")
-    is_target = serializers.BooleanField(help_text="It decides where the action goes.")
-    is_new = serializers.BooleanField(help_text="A target that nobody typed or listed.")
-
-
-class HandledAction(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    description = serializers.CharField()
-    handled = serializers.CharField(help_text="Who decided and when, in words.")
-
-
-class ExposedObject(serializers.Serializer[Any]):
-    """What others get to see by an action: one object, or text that is put into it."""
-
-    kind = serializers.CharField()
-    title = serializers.CharField(help_text="Somebody's words, in quotation marks.")
-    owner = serializers.CharField()
-    newcomers = serializers.ListField(
-        child=serializers.CharField(), help_text="Who sees it from then on, each with their role."
-    )
-    readers = serializers.ListField(child=serializers.CharField(), help_text="Who sees it now.")
-    adds = serializers.BooleanField(help_text="Text is put into it; its readers stay the same.")
-    named = serializers.CharField(help_text="How the user named it, in words.")
-    is_new = serializers.BooleanField(help_text="Nobody named it in this request.")
-    written = serializers.CharField(help_text="Who wrote it, in words.")
-    sensitive = serializers.ListField(child=serializers.CharField())
-    passage = serializers.CharField(help_text="The beginning of what they read.")
-    chars = serializers.IntegerField(help_text="How long all of it is.")
-    lines = serializers.ListField(
-        child=serializers.CharField(), help_text="All of it in words, what matters most first."
-    )
-
-
-class PendingQuestion(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    heading = serializers.CharField()
-    digest = serializers.CharField(help_text="Over all of its actions.")
-    actions = serializers.ListField(child=serializers.UUIDField())
-
-
-class PendingAction(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    type = serializers.CharField()
-    heading = serializers.CharField(
-        help_text="What would be done and to whom, in Remit's own words. Show it first, whole."
-    )
-    about = serializers.CharField(
-        help_text="What somebody called it, in quotation marks: not Remit's words. Or empty."
-    )
-    description = serializers.CharField(help_text="Both in one line.")
-    params = serializers.DictField()
-    digest = serializers.CharField()
-    values = ActionValue(
-        many=True, help_text="The arguments as people should see them, targets first."
-    )
-    exposures = ExposedObject(many=True, help_text="What others get to see by it.")
-    user_said = serializers.CharField(help_text="What the user typed in that request.")
-    question = serializers.UUIDField(help_text="Like actions that wait are one question.")
-    text = serializers.CharField(help_text="The whole card as plain lines, what decides first.")
-    differences = serializers.ListField(
-        child=serializers.ListField(child=serializers.CharField()),
-        help_text="What is there now and what there would be: [what, before, after].",
-    )
-    agent_said = serializers.CharField(help_text="The model's own reason. It is not evidence.")
-    delegated = serializers.CharField(help_text="To whom it was handed and by whom; or empty.")
-    revises = serializers.UUIDField(
-        allow_null=True, help_text="The action that a person changed into this one."
-    )
-    proposed = serializers.DictField(help_text="What the agent proposed, where it was changed.")
-    provenance = serializers.DictField()
-    side_effects = serializers.ListField(child=serializers.CharField())
-    reason = serializers.CharField()
-    expires_at = serializers.DateTimeField(allow_null=True)
-
-
-class CompletedAction(serializers.Serializer[Any]):
-    id = serializers.UUIDField(help_text="The id it had while it was pending.")
-    action_id = serializers.UUIDField(help_text="Its id in the ledger.")
-    type = serializers.CharField()
-    description = serializers.CharField()
-    params = serializers.DictField()
-    status = serializers.CharField()
-    sentence = serializers.CharField()
-    result = serializers.DictField()
-    artifacts = serializers.ListField(child=serializers.DictField())
-    handled = serializers.CharField(help_text="Who decided and when, where a person was asked.")
-
-
-class AskedFor(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    state = serializers.CharField(help_text="open, approved or declined")
-    sentence = serializers.CharField(help_text="How far it is, in words.")
-
-
-class RefusedAction(CompletedAction):
-    times = serializers.IntegerField(help_text="How many such actions this line stands for.")
-    can_be_asked_for = serializers.BooleanField(
-        help_text="The user may ask operators to permit it: `POST /api/v1/change-requests`."
-    )
-    change_request = AskedFor(
-        allow_null=True, help_text="What became of the user's asking, if they have."
-    )
-
-
-class HeldAction(CompletedAction):
-    held_send_id = serializers.UUIDField(help_text="To recall it.")
-    held_until = serializers.DateTimeField(help_text="Until then it can be recalled.")
-
-
 class Clarification(serializers.Serializer[Any]):
     question = serializers.CharField()
     options = serializers.ListField(child=serializers.CharField())
@@ -304,7 +199,7 @@ class ChatResponse(serializers.Serializer[Any]):
     )
     response = serializers.CharField()
     context_used = ContextUsed(many=True)
-    pending_actions = PendingAction(many=True)
+    pending_actions = WaitingCard(many=True)
     questions = PendingQuestion(
         many=True, help_text="The pending actions, like ones together: answer each as a whole."
     )
