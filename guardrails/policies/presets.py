@@ -15,8 +15,8 @@ from integrations.models import Account
 from integrations.registry import BY_SOURCE
 
 THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
-# The policy of a new account: private actions are free, receivers must be typed, listed or
-# written to before, what reaches others is asked about. One file a kind.
+# The policy of a new account: private actions are free, receivers must be colleagues, typed, listed
+# or written to before, and whom the user did not name is asked about. One file a kind.
 DEFAULT = "new-account"
 FOLDER = resources.files("guardrails.policies").joinpath("preset_files")
 

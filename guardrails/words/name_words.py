@@ -1,11 +1,12 @@
 """Words around names, in the languages of the office: what is a title, a month, a small word, and
-which names are ordinary words too. Each as `people.spellings` writes it, without accents."""
+which names are ordinary words too. Each as it is written, and as `people.spellings` writes it,
+without accents."""
 
 from guardrails.facts.people import spellings
 
 
 def _read(text: str) -> frozenset[str]:
-    return frozenset().union(*(spellings(word) for word in text.split()))
+    return frozenset().union(*({word} | spellings(word) for word in text.split()))
 
 
 TITLES = _read(
@@ -30,7 +31,7 @@ CALENDAR = _read(
     "dezembro lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile "
     "maggio giugno luglio settembre ottobre dicembre maandag dinsdag woensdag donderdag vrijdag "
     "zaterdag zondag januari februari maart mei måndag tisdag onsdag torsdag fredag lördag söndag"
-)
+) - {"marco"}  # a name; the month is written março
 DETERMINERS = _read(
     "the a an this that these those my our your his her its their some any each every no next "
     "last der die das den dem des ein eine einen einem einer mein meine unser unsere le la les un "
@@ -79,8 +80,10 @@ ORDINARY = _read(
     "koch bauer weber kaiser könig graf richter vogt stolz frei braun schwarz weiß rot grün neu "
     "alt jung gut schön engel stein baum blum wald feld kraft licht recht brand bürger fischer "
     "jäger krämer meister petit grand blanc noir roux fort bon roi marchand boulanger berger "
-    "fleur claire aimée merci ange bello blanco rojo rubio moreno bueno rey reina cruz luz sol "
+    "fleur aimée merci ange bello blanco rojo rubio moreno bueno rey reina cruz luz sol "
     "mar paz pilar consuelo dolores mercedes rosa flores vega prado campo campos leal bravo costa "
-    "rocha silva lima preto bruno neri conti gallo leone marino serena vera bianca groot bos dijk "
+    "rocha silva lima preto neri conti gallo leone marino groot bos dijk "
     "visser bakker lind ek strand holm stig"
 )
+# First names that are small words in languages where a capital makes them names.
+CAPITALISED = _read("claire marco bruno bianca serena vera")

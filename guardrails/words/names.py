@@ -8,6 +8,7 @@ after a “not” or “except”. In doubt nobody is named: then the user is as
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from guardrails.facts.text import visible
 from guardrails.words.name_words import (
     BUT,
     CALENDAR,
+    CAPITALISED,
     DETERMINERS,
     EXCLUDING,
     FUNCTION,
@@ -71,13 +73,14 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+    typed: str  # in small letters, with its accents: “à” is not “a”
     spelled: frozenset[str]
     is_capital: bool
     is_possessive: bool
     begins: bool  # a sentence
 
     def is_one_of(self, words: frozenset[str]) -> bool:
-        return not self.spelled.isdisjoint(words)
+        return self.typed in words
 
 
 class Run(NamedTuple):
@@ -150,6 +153,7 @@ def _tokens(text: str) -> Iterator[Token]:
             text=found[0],
             start=found.start(),
             end=found.end(),
+            typed=unicodedata.normalize("NFC", bare).casefold(),
             spelled=spellings(bare),
             is_capital=found[0][0].isupper() and not shouted,
             is_possessive=bare != found[0],
@@ -248,6 +252,8 @@ def _is_plainly_a_name(word: Token, before: Token | None, after: Token | None) -
     """Whether one word by itself is meant as a name."""
     if word.is_one_of(CALENDAR):
         return False
+    if word.is_one_of(CAPITALISED):
+        return word.is_capital
     if not word.is_one_of(ORDINARY | FUNCTION):
         return True
     if not word.is_capital or word.begins or (before and before.is_one_of(DETERMINERS)):

@@ -88,7 +88,10 @@ def _is_let_in(case: Case, target: Target) -> bool:
         return _is_named_member(case, target)
     if not target.is_receiver or target.role == "bcc" or not case.openings:
         return False
-    return all(one.admits(case.relations[target.path]) for one in case.openings)
+    relations = case.relations[target.path]
+    if case.unclear_name(target.path):
+        relations -= COLLEAGUE  # one of two whom the user may mean: they are asked which
+    return all(one.admits(relations) for one in case.openings)
 
 
 def _is_named_member(case: Case, target: Target) -> bool:

@@ -315,8 +315,20 @@ def test_a_name_that_two_have_asks_the_agent_to_ask(office: Office) -> None:
     assert write(office, "Send Priya the agenda\nPriya Shah", PRIYA).status == "succeeded"
 
 
-def test_an_unclear_name_asks_also_where_colleagues_are_free(office: Office) -> None:
+def test_a_name_that_two_have_is_no_guess_also_where_colleagues_are_free(office: Office) -> None:
     office.permit("send_email", conditions=[DIRECTORY])
+    employ(office, "Priya Shah", PRIYA)
+    employ(office, "Priya Patel", "priya.patel@company.com")
+
+    refused = write(office, "Send Priya the agenda", PRIYA)
+
+    assert phases(refused) == [("blocked", "blocked", "name_ambiguous")]
+    assert office.calls() == []
+    assert write(office, "Send the agenda", PRIYA).status == "succeeded"
+
+
+def test_a_name_that_two_have_asks_a_person_where_the_user_wrote_to_the_one(office: Office) -> None:
+    office.permit("send_email", conditions=[{**DIRECTORY, "novel": "ask"}])
     employ(office, "Priya Shah", PRIYA)
     employ(office, "Priya Patel", "priya.patel@company.com")
 

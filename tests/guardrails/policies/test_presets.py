@@ -10,7 +10,7 @@ from guardrails.actions.registry import ACTIONS
 from guardrails.contracts import ActionResult
 from guardrails.execute import held_sends, releases
 from guardrails.execute.executor import execute
-from guardrails.models import AllowedAction, HeldSend
+from guardrails.models import AllowedAction, HeldSend, Person
 from guardrails.policies import presets
 from guardrails.policies.changes import Author
 from guardrails.policies.files import apply
@@ -108,6 +108,86 @@ def test_a_colleague_whom_the_user_typed_is_written_to_after_a_minute(office: Of
     assert outcome(office, "send_email", link, words) == asked
     assert outcome(office, "send_email", {**plain, "to": [BOB, ADA]}, f"{words} {ADA}") == asked
     assert len(office.calls()) == 1
+
+
+def employ(office: Office, **people: str) -> None:
+    for name, address in people.items():
+        Person.objects.create(
+            organisation=office.organisation, name=name.replace("_", " "), address=address
+        )
+
+
+COLLEAGUE_ACTS: list[tuple[str, str, dict[str, Any]]] = [
+    ("mailbox", "send_email", {"to": ["marco.bianchi@company.com"], **TEXT}),
+    (
+        "mailbox",
+        "forward_email",
+        {"to": ["marco.bianchi@company.com"], "email_id": "mail-1"},
+    ),
+    (
+        "diary",
+        "create_calendar_event",
+        {"title": "Lunch", "attendees": ["marco.bianchi@company.com"], **TIMES},
+    ),
+    (
+        "drive",
+        "share_document",
+        {"document_id": "doc-1", "email": "marco.bianchi@company.com", "role": "reader"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("room", "action", "arguments"), COLLEAGUE_ACTS)
+def test_a_colleague_is_done_for_when_named_asked_about_when_not_and_a_stranger_refused(
+    office: Office, room: str, action: str, arguments: dict[str, Any]
+) -> None:
+    start(getattr(office, room))
+    employ(office, Marco_Bianchi="marco.bianchi@company.com")
+    office.receive(id="mail-1")
+    office.put("documents", id="doc-1", content_text="One.")
+    thing = "mail-1 and doc-1, Lunch, 2 March 2026 from 10:00 to 11:00"
+    stranger = {
+        name: "marco@evil.example" if name == "email" else ["marco@evil.example"]
+        for name in ("to", "attendees", "email")
+        if name in arguments
+    }
+
+    def ended(wanted: dict[str, Any], words: str) -> ActionResult:
+        origin = replace(
+            CHAT, user_words=words, said_at="2026-02-27T09:00:00+01:00", time_zone="Europe/Berlin"
+        )
+        return execute(office.request(action, wanted, origin=origin))
+
+    unnamed = ended(arguments, f"Let them have {thing}")
+    strange = ended(arguments | stranger, f"Let Marco have {thing}")
+
+    assert (unnamed.status, unnamed.reason) == ("pending", "needs_approval")
+    assert "“marco.bianchi@company.com” itself" in unnamed.sentence
+    assert (strange.status, strange.reason) == ("refused", "receiver_novel")
+    assert ended(arguments, f"Let Marco have {thing}").status == "held"
+    assert office.calls() == []
+
+
+def test_a_draft_for_a_colleague_whom_nobody_named_is_asked_about(office: Office) -> None:
+    start(office.mailbox)
+    employ(office, Marco_Bianchi="marco.bianchi@company.com")
+    draft = {"to": ["marco.bianchi@company.com"], "reply_to_id": office.receive(), **TEXT}
+
+    assert outcome(office, "draft", draft) == ("pending", "needs_approval")
+    assert office.calls() == []
+    assert outcome(office, "draft", draft, "Draft something to Marco") == ("succeeded", "performed")
+    (call,) = office.calls()
+    assert call["body"]["subject"] == "Hello"
+
+
+def test_of_two_colleagues_of_a_name_none_is_guessed(office: Office) -> None:
+    start(office.mailbox)
+    employ(office, Marco_Bianchi="marco.bianchi@company.com", Marco_Rossi="m.rossi@company.com")
+    wish = {"to": ["m.rossi@company.com"], **TEXT}
+
+    assert outcome(office, "send_email", wish, "Tell Marco") == ("refused", "name_ambiguous")
+    assert office.calls() == []
+    assert did(office, "send_email", wish, "Tell Marco Rossi").status == "held"
 
 
 def test_what_is_recalled_in_its_minute_is_never_sent(office: Office) -> None:

@@ -107,6 +107,40 @@ def test_what_only_resembles_a_name_names_nobody(words: str) -> None:
     assert named(words) == {}
 
 
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("Let Marco know that it is done", "Marco"),
+        ("Pon una reunión con Marco el jueves", "Marco"),
+        ("Réponds à Claire que le reçu arrive", "Claire"),
+        ("Reenvía la factura a Claire.", "Claire"),
+        ("Leite die Rechnung an Claire weiter", "Claire"),
+        ("Dis à Rose que c'est fait", "Rose"),  # “à” is not the article “a”
+    ],
+)
+def test_a_first_name_that_is_a_word_elsewhere_is_a_name_with_its_capital(
+    words: str, text: str
+) -> None:
+    office = [person(f"{one} Dubois") for one in ("Marco", "Claire", "Rose")]
+    assert named(words, *office) == {text: [f"{text} Dubois"]}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Écris une réponse claire à tout le monde",
+        "la cosa più bianca",
+        "reunião em marco",
+        "reunião em março",
+        "Reunião em Março",
+        "a rose for everyone",
+    ],
+)
+def test_the_word_itself_is_no_name(words: str) -> None:
+    office = [person(f"{one} Dubois") for one in ("Marco", "Claire", "Rose", "Bianca")]
+    assert named(words, *office) == {}
+
+
 def test_each_of_several_names_counts() -> None:
     assert named("Send Tom, Priya and ann lee the plan; Mr Young too") == {
         "Tom": ["Tom Baker"],
