@@ -1,7 +1,8 @@
 """Every setting of Remit, read from the environment (or from `<state dir>/secrets.env`).
 
 README lists the variables that most deployments set. Secrets have no default outside tests:
-a missing one stops the process with a sentence that names it.
+a missing one stops the process with a sentence that names it. Which process needs which says
+`config.local.secrets.NEEDS`.
 """
 
 import os
@@ -17,27 +18,33 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config import theme
-from config.local import embedded
+from config.local import embedded, secrets as local_secrets
+from config.local.children import TOKEN
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
 
 env = environ.Env()
 SECRETS_FILE = STATE_DIR / "secrets.env"
-if SECRETS_FILE.exists():
+# What `make run` starts was given its own secrets; a command by hand reads them all.
+if TOKEN not in os.environ and SECRETS_FILE.exists():
     env.read_env(SECRETS_FILE)
 
 # mypy reads the settings too, for the types of models.
 TESTING = "pytest" in sys.modules or "mypy" in sys.modules
 DEBUG = env.bool("DEBUG", default=False)
 
-# Which kind of process this is decides how it holds database connections: `web` and `turns` use
-# a pool; a pool does not survive the forks of the task cluster (measured, see README).
+# Which kind of process this is decides which secrets it may have and how it holds database
+# connections: `web` and `turns` use a pool; a pool does not survive the forks of the task cluster
+# (measured).
 PROCESS = env.str("REMIT_PROCESS", default="command")
 
 
 def secret(name: str) -> str:
-    """The secret `name` from the environment. Only tests may run without it."""
+    """The secret `name` from the environment; "" for a process that has no need of it. Only
+    tests may run without one that is needed."""
+    if name not in local_secrets.NEEDS.get(PROCESS, local_secrets.ALL):
+        return ""
     value = env.str(name, default="")
     if not value and TESTING:
         return f"test-only-{name.lower()}-0123456789abcdef0123456789abcdef0123456789"
@@ -60,8 +67,10 @@ LEDGER_VAULT_KEY_BEFORE = env.str("LEDGER_VAULT_KEY_BEFORE", default="")
 # Months of the ledger that are kept beside the present one; 0 keeps all. Older ones leave
 # when two people say so (`manage.py drop_ledger_months`).
 LEDGER_KEEP_MONTHS = env.int("LEDGER_KEEP_MONTHS", default=0)
-# Signs the ledger's checkpoints. Only `manage.py seal_ledger` needs it and says when it is
-# missing; in production no other process should have it.
+# Signs the ledger's checkpoints. No process but those that sign keeps it, wherever it came from;
+# `manage.py seal_ledger` says when it is missing.
+if PROCESS != "sealer" and sys.argv[1:2] not in (["seal_ledger"], ["rotate_signing_key"]):
+    os.environ.pop("LEDGER_SIGNING_KEY", None)
 LEDGER_SIGNING_KEY = env.str("LEDGER_SIGNING_KEY", default="")
 # Names this ledger in its checkpoints, an address without https://. It never changes.
 LEDGER_ORIGIN = env.str("LEDGER_ORIGIN", default="remit.example/ledger")
@@ -225,10 +234,11 @@ if TELEMETRY and not (find_spec("opentelemetry") and find_spec("opentelemetry.sd
 # How many days a call of a model stays in the database (0: for ever). Budgets need one.
 MODEL_CALL_DAYS = env.int("MODEL_CALL_DAYS", default=400)
 
-# Without a key or a base URL of a real model the offline model answers.
+# Without a key or a base URL of a real model the offline model answers. Processes that ask no
+# model are told, for they have no key.
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
-MODEL_IS_OFFLINE = not (OPENAI_API_KEY or OPENAI_BASE_URL)
+MODEL_IS_OFFLINE = env.bool("MODEL_IS_OFFLINE", default=not (OPENAI_API_KEY or OPENAI_BASE_URL))
 if MODEL_IS_OFFLINE:
     OPENAI_API_KEY, OPENAI_BASE_URL = "offline", f"http://127.0.0.1:{MODEL_PORT}/v1"
 CHAT_MODEL = env.str("CHAT_MODEL", default="offline-rules" if MODEL_IS_OFFLINE else "gpt-4o")

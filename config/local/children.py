@@ -6,7 +6,6 @@ else. They are written down in a record file: what a killed run left behind is f
 
 import json
 import os
-import secrets
 import signal
 import subprocess
 import time
@@ -14,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from typing import IO
 
 from config.local import interrupts, processes, state
@@ -30,6 +30,7 @@ class Program:
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    needs: frozenset[str] = frozenset()  # the names of the secrets that it is given
 
 
 @dataclass
@@ -42,7 +43,10 @@ class Child:
 
 
 class Children:
-    """The running programs. `say` gets a sentence when one dies or starts again."""
+    """The running programs. `say` gets a sentence when one dies or starts again.
+
+    All get `environment`; of `secrets` each gets what it needs.
+    """
 
     def __init__(
         self,
@@ -50,13 +54,15 @@ class Children:
         record: Path,
         logs: Path,
         environment: Mapping[str, str],
+        secrets: Mapping[str, str],
         say: Callable[[str], None],
     ) -> None:
-        self.token = secrets.token_hex(8)
+        self.token = token_hex(8)
         self.keeps_database = False
         self._record = record
         self._logs = logs
         self.environment = {**environment, TOKEN: self.token}
+        self.secrets = dict(secrets)
         self._say = say
         self._children: dict[str, Child] = {}
 
@@ -150,7 +156,12 @@ class Children:
             return subprocess.Popen(
                 program.command,
                 cwd=state.PROJECT_DIR,
-                env={**self.environment, **program.environment},
+                env={
+                    **self.environment,
+                    **{name: self.secrets[name] for name in program.needs & self.secrets.keys()},
+                    **program.environment,
+                },
+                umask=state.PRIVATE_UMASK,
                 stdin=subprocess.DEVNULL,
                 stdout=None if on_terminal else log,
                 stderr=log,
@@ -162,7 +173,7 @@ class Children:
         state.ensure(path.parent)
         if path.exists() and path.stat().st_size > LOG_BYTES:
             path.replace(path.with_suffix(".log.old"))
-        return path.open("ab")
+        return open(path, "ab", opener=state.open_private)
 
 
 def end_leftovers(record: Path) -> bool:

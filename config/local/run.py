@@ -78,20 +78,19 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
     _start_stand_ins(plan, children, secrets)
     if plan.own_database:
         with _step("database"):
-            children.environment["DATABASE_URL"] = embedded.start(plan.folder)
+            children.secrets["DATABASE_URL"] = embedded.start(plan.folder)
     with _step("tables"):
-        _run(children, Program("migrate", (*manage, "migrate", "--no-input")))
+        _run(children, _remit("migrate", (*manage, "migrate", "--no-input")))
     web = (PYTHON, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1")
     options = ("--port", str(plan.web_port), "--timeout-graceful-shutdown", "3", "--no-access-log")
-    children.start(Program("web", (*web, *options), {"REMIT_PROCESS": "web"}))
+    children.start(_remit("web", (*web, *options)))
     if plan.own_sandbox:
-        password = {"OPERATOR_PASSWORD": secrets["OPERATOR_PASSWORD"]}
         with _step("demo office"):
             _await(children, "sandbox", lambda: ports.answers(plan.sandbox_port))
-            _run(children, Program("load_demo", (*manage, "load_demo"), password))
-    children.start(Program("cluster", (*manage, "qcluster"), {"REMIT_PROCESS": "cluster"}))
-    children.start(Program("turns", (*manage, "run_turns"), {"REMIT_PROCESS": "turns"}))
-    children.start(Program("sealer", (*manage, "seal_ledger"), {"REMIT_PROCESS": "sealer"}))
+            _run(children, _remit("load_demo", (*manage, "load_demo")))
+    children.start(_remit("cluster", (*manage, "qcluster")))
+    children.start(_remit("turns", (*manage, "run_turns")))
+    children.start(_remit("sealer", (*manage, "seal_ledger")))
     if plan.own_model:
         with _step("offline model"):
             _await(children, "model", lambda: ports.answers(plan.model_port))
@@ -99,8 +98,13 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
         _await(children, "web", lambda: _is_healthy(f"{plan.address}/health"))
     if plan.own_sandbox:
         say("  first sync:")
-        if children.run(Program("first_sync", (*manage, "first_sync", "--wait")), on_terminal=True):
+        if children.run(_remit("first_sync", (*manage, "first_sync", "--wait")), on_terminal=True):
             say(f"  The first sync did not finish. Why: {children.log('first_sync')}")
+
+
+def _remit(name: str, command: tuple[str, ...]) -> Program:
+    """A program of Remit itself, with the secrets that it needs."""
+    return Program(name, command, {"REMIT_PROCESS": name}, needs=local_secrets.NEEDS[name])
 
 
 def _start_stand_ins(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
@@ -161,10 +165,12 @@ def supervise() -> int:
             left_database = end_leftovers(record)
             check_ports(chosen)
             secrets = local_secrets.load(chosen.folder / "secrets.env")
+            state.close_to_others(chosen.folder)
             children = Children(
                 record=record,
                 logs=chosen.folder / "logs",
-                environment=_environment(chosen, secrets),
+                environment=_environment(chosen),
+                secrets={**_given_secrets(), **secrets},
                 say=say,
             )
             # One that someone else started stays when we go.
@@ -203,15 +209,20 @@ def _hold(chosen: Plan, children: Children, secrets: dict[str, str]) -> int:
         say("Stopped.")
 
 
-def _environment(plan: Plan, secrets: dict[str, str]) -> dict[str, str]:
+def _environment(plan: Plan) -> dict[str, str]:
+    """What every program may know."""
     return {
-        **os.environ,
-        **{name: value for name, value in secrets.items() if name != "OPERATOR_PASSWORD"},
+        **{name: value for name, value in os.environ.items() if name not in local_secrets.ALL},
+        "MODEL_IS_OFFLINE": str(plan.own_model),  # some are not given the key that says so
         "REMIT_STATE_DIR": str(plan.folder),
         "SANDBOX_PORT": str(plan.sandbox_port),
         "MODEL_PORT": str(plan.model_port),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _given_secrets() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in local_secrets.ALL}
 
 
 def _port(name: str, default: int) -> int:

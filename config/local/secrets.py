@@ -1,4 +1,4 @@
-"""The secrets that `make run` makes once for this machine."""
+"""The secrets that `make run` makes once for this machine, and which program needs which."""
 
 import base64
 import os
@@ -22,6 +22,25 @@ MAKERS: dict[str, Callable[[], str]] = {
     "WEBHOOK_SECRETS": _signing_secret,
     "OPERATOR_PASSWORD": lambda: secrets.token_urlsafe(12),
 }
+
+# What each program of `make run` is given, and what each service should be given elsewhere. A
+# secret that is not named for a program does not reach its environment.
+_DATABASE = frozenset({"DATABASE_URL"})
+_LEDGER = _DATABASE | {"LEDGER_KEY", "LEDGER_VAULT_KEY", "LEDGER_VAULT_KEY_BEFORE"}
+_ACTS = _LEDGER | {
+    *("SECRET_KEY", "REDIS_URL", "DATA_SERVICE_KEYS", "OPENAI_API_KEY", "MODEL_PROVIDER_KEYS"),
+    "OTEL_EXPORTER_OTLP_HEADERS",
+}
+NEEDS: dict[str, frozenset[str]] = {
+    "web": _ACTS | {"WEBHOOK_SECRETS", "EMAIL_URL"},
+    "cluster": _ACTS | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL"},
+    "turns": _ACTS,
+    "sealer": _DATABASE | {"LEDGER_KEY", "LEDGER_SIGNING_KEY"},
+    "migrate": _DATABASE,
+    "load_demo": _LEDGER | {"SECRET_KEY", "DATA_SERVICE_KEYS", "OPERATOR_PASSWORD"},
+    "first_sync": _DATABASE | {"SECRET_KEY"},
+}
+ALL = frozenset(MAKERS).union(*NEEDS.values())
 
 
 def load(path: Path) -> dict[str, str]:

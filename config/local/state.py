@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+PRIVATE_UMASK = 0o077  # files that only their owner can read
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
 
 
@@ -28,6 +29,18 @@ def ensure(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise refusal(folder, error) from error
+
+
+def close_to_others(folder: Path) -> None:
+    """Take from others what an earlier version let them read in the state folder. The folder
+    itself stays open to enter: the database's user may be another one."""
+    for path in (*folder.glob("logs"), *folder.glob("logs/*"), *folder.glob("sandbox.sqlite3*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def open_private(path: str, flags: int) -> int:
+    """An `opener` for `open`: a file that it makes is its owner's alone."""
+    return os.open(path, flags, 0o600)
 
 
 def refusal(path: Path, error: OSError) -> StateError:
@@ -69,7 +82,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
     """
     ensure(path.parent)
     try:
-        file = path.open("a")
+        file = open(path, "a", opener=open_private)  # noqa: SIM115  # closed below
     except OSError as error:
         raise refusal(path, error) from error
     with file:

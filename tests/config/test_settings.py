@@ -1,4 +1,9 @@
-from typing import cast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -7,6 +12,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.utils import ConnectionHandler
 
 from config import settings
+from config.local import secrets, state
 from tests.database import parameters
 
 ENDED = (
@@ -48,3 +54,67 @@ def test_a_connection_that_died_while_nobody_used_it_is_replaced_unseen(
 
     others.close()
     others.close_pool()
+
+
+SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.ALL)} | {
+    "DATABASE_URL": "postgresql://elsewhere/remit",
+    "REDIS_URL": "redis://elsewhere/0",
+    "EMAIL_URL": "smtp://localhost",
+    **dict.fromkeys(("DATA_SERVICE_KEYS", "WEBHOOK_SECRETS"), "default=abc"),
+    **dict.fromkeys(("SYNC_CALLBACK_SECRETS", "MODEL_PROVIDER_KEYS"), "default=abc"),
+}
+PRINT = """
+import json, os, sys
+sys.argv = ["manage.py", *sys.argv[1:]]
+from config import settings
+names = ("SECRET_KEY", "LEDGER_KEY", "LEDGER_SIGNING_KEY")
+print(json.dumps({name: getattr(settings, name) for name in names}))
+print(json.dumps("LEDGER_SIGNING_KEY" in os.environ))
+"""
+
+
+def read_settings(*arguments: str, **environment: str) -> tuple[dict[str, Any], bool]:
+    """Three secrets as a process with this environment has them, and whether its own environment
+    holds the signing key."""
+    printed = subprocess.run(
+        [sys.executable, "-c", PRINT, *arguments],
+        cwd=state.PROJECT_DIR,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return json.loads(printed[0]), json.loads(printed[1])
+
+
+@pytest.mark.parametrize("process", secrets.NEEDS)
+def test_a_process_starts_with_its_own_secrets_alone(process: str, tmp_path: Path) -> None:
+    own = {name: SECRETS[name] for name in secrets.NEEDS[process]}
+    found, _ = read_settings(REMIT_PROCESS=process, REMIT_STATE_DIR=str(tmp_path), **own)
+
+    names = ("SECRET_KEY", "LEDGER_KEY", "LEDGER_SIGNING_KEY")
+    assert found == {name: own.get(name, "") for name in names}
+
+
+def test_no_process_but_one_that_signs_keeps_the_signing_key(tmp_path: Path) -> None:
+    everything = SECRETS | {"REMIT_STATE_DIR": str(tmp_path)}
+
+    web, in_web = read_settings(REMIT_PROCESS="web", **everything)
+    sealer, _ = read_settings(REMIT_PROCESS="sealer", **everything)
+    by_hand, _ = read_settings("rotate_signing_key", **everything)
+
+    assert (web["LEDGER_SIGNING_KEY"], in_web) == ("", False)
+    key = SECRETS["LEDGER_SIGNING_KEY"]
+    assert sealer["LEDGER_SIGNING_KEY"] == by_hand["LEDGER_SIGNING_KEY"] == key
+
+
+def test_what_make_run_starts_does_not_read_the_file_of_all_secrets(tmp_path: Path) -> None:
+    lines = [f"{name}={value}" for name, value in SECRETS.items()]
+    (tmp_path / "secrets.env").write_text("\n".join(lines))
+    environment = {"REMIT_STATE_DIR": str(tmp_path), "REMIT_PROCESS": "migrate"}
+
+    by_hand, _ = read_settings("check", REMIT_STATE_DIR=str(tmp_path))
+    child, _ = read_settings(**environment, DATABASE_URL=SECRETS["DATABASE_URL"], REMIT_RUN="1")
+
+    assert by_hand["SECRET_KEY"] == SECRETS["SECRET_KEY"]
+    assert set(child.values()) == {""}

@@ -44,6 +44,7 @@ def running(tmp_path: Path, said: list[str]) -> Iterator[Children]:
         record=tmp_path / "run.json",
         logs=tmp_path / "logs",
         environment=dict(os.environ),
+        secrets={"KEY": "of one", "OTHER_KEY": "of another"},
         say=said.append,
     )
     yield running
@@ -73,6 +74,23 @@ def test_each_program_leads_a_session_of_its_own_and_logs_to_its_file(running: C
 
     wait_until(lambda: running.last_lines("one"))
     assert running.last_lines("one") == "  True"
+
+
+def test_a_program_is_given_the_secrets_that_it_needs_and_writes_files_for_its_owner_only(
+    running: Children, tmp_path: Path
+) -> None:
+    command = (
+        *(sys.executable, "-c"),
+        "import os, sys; open(sys.argv[1], 'w').close(); "
+        "print(sorted(name for name in os.environ if name.endswith('KEY')))",
+        str(tmp_path / "state"),
+    )
+    assert running.run(Program("one", command, needs=frozenset({"KEY", "MISSING_KEY"}))) == 0
+
+    assert "OTHER_KEY" not in running.last_lines("one")
+    assert "'KEY'" in running.last_lines("one")
+    assert (tmp_path / "state").stat().st_mode & 0o077 == 0
+    assert running.log("one").stat().st_mode & 0o077 == 0
 
 
 def test_a_program_that_dies_is_reported_and_started_again(

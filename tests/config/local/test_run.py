@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 import signal
@@ -5,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +21,18 @@ CONFIG = (
     "database_watch",
     *("interrupts", "processes", "state"),
 )
+# Each stub writes down what it was given.
+GIVEN = """
+import json, os, pathlib
+def write_down(name):
+    folder = pathlib.Path("given")
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(dict(os.environ)))
+"""
 MANAGE = """
 import os, pathlib, sys, time
+import given
+given.write_down(sys.argv[1])
 with pathlib.Path("calls").open("a") as calls:
     calls.write(f"{sys.argv[1]} {os.environ.get('REMIT_PROCESS', '-')}\\n")
 if sys.argv[1] == os.environ.get("FAILS"):
@@ -33,6 +44,8 @@ if sys.argv[1] == "first_sync":
 """
 WEB = """
 import os
+import given
+given.write_down("web")
 if os.environ.get("FAILS") == "web":
     raise RuntimeError("web is broken")
 async def application(scope, receive, send):
@@ -42,6 +55,8 @@ async def application(scope, receive, send):
 """
 STAND_IN = """
 import http.server, os
+import given
+given.write_down("{port}")
 port = int(os.environ["{port}"])
 http.server.HTTPServer(("127.0.0.1", port), http.server.BaseHTTPRequestHandler).serve_forever()
 """
@@ -117,6 +132,17 @@ class House:
             lines = (self.folder / "calls").read_text().splitlines()
         return sorted(lines)
 
+    def given(self, secrets: Mapping[str, str]) -> dict[str, set[str]]:
+        """Whose value of `secrets` each program finds in its environment, under any name."""
+        self.calls(6)
+        found = {}
+        for path in (self.folder / "given").iterdir():
+            values = "\n".join(json.loads(path.read_text()).values())
+            found[path.stem] = {
+                name for name, value in secrets.items() if value.removeprefix("default=") in values
+            }
+        return found
+
     def answering(self) -> list[int]:
         return [port for port in (self.web, self.sandbox, self.model) if ports.answers(port)]
 
@@ -130,6 +156,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         shutil.copy(state.PROJECT_DIR / "config/local" / f"{name}.py", folder / "config/local")
     (folder / "config" / "asgi.py").write_text(WEB)
     (folder / "manage.py").write_text(MANAGE)
+    (folder / "given.py").write_text(GIVEN)
     stand_ins = folder / "sandbox"
     stand_ins.mkdir(parents=True)
     (stand_ins / "data_service.py").write_text(STAND_IN.format(port="SANDBOX_PORT"))
@@ -157,14 +184,65 @@ def test_everything_starts_and_says_where_to_look_and_how_to_log_in(house: House
     assert printed.count("\n  1. ") == printed.count("\n  3. ") == 1
     assert house.answering() == [house.web, house.sandbox, house.model]
     assert house.calls(6) == [
-        "first_sync -",
-        "load_demo -",
-        "migrate -",
+        "first_sync first_sync",
+        "load_demo load_demo",
+        "migrate migrate",
         "qcluster cluster",
         "run_turns turns",
         "seal_ledger sealer",
     ]
     house.stop(process)
+
+
+def test_each_program_is_given_its_own_secrets_and_no_other(house: House) -> None:
+    given_by_hand = {
+        "LEDGER_VAULT_KEY": "the vault's key",
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{house.model}/v1",
+        "OPENAI_API_KEY": "the model's key",
+        "EMAIL_URL": "smtp://user:the-mail-server's-password@mail.example",
+        "SYNC_CALLBACK_SECRETS": "default=the callbacks' secret",
+    }
+    process, _ = house.up(**given_by_hand)
+    lines = (house.state / "secrets.env").read_text().splitlines()
+    kept = dict(line.split("=", 1) for line in lines) | given_by_hand
+    del kept["OPENAI_BASE_URL"]
+    kept["DATABASE_URL"] = "postgresql://elsewhere/remit"
+
+    acting = {
+        *("DATABASE_URL", "SECRET_KEY", "LEDGER_KEY", "LEDGER_VAULT_KEY", "DATA_SERVICE_KEYS"),
+        "OPENAI_API_KEY",
+    }
+    assert house.given(kept) == {
+        "web": acting | {"WEBHOOK_SECRETS", "EMAIL_URL"},
+        "qcluster": acting | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL"},
+        "run_turns": acting,
+        "seal_ledger": {"DATABASE_URL", "LEDGER_KEY", "LEDGER_SIGNING_KEY"},
+        "migrate": {"DATABASE_URL"},
+        "load_demo": {
+            *("DATABASE_URL", "SECRET_KEY", "LEDGER_KEY", "LEDGER_VAULT_KEY"),
+            *("DATA_SERVICE_KEYS", "OPERATOR_PASSWORD"),
+        },
+        "first_sync": {"DATABASE_URL", "SECRET_KEY"},
+        # Under names of its own: these two are what it shares with Remit.
+        "SANDBOX_PORT": {"DATA_SERVICE_KEYS", "WEBHOOK_SECRETS"},
+    }
+    house.stop(process)
+
+
+def test_what_is_kept_and_logged_is_for_its_owner_only(house: House) -> None:
+    (house.state / "logs").mkdir(parents=True, mode=0o755)
+    (house.state / "logs" / "web.log").touch(mode=0o644)
+    (house.state / "sandbox.sqlite3").touch(mode=0o644)
+    process, _ = house.up()
+    house.stop(process)
+
+    open_to_others = {
+        str(path.relative_to(house.state))
+        for path in house.state.rglob("*")
+        if path.stat().st_mode & 0o077
+    }
+    assert len(list((house.state / "logs").iterdir())) > 5
+    assert open_to_others == set()
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -276,7 +354,7 @@ def test_what_the_environment_names_is_not_started(house: House) -> None:
     assert house.answering() == [house.web]
     assert "createsuperuser" in printed
     assert house.calls(4) == [
-        "migrate -",
+        "migrate migrate",
         "qcluster cluster",
         "run_turns turns",
         "seal_ledger sealer",
