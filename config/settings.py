@@ -234,8 +234,8 @@ if TELEMETRY and not (find_spec("opentelemetry") and find_spec("opentelemetry.sd
 # How many days a call of a model stays in the database (0: for ever). Budgets need one.
 MODEL_CALL_DAYS = env.int("MODEL_CALL_DAYS", default=400)
 
-# Without a key or a base URL of a real model the offline model answers. Processes that ask no
-# model are told, for they have no key.
+# Without a key or a base URL of a real model the offline model answers. What asks no model has no
+# key, so it gets the answer instead.
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MODEL_IS_OFFLINE = env.bool("MODEL_IS_OFFLINE", default=not (OPENAI_API_KEY or OPENAI_BASE_URL))
