@@ -192,7 +192,7 @@ def _reach(
     )
     conditions_of = allowed_action.conditions if allowed_action else ()
     if target.kind == "assignee":
-        is_open = any(one.lets_members_in for one in conditions_of)
+        is_open = any(one.lets_member_in(named=True) for one in conditions_of)
     verdict: Verdict = whole.verdict
     sentence = f"{whole.sentence} {whole.strictest}"
     if verdict != "refuse":
@@ -203,7 +203,11 @@ def _reach(
         elif failing:
             verdict, sentence = "refuse", f"Refused. {failing}"
         elif listed_target is None and is_open and target.kind == "assignee":
-            sentence = f"Not listed: only a member of the project whom the user named. {sentence}"
+            unnamed = any(one.lets_member_in(named=False) for one in conditions_of)
+            whom = "; a person is asked about one whom they did not name" if unnamed else ""
+            sentence = (
+                f"Not listed: only a member of the project whom the user named{whom}. {sentence}"
+            )
         elif listed_target is None and is_open:
             sentence = f"Not listed: it depends on its relation to the user. {whole.sentence}"
         elif listed_target is None:

@@ -61,7 +61,11 @@ STRATEGIES: Mapping[str, Raw] = {
         relation=st.lists(st.sampled_from(get_args(Relation)), min_size=1, unique=True),
         novel=st.sampled_from(["forbid", "ask"]),
     ),
-    "assignee": kind("assignee", assignee=st.just("project_members")),
+    "assignee": kind(
+        "assignee",
+        assignee=st.just("project_members"),
+        unnamed=st.sampled_from(["refuse", "ask"]),
+    ),
     "text": kind("text", written_by=st.sampled_from(["user", "agent", "anyone"])),
     "recipient_domain": kind("recipient_domain", domains=domains),
     "max_recipients": kind("max_recipients", max=counts),

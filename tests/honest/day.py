@@ -19,7 +19,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import releases
 from guardrails.execute.executor import execute
 from integrations.models import Account, Organisation
-from tests.honest.office import CLIENT, SOURCES, furniture, introduce, permit
+from tests.honest.office import CLIENT, SOURCES, furniture, introduce, members, permit
 from tests.honest.tasks import Office, Task, read_office
 from tests.sandbox_server import RunningSandbox, running_sandbox
 
@@ -134,7 +134,12 @@ def seated(office: Office, task: Task, *, sandbox: RunningSandbox, clock: Clock)
     introduce(organisation, office.people, domain=office.domain)
     for account in accounts.values():
         permit(account)
-    rooms = {"address": office.user, "name": "Nora Berg", "items": furniture(office, task)}
+    rooms = {
+        "address": office.user,
+        "name": office.people[office.user],
+        "items": furniture(office, task),
+        "audiences": {"projects": members(office)},
+    }
     answer = CLIENT.post(f"{sandbox.control}/users/{user_id}", json=rooms, headers=sandbox.headers)
     assert answer.is_success, answer.text
     return Desk(sandbox=sandbox, clock=clock, accounts=accounts, user_id=user_id)

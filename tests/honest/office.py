@@ -132,6 +132,13 @@ def furniture(office: Office, task: Task) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def members(office: Office) -> dict[str, list[str]]:
+    """Whose projects they are, by key: without them the provider would say another office's."""
+    return {
+        key: [f"{name}@{office.domain}" for name in names] for key, names in office.members.items()
+    }
+
+
 def _event(given: Mapping[str, Any], office: Office) -> dict[str, Any]:
     one = dict(given)
     own = {"email": office.user, "status": "accepted"}

@@ -85,7 +85,7 @@ def _is_let_in(case: Case, target: Target) -> bool:
     """Whether the allowed action (not the ceiling) reaches this receiver without listing it. A
     blind copy never is."""
     if target.kind == "assignee":
-        return _is_named_member(case, target)
+        return _is_member(case, target)
     if not target.is_receiver or target.role == "bcc" or not case.openings:
         return False
     relations = case.relations[target.path]
@@ -94,13 +94,14 @@ def _is_let_in(case: Case, target: Target) -> bool:
     return all(one.admits(relations) for one in case.openings)
 
 
-def _is_named_member(case: Case, target: Target) -> bool:
-    """Whether somebody is a member of the issue's project whom the user named, and the allowed
-    action is content with that."""
+def _is_member(case: Case, target: Target) -> bool:
+    """Whether somebody is a member of the issue's project, and the allowed action is content with
+    that: unasked where the user named them. Who of several is meant, the agent must ask first."""
     conditions = case.allowed_action.conditions if case.allowed_action else ()
     members = case.facts.members if case.facts else None
-    return (
-        any(one.lets_members_in for one in conditions)
-        and target.value in (members or ())
-        and bool(case.sources[target.path] & SPOKEN)
+    named = bool(case.sources[target.path] & SPOKEN)
+    if not named and case.unclear_name(target.path):
+        return False
+    return target.value in (members or ()) and (
+        any(one.lets_member_in(named=named) for one in conditions)
     )

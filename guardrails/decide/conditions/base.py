@@ -109,10 +109,9 @@ class Condition(BaseModel, ABC):
         narrow; in the ceiling all of them do."""
         return False
 
-    @property
-    def lets_members_in(self) -> bool:
-        """Whether members of a project whom the user named need not be listed to be given an
-        issue of it."""
+    def lets_member_in(self, *, named: bool) -> bool:
+        """Whether a member of a project, whom the user named or not, need not be listed to be given
+        an issue of it."""
         return False
 
     @property
@@ -250,11 +249,13 @@ class Unreadable:
     lets_own_text_out: ClassVar[bool] = False
     unasked_receivers: ClassVar[Literal["", "mark", "leave_out"]] = ""
     lets_plain_text_out: ClassVar[bool] = False
-    lets_members_in: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 
     def lets_out(self, exposure: Exposure) -> bool:
+        return False
+
+    def lets_member_in(self, *, named: bool) -> bool:
         return False
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:

@@ -101,6 +101,39 @@ def test_without_the_condition_a_member_must_be_listed(office: Office) -> None:
     assert office.calls() == []
 
 
+@pytest.mark.parametrize(
+    "words", ["Gib das mit dem Tooltip Priya", "Asigna la tarea", "Give it to someone from design"]
+)
+def test_a_member_whom_nobody_named_is_asked_about_where_the_operator_says_so(
+    tracker: Office, words: str
+) -> None:
+    for one in tracker.tracker.allowed_actions.all():
+        one.conditions = [MEMBERS | {"unnamed": "ask"}]
+        one.save()
+    lena = "lena@company.com"
+    tracker.work("PROJ", PRIYA, EVE, lena)
+
+    asked = say(tracker, words, issue_key="PROJ-900", assignee=lena)
+    assert (asked.status, asked.reason) == ("pending", "needs_approval")
+    stranger = say(tracker, words, issue_key="PROJ-900", assignee="omar@company.com")
+    assert stranger.reason == "target_not_listed"
+    assert tracker.calls() == []
+    assert say(tracker, "Give it to Priya", issue_key="PROJ-900", assignee=PRIYA).status == (
+        "succeeded"
+    )
+
+
+def test_who_of_several_is_meant_is_not_asked_on_a_card(tracker: Office) -> None:
+    tracker.tracker.allowed_actions.update(conditions=[MEMBERS | {"unnamed": "ask"}])
+    other = "priya.nair@company.com"
+    Person.objects.create(organisation=tracker.organisation, name="Priya Nair", address=other)
+
+    refused = say(tracker, "Give it to Priya", issue_key="PROJ-900", assignee=PRIYA)
+
+    assert (refused.status, refused.reason) == ("refused", "name_ambiguous")
+    assert tracker.calls() == []
+
+
 def test_members_of_another_project_are_no_members(tracker: Office) -> None:
     tracker.work("PROJ")
     tracker.work("OPS", PRIYA)

@@ -5,26 +5,43 @@ from typing import ClassVar, Literal
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
-from guardrails.decide.provenance import SPOKEN
+from guardrails.decide.provenance import SPOKEN, Provenance
 from guardrails.facts.facts import Need
+
+LISTED: frozenset[Provenance] = frozenset({"A"})
 
 
 class Assignee(Condition):
     """An issue is given only to people whom an operator listed, or who are members of its project,
-    as the provider tells, and whom the user typed or named in this request. In an allowed action
-    it lets such members in without listing them; in the ceiling it only limits."""
+    as the provider tells, and whom the user typed or named in this request. With `unnamed: ask` a
+    person is asked about other members. In an allowed action it lets such members in without
+    listing them; in the ceiling it only limits."""
 
     kind: Literal["assignee"]
     title: ClassVar[str] = "Who may be given an issue"
     assignee: Literal["project_members"] = "project_members"
+    unnamed: Literal["refuse", "ask"] = "refuse"
 
     @property
     def sentence(self) -> str:
-        return "who is given the issue is listed, or a member of its project whom the user named"
+        otherwise = ", or a person is asked about the member" if self.unnamed == "ask" else ""
+        return (
+            "who is given the issue is listed, or a member of its project whom the user named"
+            + otherwise
+        )
 
-    @property
-    def lets_members_in(self) -> bool:
-        return True
+    def implies(self, other: Condition) -> bool:
+        return isinstance(other, Assignee) and self.unnamed in ("refuse", other.unnamed)
+
+    def lets_member_in(self, *, named: bool) -> bool:
+        return named or self.unnamed == "ask"
+
+    def doubt(self, context: Context) -> str:
+        for target in context.targets:
+            sources = context.sources.get(target.path, frozenset())
+            if target.kind == "assignee" and not sources & (SPOKEN | LISTED):
+                return f"Nobody named {target.value}, who is given the issue."
+        return ""
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset({"members", "directory"})
@@ -40,6 +57,9 @@ class Assignee(Condition):
             if target.kind != "assignee":
                 continue
             sources = context.sources.get(target.path, frozenset())
-            if not ("A" in sources or (target.value in members and sources & SPOKEN)):
+            is_member = target.value in members and self.lets_member_in(
+                named=bool(sources & SPOKEN)
+            )
+            if not (is_member or sources & LISTED):
                 return self.check(False, f"{target.value} is neither ({target.path}).")
         return self.check(True, "Nobody else is given the issue.")
