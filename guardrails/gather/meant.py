@@ -1,21 +1,26 @@
-"""Which object the user's own words mean, by the guard's own look-up: “my first meeting on Friday”.
-Bounded; nothing but times, people and senders is looked at."""
+"""Which object the user's own words mean, by the guard's own look-up: “my first meeting on Friday”,
+“Tom's overdue tasks”. Bounded; nothing but structured fields is looked at, and titles of issues
+that somebody of the organisation reported."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from guardrails.contracts import ActionRequest
+from guardrails.facts import targets
 from guardrails.facts.facts import ObjectKind
 from guardrails.facts.text import visible
 from guardrails.gather import directory
 from guardrails.gather.lookups import MAX_PAGES, PAGE
-from guardrails.words import queries
+from guardrails.words import issue_queries, issue_titles, queries
+from guardrails.words.moments import zone_of
 from guardrails.words.own import own_words
 from guardrails.words.queries import Query
 from guardrails.words.typed import without_links
-from integrations.contracts import AnyItem, Email, Event
+from integrations.contracts import AnyItem, Email, Event, Issue
+from integrations.exceptions import NotFound
 from integrations.ports.account import Reader
 from integrations.ports.calendar import CalendarReader
+from integrations.ports.issues import IssuesReader
 from integrations.ports.mail import MailReader
 
 MAIL_DAYS = 30  # older mail than the last so many days is not asked about in such words
@@ -35,6 +40,8 @@ def meant_by(
     zone, said_at = request.origin.time_zone, request.origin.said_at
     if not (object_id and zone and said_at):
         return ""
+    if kind == "issue" and isinstance(reader, IssuesReader):
+        return _issue_meant_by(request, reader, words, key=object_id, now=now)
     query: Query | None = None
     ids: tuple[str, ...] = ()
     if kind == "event" and isinstance(reader, CalendarReader) and queries.EVENT.search(words):
@@ -61,13 +68,56 @@ def meant_by(
     return f"“{visible(query.phrase)}” means this {'mail' if kind == 'email' else 'event'}"
 
 
-def _items(reader: Reader, since: datetime, *, window: bool) -> Iterator[AnyItem]:
+def _issue_meant_by(
+    request: ActionRequest, reader: IssuesReader, words: str, *, key: str, now: datetime
+) -> str:
+    """The same for an issue: sorted out by its fields, or called by its title. Whose title would
+    be a stranger's words: then the reporter must be of the organisation."""
+    account = request.account
+    zone, said_at = request.origin.time_zone, request.origin.said_at
+    where, own = zone_of(zone), targets.address_or_none(account.address)
+    if where is None or own is None:
+        return ""
+    people = directory.look_up(account.organisation_id, [own], words=issue_queries.spoken_of(words))
+    query = issue_queries.issue_query(
+        words, said_at=said_at, zone=zone, people=people.people, own=own
+    )
+    try:
+        if query is None and not issue_titles.called(words, [reader.issue(key)]):
+            return ""
+    except NotFound:
+        return ""
+    found = list(_items(reader, None, window=False))
+    issues = [one for one in found if isinstance(one, Issue)]
+    if query is not None:
+        today = now.astimezone(where).date()
+        keys = issue_queries.select_issues(query, issues, today=today)
+        return f"“{visible(query.phrase)}” means this issue" if key in keys else ""
+    called = issue_titles.called(words, issues)
+    reporter = next((one.reporter for one in issues if one.key == key), None)
+    if [*called] != [key] or not _is_inside(request, reporter):
+        return ""
+    return f"“{visible(called[key])}” is the title of this issue alone"
+
+
+def _is_inside(request: ActionRequest, text: str | None) -> bool:
+    address, account = targets.address_or_none(text or ""), request.account
+    if address is None:
+        return False
+    return address == targets.address_or_none(account.address) or directory.look_up(
+        account.organisation_id, [address]
+    ).is_inside(address)
+
+
+def _items(reader: Reader, since: datetime | None, *, window: bool) -> Iterator[AnyItem]:
     """All there is since then; nothing where there are too many to read."""
     found: list[AnyItem] = []
     cursor: str | None = None
-    read = reader.items_in_window if window else reader.items
     for _ in range(MAX_PAGES):
-        page = read(since=since, cursor=cursor, limit=PAGE)
+        if window and since is not None:
+            page = reader.items_in_window(since=since, cursor=cursor, limit=PAGE)
+        else:
+            page = reader.items(since=since, cursor=cursor, limit=PAGE)
         found += page.items
         cursor = page.next_cursor
         if cursor is None:

@@ -10,6 +10,7 @@ from tests.honest.tasks import read_tasks
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 TASKS = {task.id: task for task in read_tasks()}
 ISSUES = ("bug-tom-friday", "aufgabe-lena", "tache-jonas", "asigna-115", "reassign-114-ines")
+SORTED_OUT = ("ines-overdue-review", "lena-ueberfaellig", "rate-limits-review", "dark-mode-david")
 DONE = ("archive-shop", "file-newsletters", "bewerbung-ordner", "dentist", "draft-ines")
 ASKED = ("peter-terms", "hanna-offer-soon", "invite-hanna", "delete-draft-lena")
 TWINS = ("sofia-thursday", "mail-tom-build", "forward-priya-nordkonf", "move-3pm", "bug-tom-friday")
@@ -37,9 +38,11 @@ def test_what_nobody_else_sees_is_done_and_what_leaves_is_asked_about(day: Offic
 
 @database
 def test_issues_are_given_to_members_of_the_project_whom_the_user_named(day: OfficeDay) -> None:
-    played = [day.play(TASKS[name]) for name in ISSUES]
+    played = [day.play(TASKS[name]) for name in (*ISSUES, *SORTED_OUT)]
 
-    assert [one.outcome for one in played] == ["done"] * len(ISSUES)
+    assert {one.task.id: one.outcome for one in played} == dict.fromkeys(
+        (*ISSUES, *SORTED_OUT), "done"
+    )
 
 
 @database

@@ -75,8 +75,9 @@ def sources(
 def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: bool) -> set[str]:
     """The paths that belong to an object which the user owns and named exactly: in words that
     mean it alone, or by its title."""
-    if facts.email and facts.meant_by:
-        return {action.object_field or ""}  # any mail of the mailbox is the user's to name
+    if (facts.email or facts.issue) and facts.meant_by:
+        # Any mail of the mailbox and any issue that the account may write to is theirs to name.
+        return {action.object_field or ""}
     # An alert is its reader's own; it counts by its title too.
     if not (action.object_kind and (facts.is_own or facts.alert)):
         return set()
