@@ -11,7 +11,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from agents.answer import escalations
-from agents.inbound import reactions
+from agents.inbound import outages, reactions
 from agents.learn import precedents
 from guardrails.approve import change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
@@ -105,7 +105,7 @@ def sweep() -> None:
 
 def _queue_again(now: datetime) -> None:
     with transaction.atomic():
-        deliveries = reactions.take_back(now=now)
+        deliveries = outages.take_back(now=now)
         for delivery_id in deliveries:
             queue_delivery(delivery_id)
     if deliveries:

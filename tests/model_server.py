@@ -56,6 +56,11 @@ class Hang:
 
 
 @dataclass(frozen=True)
+class Garbage:
+    """A page of something else that answers in its place, with 200."""
+
+
+@dataclass(frozen=True)
 class Dribble:
     """An answer whose pieces come fast enough for every read, and which ends too late. It ends
     with this text."""
@@ -80,7 +85,7 @@ class Paused:
 
 
 # A dict is sent as the JSON text of the message.
-Reply = str | dict[str, Any] | Message | Failure | Cut | Paused | Hang | Dribble
+Reply = str | dict[str, Any] | Message | Failure | Cut | Paused | Hang | Garbage | Dribble
 REVIEWER = "You are Remit's reviewer."
 # What a reviewer says that a script leaves out.
 CONTENT: Reply = {
@@ -295,6 +300,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(reply.status, "scripted failure", retry=reply.pass_by)
         elif isinstance(reply, Hang):
             self.scripted.over.wait()
+        elif isinstance(reply, Garbage):
+            self._send(200, b"<html>Under maintenance</html>")
         elif isinstance(reply, Dribble):
             self._dribble(body, reply)
         elif isinstance(reply, Cut):
@@ -379,7 +386,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(status, said, retry=retry)
 
     def _json(self, status: int, value: dict[str, Any], *, retry: bool = False) -> None:
-        data = json.dumps(value).encode()
+        self._send(status, json.dumps(value).encode(), retry=retry)
+
+    def _send(self, status: int, data: bytes, *, retry: bool = False) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))

@@ -1,7 +1,7 @@
 """The turn of one inbound mail: a learned pattern that fits, or the mail reader."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from django.conf import settings
@@ -22,7 +22,7 @@ from guardrails.contracts import PatternMatch
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
-from integrations.llm.completions import ModelError
+from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
 from integrations.mail.html import html_to_text
 from integrations.models.preferences import load_preferences
@@ -41,10 +41,12 @@ def find_skip_reason(account: AccountRef, email: Email) -> str | None:
     return "account_paused" if account.paused else None
 
 
-def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
+def run(
+    turn_id: UUID, *, account: AccountRef, email: Email, deadline: Deadline | None = None
+) -> bool:
     """Work through the turn until it is finished. False when it is finished or in work.
 
-    Raises a retryable ModelError or ProviderError: then the turn can be taken up again.
+    Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
     lease = leases.claim(turn_id)
     if lease is None:
@@ -55,16 +57,35 @@ def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
         return True
     try:
         with leases.HEARTBEAT.keep(lease):
-            _work(lease, build_context(account, email))
+            _work(
+                lease,
+                build_context(account, email),
+                (deadline or Deadline.after(settings.TURN_MAX_SECONDS)).within(
+                    settings.TURN_MAX_SECONDS
+                ),
+            )
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
         return False
     except (ModelError, ProviderError) as error:
-        if error.retryable and turn.attempts < MAX_ATTEMPTS:
+        if may_pass(error):
             leases.release(lease)
             raise
         finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=error.code)
     return True
+
+
+def may_pass(error: ModelError | ProviderError) -> bool:
+    """Whether the same work may succeed later."""
+    return error.may_pass if isinstance(error, ModelError) else error.retryable
+
+
+def give_up(delivery_ids: Collection[UUID], code: str) -> None:
+    """End the turns of these deliveries, which nobody works on any more."""
+    waiting = Turn.objects.filter(delivery_id__in=delivery_ids, state=Turn.State.QUEUED)
+    for turn_id in waiting.values_list("id", flat=True):
+        if lease := leases.claim(turn_id):
+            finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=code)
 
 
 def build_context(account: AccountRef, email: Email) -> InboundMail:
@@ -112,7 +133,7 @@ def render_text(email: Email) -> str:
     return html_to_text(email.body_html) if email.body_html else email.snippet
 
 
-def _work(lease: Lease, mail: InboundMail) -> None:
+def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
     account = mail.account
     person = Person(
         organisation_id=account.organisation_id,
@@ -130,7 +151,6 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
     request = f"{prompts.render_now(person, timezone.now())}\n{prompts.render_item(mail)}"
-    deadline = Deadline.after(settings.TURN_MAX_SECONDS)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
@@ -168,11 +188,14 @@ def _work(lease: Lease, mail: InboundMail) -> None:
         act_on_pattern(run, found, mail)
         finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
         return
+    before = len(steps)
     match loop.run_agent(run):
         case Reply():
             finish_turn(lease, text="", ending=Turn.Ending.REPLY)
         case Question():
             finish_turn(lease, text="", ending=Turn.Ending.QUESTION)
+        case Stop(limit="seconds") if len(run.steps) == before:
+            raise OutOfTime  # the model said nothing in all this time
         case Stop():
             finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
 

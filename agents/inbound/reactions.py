@@ -1,41 +1,51 @@
 """Inbound items: from an accepted delivery to what was done about it (MAIL-1).
 
 Every delivery ends as processed, skipped with a reason, or a dead letter with a reason.
-Running one twice changes nothing: the delivery is claimed, its turn is the same turn.
+Running one twice changes nothing: the delivery is claimed, its turn is the same turn. What meets
+an outage waits for a day, with all behind it (`agents.inbound.outages`).
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connections, transaction
+from django.db import (
+    InterfaceError,
+    OperationalError,
+    close_old_connections,
+    connections,
+    transaction,
+)
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import inbound
+from agents.inbound import inbound, outages
+from agents.journal.leases import Heartbeat
 from agents.models import Turn
 from guardrails.learn import precision
 from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
+from integrations.llm.deadline import Deadline
 from integrations.models import Delivery
+from integrations.network.retries import FIRST_PAUSE, PATIENCE, pause
 from integrations.reads import mail_reader
 from integrations.registry import BY_SOURCE
-from integrations.web.webhooks import QUEUE_PATIENCE
 from knowledge.contracts import IngestOutcome
 from knowledge.ingest import ingest
 
 log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 5
-TAKEN_BACK = 500  # a sweep
+MAX_STALLS = 5
 BEGUN_WITHIN = 5  # so that what starts ends in the time of the task
 LOOK_SECONDS = 0.5  # for what came meanwhile
-RETRY_WAIT = timedelta(seconds=5)  # times the square of the attempts so far
+IN_WORK_WAIT = timedelta(seconds=5)
 
 
 class _InWork(Exception):
@@ -43,12 +53,31 @@ class _InWork(Exception):
 
 
 def react(delivery_id: UUID) -> bool:
-    """Work through one delivery. False when it is finished or in work.
+    """Work through one delivery, or through the first of those that it waits behind. False when it
+    is finished, in work or waits on.
 
-    What fails but may pass later goes back to the queue with a growing wait, and becomes a
-    dead letter after MAX_ATTEMPTS.
+    What fails but may pass later goes back to the queue with a growing pause, and becomes a
+    dead letter after a day.
     """
-    return _claim(Delivery.objects.filter(id=delivery_id)) and _react(delivery_id)
+    if _claim(Delivery.objects.filter(id=delivery_id)):
+        return _react(delivery_id)
+    probe = outages.find_probe(delivery_id, now=timezone.now())
+    return probe is not None and _probe(probe)
+
+
+def _probe(delivery_id: UUID) -> bool:
+    """Try whether what its account waits for is back."""
+    if not _claim(Delivery.objects.filter(id=delivery_id), held=True):
+        return False
+    if _react(delivery_id, probe=True):
+        return True
+    other = outages.find_other(delivery_id)
+    if other is None or not _claim(Delivery.objects.filter(id=other), held=True):
+        return False
+    outages.set_alone(delivery_id, True)
+    ended = _react(other, probe=True)
+    outages.set_alone(delivery_id, ended)
+    return ended
 
 
 def react_side_by_side(delivery_id: UUID) -> None:
@@ -79,39 +108,61 @@ def _in_thread(work: Callable[[UUID], object], delivery_id: UUID) -> None:
         connections.close_all()
 
 
-def _react(delivery_id: UUID) -> bool:
+def _react(delivery_id: UUID, *, probe: bool = False) -> bool:
     delivery = Delivery.objects.select_related("account__organisation", "organisation").get(
         id=delivery_id
     )
-    if delivery.attempts > MAX_ATTEMPTS:
-        _finish(delivery, Delivery.State.DEAD, "too_many_attempts")
+    if delivery.stalls > MAX_STALLS:
+        _finish(delivery, Delivery.State.DEAD, "too_many_attempts", probe=probe)
         return True
     try:
-        state, reason = _work(delivery)
+        with HEARTBEAT.keep((delivery.id, delivery.attempts)):
+            state, reason = _work(delivery)
     except _InWork:
-        _release(delivery, "in_work")
+        _release(delivery, "in_work", IN_WORK_WAIT)
+        return False
+    except (OperationalError, InterfaceError):
+        # The database is away, or was. If it still is, the lease runs out.
+        log.exception("delivery.database_away", extra={"delivery": str(delivery.id)})
+        close_old_connections()
+        _release(delivery, "database", FIRST_PAUSE)
         return False
     except (ModelError, ProviderError) as error:
-        if error.retryable and delivery.attempts < MAX_ATTEMPTS:
-            _release(delivery, error.code)
+        if inbound.may_pass(error):
+            _postpone(delivery, error, probe=probe)
             return False
         state, reason = Delivery.State.DEAD, error.code
-    _finish(delivery, state, reason)
+    _finish(delivery, state, reason, probe=probe)
     return True
 
 
-def _claim(deliveries: QuerySet[Delivery]) -> bool:
+def _claim(deliveries: QuerySet[Delivery], *, held: bool = False) -> bool:
+    """`held`: also what waits behind others."""
     now = timezone.now()
     free = deliveries.filter(
         Q(state=Delivery.State.QUEUED) | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
     )
     return bool(
-        free.update(
+        (free if held else free.exclude(outages.HELD)).update(
             state=Delivery.State.RUNNING,
-            lease_expires_at=now + timedelta(seconds=settings.TURN_LEASE_SECONDS),
+            lease_expires_at=_lease_end(now),
             attempts=F("attempts") + 1,
+            stalls=F("stalls") + 1,
         )
     )
+
+
+def _lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.TURN_LEASE_SECONDS)
+
+
+def _renew(claims: Collection[tuple[UUID, int]]) -> None:
+    mine = reduce(or_, (Q(id=id, attempts=attempts) for id, attempts in claims), Q(pk=None))
+    rows = Delivery.objects.filter(mine, state=Delivery.State.RUNNING)
+    rows.update(lease_expires_at=_lease_end(timezone.now()))
+
+
+HEARTBEAT = Heartbeat(_renew)
 
 
 def _claim_queued(most: int) -> list[UUID]:
@@ -121,25 +172,48 @@ def _claim_queued(most: int) -> list[UUID]:
         return []
     with transaction.atomic():
         rows = Delivery.objects.filter(state=Delivery.State.QUEUED, reason="")
+        rows = rows.exclude(outages.HELD)
         rows = rows.select_for_update(skip_locked=True).order_by("received_at")
         ids = list(rows.values_list("id", flat=True)[:most])
         _claim(Delivery.objects.filter(id__in=ids))
     return ids
 
 
-def _release(delivery: Delivery, reason: str) -> None:
-    wait = RETRY_WAIT * delivery.attempts**2
+def _release(
+    delivery: Delivery, reason: str, wait: timedelta, *, since: datetime | None = None
+) -> None:
     Delivery.objects.filter(id=delivery.id, attempts=delivery.attempts).update(
-        state=Delivery.State.QUEUED, reason=reason, lease_expires_at=timezone.now() + wait
+        state=Delivery.State.QUEUED,
+        reason=reason,
+        lease_expires_at=timezone.now() + wait,
+        waiting_since=since,
+        stalls=0,
     )
     log.warning("delivery.postponed", extra={"delivery": str(delivery.id), "reason": reason})
 
 
-def _finish(delivery: Delivery, state: Delivery.State, reason: str) -> None:
+def _postpone(delivery: Delivery, error: ModelError | ProviderError, *, probe: bool) -> None:
+    now = timezone.now()
+    since = delivery.waiting_since or now
+    asked = error.retry_after if isinstance(error, ProviderError) else None
+    if now - since > PATIENCE:
+        _finish(delivery, Delivery.State.DEAD, error.code)
+    else:
+        _release(delivery, error.code, pause(now - since, asked=asked), since=since)
+    if delivery.account_id is None or (delivery.is_alone and not probe):
+        return
+    outages.begin(delivery.account_id, error.code, asked=asked, now=now)
+
+
+def _finish(delivery: Delivery, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
     # The attempt number is the fence: a slower process that lost its lease changes nothing.
     Delivery.objects.filter(
         id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING
     ).update(state=state, reason=reason, lease_expires_at=None, finished_at=timezone.now())
+    if state == Delivery.State.DEAD:
+        inbound.give_up([delivery.id], reason)
+    if probe and delivery.account_id:
+        outages.end(delivery.account_id, now=timezone.now())
     log.info(
         "delivery.finished",
         extra={"delivery": str(delivery.id), "state": str(state), "reason": reason},
@@ -148,6 +222,8 @@ def _finish(delivery: Delivery, state: Delivery.State, reason: str) -> None:
 
 def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
     event = ItemEvent.model_validate(delivery.body)
+    # All of it ends in the time of the task, in which it began a little late.
+    deadline = Deadline.after(settings.TASK_TIMEOUT_SECONDS * (1 - 2 / BEGUN_WITHIN))
     row = delivery.account
     if row is None:
         return Delivery.State.SKIPPED, "unknown_account"
@@ -164,18 +240,26 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
     if item.id != event.source_id:
         return Delivery.State.DEAD, "source_id_mismatch"
     outcome = ingest.ingest(
-        account=account, source_id=event.source_id, item=item, now=timezone.now()
+        account=account,
+        source_id=event.source_id,
+        item=item,
+        now=timezone.now(),
+        deadline=deadline,
     )
     mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
     if event.kind == "created" and mail:
-        return _react_to_mail(delivery, account, mail, outcome)
+        return _react_to_mail(delivery, account, mail, outcome, deadline)
     if mail:
         precision.look(account, item.id, now=timezone.now())
     return _accounted(outcome)
 
 
 def _react_to_mail(
-    delivery: Delivery, account: AccountRef, email: Email, outcome: IngestOutcome
+    delivery: Delivery,
+    account: AccountRef,
+    email: Email,
+    outcome: IngestOutcome,
+    deadline: Deadline,
 ) -> tuple[Delivery.State, str]:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
@@ -191,7 +275,7 @@ def _react_to_mail(
     turn = _turn_of(delivery, account, email)
     if turn.delivery_id != delivery.id:
         return Delivery.State.SKIPPED, "duplicate_item"
-    return _run_turn(turn.id, account, email)
+    return _run_turn(turn.id, account, email, deadline)
 
 
 def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
@@ -220,24 +304,13 @@ def _turn_of(delivery: Delivery, account: AccountRef, email: Email) -> Turn:
     return turn
 
 
-def _run_turn(turn_id: UUID, account: AccountRef, email: Email) -> tuple[Delivery.State, str]:
-    inbound.run(turn_id, account=account, email=email)
+def _run_turn(
+    turn_id: UUID, account: AccountRef, email: Email, deadline: Deadline
+) -> tuple[Delivery.State, str]:
+    inbound.run(turn_id, account=account, email=email, deadline=deadline)
     turn = Turn.objects.only("state", "error_code").get(id=turn_id)
     if turn.state == Turn.State.FINISHED:
         return Delivery.State.PROCESSED, ""
     if turn.state == Turn.State.FAILED:
         return Delivery.State.DEAD, turn.error_code
     raise _InWork
-
-
-def take_back(*, now: datetime) -> list[UUID]:
-    """Unfinished deliveries whose lease or wait has run out, oldest first, as queued ones.
-    For a transaction in which they are queued again."""
-    rows = Delivery.objects.select_for_update(skip_locked=True).filter(
-        state__in=[Delivery.State.QUEUED, Delivery.State.RUNNING], lease_expires_at__lt=now
-    )
-    ids = list(rows.order_by("received_at").values_list("id", flat=True)[:TAKEN_BACK])
-    Delivery.objects.filter(id__in=ids).update(
-        state=Delivery.State.QUEUED, reason="", lease_expires_at=now + QUEUE_PATIENCE
-    )
-    return ids

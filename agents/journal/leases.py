@@ -8,11 +8,11 @@ proves it first.
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from django.utils import timezone
 from agents.models import ToolCall, Turn
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 BEATS = 3  # in the time of a lease
 # Everything a turn waits for has a time-out; what hangs nevertheless gets no heartbeat for ever.
 LONGEST_SECONDS = 900.0
@@ -103,9 +104,10 @@ def list_waiting(*, now: datetime) -> QuerySet[Turn]:
 
 
 def release(lease: Lease) -> None:
-    """Give the turn of an inbound item back, to be taken up again with its delivery."""
+    """Give the turn of an inbound item back, to be taken up again with its delivery. It ended in a
+    known way, so it does not count as an attempt that broke off."""
     Turn.objects.filter(id=lease.turn_id, lease_owner=lease.owner).update(
-        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=None
+        state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=None, attempts=0
     )
 
 
@@ -138,18 +140,19 @@ def _held(leases: Collection[Lease]) -> QuerySet[Turn]:
     )
 
 
-class Heartbeat:
-    """Renews the leases of the turns that this process works on, in one statement. Its thread
+class Heartbeat(Generic[T]):
+    """Renews the leases of what this process works on, by `renew`, in one statement. Its thread
     lives while there are any."""
 
-    def __init__(self) -> None:
+    def __init__(self, renew: Callable[[Collection[T]], object]) -> None:
+        self._renew = renew
         self._lock = threading.Lock()
-        self._until: dict[Lease, float] = {}
+        self._until: dict[T, float] = {}
         self._first = threading.Event()
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def keep(self, lease: Lease) -> Iterator[None]:
+    def keep(self, lease: T) -> Iterator[None]:
         """Renew the lease while the block lasts."""
         with self._lock:
             if not self._until:
@@ -176,11 +179,15 @@ class Heartbeat:
                 now = time.monotonic()
                 leases = [lease for lease, until in self._until.items() if until > now]
             try:
-                _held(leases).update(lease_expires_at=lease_end())
+                self._renew(leases)
             except DatabaseError:
                 log.exception("leases.not_renewed")
             finally:
                 connections.close_all()
 
 
-HEARTBEAT = Heartbeat()
+def _renew(leases: Collection[Lease]) -> None:
+    _held(leases).update(lease_expires_at=lease_end())
+
+
+HEARTBEAT = Heartbeat(_renew)

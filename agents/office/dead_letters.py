@@ -26,6 +26,9 @@ def queue_again(delivery_ids: Iterable[UUID]) -> int:
                 state=Delivery.State.QUEUED,
                 reason="",
                 attempts=0,
+                stalls=0,
+                waiting_since=None,
+                is_alone=False,
                 finished_at=None,
                 lease_expires_at=timezone.now() + QUEUE_PATIENCE,
             ):

@@ -9,6 +9,10 @@ from uuid import UUID
 UNREADABLE = "unreadable answer"
 
 
+# What an endpoint answers to every request while it is misconfigured.
+_OF_ENDPOINT = frozenset({"status_401", "status_402", "status_403", "status_404"})
+
+
 class ModelError(Exception):
     """The model did not answer as asked. The client has already retried what may pass."""
 
@@ -22,6 +26,13 @@ class ModelError(Exception):
         """Whether the endpoint would refuse every such request: a wrong key, model or setting."""
         refused = self.code.startswith("status_4") or self.code == "unknown_provider"
         return refused and not self.retryable
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same request may be answered some time later, maybe once an operator has
+        mended a key or a budget has room again: whatever is not wrong with this very request."""
+        wrong = self.code.startswith("status_4") and self.code not in _OF_ENDPOINT
+        return self.retryable or not (wrong or self.code == "malformed_json")
 
 
 class OutOfTime(ModelError):

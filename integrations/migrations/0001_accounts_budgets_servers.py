@@ -5,6 +5,7 @@ import uuid
 import django.contrib.postgres.fields
 import django.core.validators
 import django.db.models.deletion
+import django.utils.timezone
 from django.db import migrations, models
 
 import integrations.models.accounts
@@ -126,6 +127,9 @@ class Migration(migrations.Migration):
                 ),
                 ("reason", models.CharField(blank=True, max_length=64)),
                 ("attempts", models.PositiveIntegerField(default=0)),
+                ("stalls", models.PositiveIntegerField(default=0, help_text="How often work on it began and did not end in any way.")),
+                ("waiting_since", models.DateTimeField(blank=True, help_text="Since when it waits for what does not answer.", null=True)),
+                ("is_alone", models.BooleanField(default=False, help_text="It fails while others of its account do not: nobody waits behind it.")),
                 ("lease_expires_at", models.DateTimeField(blank=True, help_text="When another process may take it: the lease of who works on it, or the wait before the next try.", null=True)),
                 ("received_at", models.DateTimeField(auto_now_add=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
@@ -139,11 +143,25 @@ class Migration(migrations.Migration):
                     models.Index(condition=models.Q(("state__in", ["queued", "running"])), fields=["lease_expires_at"], name="delivery_unfinished"),
                     models.Index(fields=["organisation", "-received_at"], name="delivery_recent"),
                     models.Index(fields=["account", "source_id"], name="delivery_item"),
+                    models.Index(condition=models.Q(("state__in", ["queued", "running"])), fields=["account", "received_at"], name="delivery_in_order"),
                     models.Index(fields=["-received_at"], name="delivery_newest"),
                     models.Index(condition=models.Q(("state", "dead")), fields=["-received_at"], name="delivery_dead"),
                 ],
                 "constraints": [models.UniqueConstraint(fields=("organisation", "webhook_id"), name="delivery_once")],
             },
+        ),
+        migrations.CreateModel(
+            name="Outage",
+            fields=[
+                (
+                    "account",
+                    models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name="outage", serialize=False, to="integrations.account"),
+                ),
+                ("code", models.CharField(help_text="What the last try met.", max_length=64)),
+                ("since", models.DateTimeField(default=django.utils.timezone.now)),
+                ("due_at", models.DateTimeField(help_text="When it is tried again.")),
+            ],
+            options={"ordering": ["since"]},
         ),
         migrations.CreateModel(
             name="Upstream",

@@ -1,7 +1,7 @@
 """Rows of `integrations`, split by what they are about."""
 
 from integrations.models.accounts import Account, Organisation, ProviderResource
-from integrations.models.deliveries import Delivery
+from integrations.models.deliveries import Delivery, Outage
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
@@ -16,6 +16,7 @@ __all__ = [
     "McpTool",
     "ModelCall",
     "Organisation",
+    "Outage",
     "ProviderResource",
     "ServiceToken",
     "Upstream",

@@ -3,6 +3,7 @@
 import uuid
 
 from django.db import models
+from django.utils import timezone
 
 from integrations.models.accounts import Account, Organisation
 
@@ -35,6 +36,16 @@ class Delivery(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     reason = models.CharField(max_length=64, blank=True)
     attempts = models.PositiveIntegerField(default=0)
+    stalls = models.PositiveIntegerField(
+        default=0, help_text="How often work on it began and did not end in any way."
+    )
+    waiting_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it waits for what does not answer."
+    )
+    is_alone = models.BooleanField(
+        default=False,
+        help_text="It fails while others of its account do not: nobody waits behind it.",
+    )
     lease_expires_at = models.DateTimeField(
         null=True,
         blank=True,
@@ -64,7 +75,31 @@ class Delivery(models.Model):
                 condition=models.Q(state="dead"),
             ),
             models.Index(fields=["account", "source_id"], name="delivery_item"),
+            models.Index(
+                fields=["account", "received_at"],
+                name="delivery_in_order",
+                condition=models.Q(state__in=["queued", "running"]),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.source} {self.source_id}"
+
+
+class Outage(models.Model):
+    """What the deliveries of an account wait for: a provider or a model that does not answer, or a
+    budget without room. While there is a row, one of them tries from time to time, and the others
+    wait for what comes of that (`agents.inbound.outages`)."""
+
+    account = models.OneToOneField(
+        Account, primary_key=True, on_delete=models.CASCADE, related_name="outage"
+    )
+    code = models.CharField(max_length=64, help_text="What the last try met.")
+    since = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(help_text="When it is tried again.")
+
+    class Meta:
+        ordering = ["since"]
+
+    def __str__(self) -> str:
+        return f"{self.account}: {self.code}"

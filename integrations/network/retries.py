@@ -1,4 +1,5 @@
-"""When a request is made once more, and how long that waits. Pure but for the waiting.
+"""When a request is made once more, and how long that waits; how long work waits for what is away.
+Pure but for the waiting.
 
 The field's rule: exponential backoff with full jitter, `Retry-After` honoured up to a limit, and
 only for failures that may pass (network, 429, 5xx).
@@ -6,7 +7,7 @@ only for failures that may pass (network, 429, 5xx).
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from math import isnan
 from typing import TypeVar
@@ -19,6 +20,9 @@ T = TypeVar("T")
 Slot = Callable[[], AbstractContextManager[None]]
 MAX_WAIT_SECONDS = 20.0
 MAX_RETRY_AFTER_SECONDS = 86_400.0  # a service cannot put itself off for longer than a day
+# Work that waits for what does not answer is given up only then: it is dead, and a person's.
+PATIENCE = timedelta(days=1)
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=5)
 # What has cost so long already is left to who asked.
 _LATER = (exceptions.CircuitOpen, exceptions.TooSlow)
 
@@ -43,6 +47,13 @@ def tried(once: Callable[[], T], *, attempts: int, slot: Slot) -> T:
                 unknown = error.outcome_unknown = unknown or error.outcome_unknown
                 raise
     raise AssertionError("tenacity re-raises the last error")
+
+
+def pause(waited: timedelta, *, asked: float | None = None) -> timedelta:
+    """How long to leave alone what has not answered for as long as `waited`: as long again, from
+    FIRST_PAUSE to LONGEST_PAUSE, and no less than the seconds it `asked` for."""
+    usual = min(max(waited, FIRST_PAUSE), LONGEST_PAUSE)
+    return max(usual, timedelta(seconds=_bounded(asked or 0.0) or 0.0))
 
 
 def retry_after(value: str | None) -> float | None:

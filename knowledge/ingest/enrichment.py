@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from integrations.contracts import AccountRef
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
+from integrations.llm.deadline import Deadline
 from knowledge.text.parsing import Parsed
 from knowledge.text.subjects import Subject, subjects
 from knowledge.text.visible import line
@@ -40,7 +41,7 @@ def build_payer(account: AccountRef) -> Payer:
     )
 
 
-def read(parsed: Parsed, *, payer: Payer) -> Reading:
+def read(parsed: Parsed, *, payer: Payer, deadline: Deadline) -> Reading:
     """Ask a model for summary and entities. Nothing to read: nothing is asked.
 
     An answer that is still malformed after two retries is done without. Raises
@@ -55,6 +56,7 @@ def read(parsed: Parsed, *, payer: Payer) -> Reading:
             payer=payer,
             purpose="ingest",
             max_tokens=ANSWER_TOKENS,
+            deadline=deadline,
         )
     except ModelError as error:
         if error.code != "malformed_json":

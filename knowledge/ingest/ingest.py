@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models.expressions import RawSQL
 
 from integrations.contracts import AccountRef, AnyItem
+from integrations.llm.deadline import Deadline
 from integrations.ports.account import Files
 from knowledge.contracts import IngestOutcome
 from knowledge.files import fetching
@@ -71,6 +72,7 @@ def ingest(
     now: datetime,
     lookup: PageLookup = NO_LOOKUP,
     files: Files | None = None,
+    deadline: Deadline | None = None,
 ) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
 
@@ -79,8 +81,9 @@ def ingest(
     An attachment that cannot be read is listed with the reason, and the item is stored.
     What a `lookup` of its page found is not found out again; it may be out of date without harm.
     Attachments are asked for at the account's provider, or at `files` where an import brings them.
-    No transaction is open while a model or the provider is asked. Raises
-    integrations.llm.completions.ModelError; then nothing was stored.
+    No transaction is open while a model or the provider is asked. Models have until the deadline,
+    or half of a task's time. Raises integrations.llm.completions.ModelError; then nothing was
+    stored.
     """
     absent = lookup.absent.get(source_id)
     parsed = absent.parsed if absent else parse(item, source_id=source_id)
@@ -107,6 +110,7 @@ def ingest(
         stored=stored,
         ready=lookup.vectors,
         wanted=absent.passages if absent and not texts else None,
+        deadline=deadline or Deadline.after(settings.TASK_TIMEOUT_SECONDS / 2),
     )
     is_new = stored is None and parsed.content_type != "event"
     return (_store(target, content) if is_new else None) or _write(target, content)
@@ -135,6 +139,7 @@ def _content(
     stored: Item | None,
     ready: Vectors,
     wanted: Sequence[Passage] | None,
+    deadline: Deadline,
 ) -> _Content:
     wanted = passages.split_passages(parsed) if wanted is None else wanted
     payer = enrichment.build_payer(account)
@@ -142,9 +147,11 @@ def _content(
         return _Content(
             parsed=parsed,
             files=files,
-            reading=enrichment.read(parsed, payer=payer),
+            reading=enrichment.read(parsed, payer=payer, deadline=deadline),
             passages=wanted,
-            vectors=passages.find_vectors(wanted, stored=stored, ready=ready, payer=payer),
+            vectors=passages.find_vectors(
+                wanted, stored=stored, ready=ready, payer=payer, deadline=deadline
+            ),
         )
 
 

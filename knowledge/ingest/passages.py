@@ -10,6 +10,7 @@ from django.db.models import F
 
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
+from integrations.llm.deadline import Deadline
 from knowledge.ingest import chunking, embedding_models
 from knowledge.models import Chunk, ChunkVector, Item
 from knowledge.text.parsing import Parsed
@@ -47,7 +48,12 @@ def split_passages(parsed: Parsed) -> tuple[Passage, ...]:
 
 
 def embed_passages(
-    wanted: Sequence[Passage], *, known: Mapping[str, Sequence[float]], model: str, payer: Payer
+    wanted: Sequence[Passage],
+    *,
+    known: Mapping[str, Sequence[float]],
+    model: str,
+    payer: Payer,
+    deadline: Deadline | None = None,
 ) -> dict[str, Sequence[float]]:
     """A vector of `model` for every digest of `wanted`; it is asked only for unknown ones.
 
@@ -60,14 +66,21 @@ def embed_passages(
         batch = digests[start : start + chunking.EMBEDDED_AT_ONCE]
         found |= zip(
             batch,
-            llm.embed([missing[digest] for digest in batch], payer=payer, model=model),
+            llm.embed(
+                [missing[digest] for digest in batch], payer=payer, model=model, deadline=deadline
+            ),
             strict=True,
         )
     return found
 
 
 def find_vectors(
-    wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, payer: Payer
+    wanted: Sequence[Passage],
+    *,
+    stored: Item | None,
+    ready: Vectors,
+    payer: Payer,
+    deadline: Deadline,
 ) -> Vectors:
     """Vectors of the wanted model and of the one that searches still go by; none is asked for
     twice, nor one that is `ready`. One of two that does not answer is done without: the wanted
@@ -79,20 +92,16 @@ def find_vectors(
     errors: list[ModelError] = []
     for model in ready or embedding_models.list_written_models():
         try:
-            found[model] = _asked(wanted, stored=stored, ready=ready, model=model, payer=payer)
+            known = {**_known(stored, model), **ready.get(model, {})}
+            found[model] = embed_passages(
+                wanted, known=known, model=model, payer=payer, deadline=deadline
+            )
         except ModelError as error:
             log.warning("ingest.without_vectors", extra={"model": model, "code": error.code})
             errors.append(error)
     if errors and not found:
-        raise max(errors, key=lambda error: error.retryable)
+        raise max(errors, key=lambda error: error.may_pass)
     return found
-
-
-def _asked(
-    wanted: Sequence[Passage], *, stored: Item | None, ready: Vectors, model: str, payer: Payer
-) -> dict[str, Sequence[float]]:
-    known = {**_known(stored, model), **ready.get(model, {})}
-    return embed_passages(wanted, known=known, model=model, payer=payer)
 
 
 def _known(item: Item | None, model: str) -> dict[str, Sequence[float]]:

@@ -14,7 +14,7 @@ from agents.models import Turn
 from audit.ledger.ids import uuid7
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
-from integrations.models import Delivery, ServiceToken
+from integrations.models import Delivery, Outage, ServiceToken
 from knowledge.models import SyncSource
 from tests.model_server import Script, ScriptedModel, scripted_model
 from tests.office import Office
@@ -37,6 +37,7 @@ def queue_again() -> None:
     for model in (Delivery, SyncSource, Turn):
         rows = model.objects.filter(state__in=["queued", "running"])
         rows.update(lease_expires_at=timezone.now())
+    Outage.objects.update(due_at=timezone.now())
     OrmQ.objects.all().delete()
     tasks.sweep()
 

@@ -20,8 +20,8 @@ from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
-from integrations.contracts import AccountRef, Email, ItemEvent
-from integrations.models import Account, Delivery
+from integrations.contracts import Email, ItemEvent
+from integrations.models import Account, Delivery, Outage
 from integrations.reads import mail_reader
 from integrations.web.webhooks import accept_delivery
 from knowledge.models import Item
@@ -370,10 +370,10 @@ def test_a_mail_that_breaks_its_thread_does_not_lose_the_others(
     broken, whole = office.deliver("fyi"), office.deliver("question")
     work = inbound.run
 
-    def run(turn_id: UUID, *, account: AccountRef, email: Email) -> bool:
+    def run(turn_id: UUID, *, email: Email, **options: Any) -> bool:
         if email.id == broken["id"]:
             raise ZeroDivisionError
-        return work(turn_id, account=account, email=email)
+        return work(turn_id, email=email, **options)
 
     monkeypatch.setattr(inbound, "run", run)
     with pytest.raises(ZeroDivisionError):
@@ -393,7 +393,7 @@ def test_a_model_that_is_down_postpones_the_mail_and_loses_nothing(office: Offic
     tasks.sweep()
     assert office.drain() == 0
 
-    Delivery.objects.update(lease_expires_at=timezone.now())
+    Outage.objects.update(due_at=timezone.now())
     tasks.sweep()
     office.drain()
 

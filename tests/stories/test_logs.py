@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from agents import tasks
 from config.logs import LineFormatter
-from integrations.models import Delivery, ServiceToken
+from integrations.models import Outage, ServiceToken
 from knowledge.models import Item
 from tests.model_server import Failure
 from tests.office import Office
@@ -53,7 +53,7 @@ def test_nothing_that_people_wrote_is_logged(office: Office, log: io.StringIO) -
     mails = [office.deliver("fyi")]
     with scripted({INGEST: [Failure(503)]}):
         office.drain()
-    Delivery.objects.update(lease_expires_at=timezone.now())
+    Outage.objects.update(due_at=timezone.now())
     mails += [office.deliver(name) for name in MAILS]
     tasks.sweep()
     office.drain()
