@@ -61,10 +61,19 @@ def retry_dead_letter(failure_id: int) -> None:
 def retry_dead_letters(failure_ids: Iterable[int]) -> int:
     """Queue these dead letters of syncs again; how many."""
     with transaction.atomic():
-        queued = dead_letters.queue_again(failure_ids)
+        queued = dead_letters.queue_again(failure_ids, now=timezone.now())
         for failure_id in queued:
             async_task(retry_dead_letter, failure_id)
     return len(queued)
+
+
+def retry_due(*, now: datetime) -> int:
+    """Queue the items for which no model answered and which are due again; how many."""
+    with transaction.atomic():
+        due = dead_letters.claim_due(now=now, limit=DUE_AT_ONCE)
+        for failure_id in due:
+            async_task(retry_dead_letter, failure_id)
+    return len(due)
 
 
 def read_late_files(item_id: str) -> None:
@@ -86,6 +95,7 @@ def sweep(*, now: datetime) -> None:
     requeue_abandoned_syncs(now=now)
     start_due_syncs(now=now)
     ask_for_late_files(now=now)
+    retry_due(now=now)
     callbacks.send_due(now=now)
     sync_runs.forget_empty(now=now)
     occurrences.look_ahead(now=now)

@@ -15,6 +15,7 @@ from django.conf import settings
 from openai import OpenAI, Timeout
 
 from integrations.database.pools import release_connections
+from integrations.llm.circuit import Circuit
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
 from integrations.network.retries import MAX_WAIT_SECONDS, retry_after
@@ -50,9 +51,10 @@ class _Connections(openai.DefaultHttpxClient):
             self.close()
 
 
-def tried(send: Callable[[Timeout], T], *, deadline: Deadline, tries: int) -> T:
-    """What `send` gives. It is given the time that one try may take: MODEL_TIMEOUT_SECONDS for
-    each read, and in all what is left. No wait goes beyond the deadline. Raises ModelError."""
+def tried(send: Callable[[Timeout], T], *, circuit: Circuit, deadline: Deadline, tries: int) -> T:
+    """What `send` gives, where the endpoint's circuit lets it through. It is given the time that
+    one try may take: MODEL_TIMEOUT_SECONDS for each read, and in all what is left. No wait goes
+    beyond the deadline. Raises ModelError."""
     release_connections()
     retrying: Callable[..., T] = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(tries) | tenacity.stop_before_delay(deadline.seconds_left),
@@ -60,7 +62,20 @@ def tried(send: Callable[[Timeout], T], *, deadline: Deadline, tries: int) -> T:
         wait=_wait,
         reraise=True,
     )
-    return retrying(_once, send, deadline)
+    return retrying(_noted, send, circuit, deadline)
+
+
+def _noted(send: Callable[[Timeout], T], circuit: Circuit, deadline: Deadline) -> T:
+    patient = deadline.seconds_left >= settings.MODEL_TIMEOUT_SECONDS
+    circuit.enter(seconds=settings.MODEL_TIMEOUT_SECONDS)
+    try:
+        answer = _once(send, deadline)
+    except ModelError as error:
+        if patient or error.code != "timeout":  # who waits for a moment only learns nothing
+            circuit.note(error.code)
+        raise
+    circuit.note()
+    return answer
 
 
 def _once(send: Callable[[Timeout], T], deadline: Deadline) -> T:

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from integrations.llm import chat_answers, dialect, json_protocol, metering, profiles, telemetry
+from integrations.llm.circuit import circuit_of
 from integrations.llm.completions import (
     Completion,
     Listener,
@@ -211,7 +212,10 @@ def _send(
 
     answer = partial(chat_answers.streamed, listener=listener) if listener else chat_answers.whole
     return attempts.tried(
-        lambda timeout: answer(client, request, timeout=timeout), deadline=deadline, tries=tries
+        lambda timeout: answer(client, request, timeout=timeout),
+        circuit=circuit_of(str(client.base_url)),
+        deadline=deadline,
+        tries=tries,
     )
 
 
@@ -287,10 +291,10 @@ def embed(
     # A model of one size refuses to be asked for any.
     size = {} if profile.dimensions else {"dimensions": settings.EMBEDDING_DIMENSIONS}
 
+    client = _shared_client(profile.provider)
+
     def ask(timeout: "Timeout") -> "CreateEmbeddingResponse":
-        return _shared_client(profile.provider).embeddings.create(
-            model=asked, input=list(texts), timeout=timeout, **size
-        )
+        return client.embeddings.create(model=asked, input=list(texts), timeout=timeout, **size)
 
     with (
         _in_time(deadline) as until,
@@ -299,7 +303,9 @@ def embed(
         ) as note,
         metering.counted(payer, model=asked, purpose="embedding") as count,
     ):
-        answer = attempts.tried(ask, deadline=until, tries=TRIES)
+        answer = attempts.tried(
+            ask, circuit=circuit_of(str(client.base_url)), deadline=until, tries=TRIES
+        )
         counted = getattr(answer, "usage", None)  # an endpoint may count nothing
         tokens = counted.prompt_tokens if counted else sum(map(estimated_tokens, texts))
         count(metering.usage(asked, prompt_tokens=tokens, answer_tokens=0), asked)

@@ -100,7 +100,7 @@ def find_vectors(
             log.warning("ingest.without_vectors", extra={"model": model, "code": error.code})
             errors.append(error)
     if errors and not found:
-        raise max(errors, key=lambda error: error.may_pass)
+        raise max(errors, key=lambda error: (error.may_pass, error.retryable))
     return found
 
 

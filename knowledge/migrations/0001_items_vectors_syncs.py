@@ -181,7 +181,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("only_changes", models.BooleanField(default=False)),
                 ("remaining", models.PositiveIntegerField(blank=True, help_text="Items still to come, where the data service says so.", null=True)),
-                ("waits", models.PositiveIntegerField(default=0, help_text="How often it got no answer since its last page.")),
+                ("waiting_since", models.DateTimeField(blank=True, help_text="Since when it waits for what does not answer.", null=True)),
             ],
             options={
                 "ordering": ["run_id", "account_id"],
@@ -198,11 +198,12 @@ class Migration(migrations.Migration):
                 ("failed_at", models.DateTimeField()),
                 ("sync", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="failures", to="knowledge.syncsource")),
                 ("retried_at", models.DateTimeField(blank=True, null=True)),
+                ("due_at", models.DateTimeField(blank=True, help_text="When it is tried again without being asked for.", null=True)),
                 ("state", models.CharField(choices=[("dead", "Dead letter"), ("queued", "Queued"), ("processed", "Processed"), ("skipped", "Skipped")], default="dead", max_length=16)),
             ],
             options={
                 "ordering": ["-failed_at"],
-                "indexes": [models.Index(fields=["state", "-failed_at"], name="sync_failure_newest"), models.Index(fields=["-failed_at"], name="sync_failure_all_newest")],
+                "indexes": [models.Index(fields=["state", "-failed_at"], name="sync_failure_newest"), models.Index(fields=["-failed_at"], name="sync_failure_all_newest"), models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="sync_failure_due")],
                 "verbose_name": "dead letter of a sync",
                 "verbose_name_plural": "dead letters of syncs",
             },

@@ -90,8 +90,8 @@ class SyncSource(models.Model):
     remaining = models.PositiveIntegerField(
         null=True, blank=True, help_text="Items still to come, where the data service says so."
     )
-    waits = models.PositiveIntegerField(
-        default=0, help_text="How often it got no answer since its last page."
+    waiting_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it waits for what does not answer."
     )
     restarts = models.PositiveIntegerField(
         default=0, help_text="How often the window was read from its start again."
@@ -125,7 +125,8 @@ class SyncSource(models.Model):
 
 class SyncFailure(models.Model):
     """A dead letter of a sync: an item that could not be stored, and why. It stays until it is
-    taken up again; then it counts as what came of it."""
+    taken up again; then it counts as what came of it. One for which the model did not answer is
+    queued, to be tried again for a day, and only then dead."""
 
     class State(models.TextChoices):
         DEAD = "dead", "Dead letter"
@@ -139,6 +140,9 @@ class SyncFailure(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.DEAD)
     failed_at = models.DateTimeField()
     retried_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it is tried again without being asked for."
+    )
 
     class Meta:
         verbose_name = "dead letter of a sync"
@@ -147,6 +151,11 @@ class SyncFailure(models.Model):
         indexes = [
             models.Index(fields=["state", "-failed_at"], name="sync_failure_newest"),
             models.Index(fields=["-failed_at"], name="sync_failure_all_newest"),
+            models.Index(
+                fields=["due_at"],
+                name="sync_failure_due",
+                condition=models.Q(due_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

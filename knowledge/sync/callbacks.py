@@ -13,7 +13,7 @@ from knowledge.models import SyncRun
 from knowledge.sync import runs as sync_runs
 
 log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 12  # about half a day
+MAX_ATTEMPTS = 19  # about a day
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=2)
 LEASE = timedelta(minutes=2)
 AT_ONCE = 20

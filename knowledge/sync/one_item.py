@@ -51,7 +51,9 @@ def take_item(
             )
             return ItemResult(source_id=item.id, state=outcome.state)
         except ModelError as error:
-            reason, passing = f"model_{error.code}", error.retryable
+            reason, passing = f"model_{error.code}", error.may_pass
+            if error.code == "out_of_time":
+                break  # nobody waits for that twice
         except (OperationalError, InterfaceError):
             raise  # no fault of the item: the page is read again
         except Exception:  # one broken item must not stop the others

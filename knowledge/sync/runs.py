@@ -210,6 +210,6 @@ def describe_source(row: SyncSource, *, now: datetime) -> SourceProgress:
         restarts=row.restarts,
         started_at=row.started_at,
         finished_at=row.finished_at,
-        next_try_at=row.lease_expires_at if row.waits and row.state in ACTIVE else None,
+        next_try_at=row.lease_expires_at if row.waiting_since and row.state in ACTIVE else None,
         error=row.error,
     )

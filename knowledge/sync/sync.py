@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 from uuid import UUID
@@ -24,6 +24,7 @@ from django.db import transaction
 from integrations import reads, registry
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
+from integrations.network import retries
 from integrations.ports.account import Files, Import
 from knowledge.ingest.page import PageLookup, look_up_page
 from knowledge.models import SyncFailure, SyncSource
@@ -38,8 +39,6 @@ PAGE = 100
 HEARTBEAT_SECONDS = 2.0
 MAX_STALLS = 5
 MAX_RESTARTS = 3
-MAX_WAITS = 12  # more than an hour in all
-FIRST_WAIT, LONGEST_WAIT = 15.0, 600.0
 SLICE_SECONDS = 60.0  # then the next task gets the slot
 
 DONE, FAILED = SyncSource.State.DONE, SyncSource.State.FAILED
@@ -248,7 +247,7 @@ class _Reading:
                 reasons=dict(reasons),
                 remaining=started.page.remaining,
                 stalls=0,
-                waits=0,
+                waiting_since=None,
                 error="",
                 lease_expires_at=now + lease(),
             )
@@ -259,6 +258,8 @@ class _Reading:
                         source_id=item.source_id,
                         reason=item.reason[:64],
                         failed_at=now,
+                        state=SyncFailure.State.QUEUED if item.passing else SyncFailure.State.DEAD,
+                        due_at=now + retries.FIRST_PAUSE if item.passing else None,
                     )
                     for item in failed
                 ]
@@ -266,15 +267,16 @@ class _Reading:
 
     def _postpone(self, code: str, retry_after: float | None) -> Advanced:
         """Wait longer each time, and not for ever."""
-        if self.sync.waits >= MAX_WAITS:
-            return _end(self.sync, FAILED, now=self.clock(), error=code)
-        pause = max(min(FIRST_WAIT * 2**self.sync.waits, LONGEST_WAIT), retry_after or 0.0)
+        now = self.clock()
+        since = self.sync.waiting_since or now
+        if now - since > retries.PATIENCE:
+            return _end(self.sync, FAILED, now=now, error=code)
         write(
             self.sync,
-            waits=self.sync.waits + 1,
+            waiting_since=since,
             stalls=0,
             error=f"{render_error(code, imported=_imported(self.sync))} Remit will try again.",
-            lease_expires_at=self.clock() + timedelta(seconds=pause),
+            lease_expires_at=now + retries.pause(now - since, asked=retry_after),
         )
         return "waiting"
 

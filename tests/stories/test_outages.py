@@ -21,7 +21,7 @@ from integrations.llm import llm
 from integrations.models import Delivery, Outage, Upstream
 from tests import database
 from tests.model_server import Failure, Garbage, Reply
-from tests.office import Office, run_next_task
+from tests.office import Office
 from tests.stories.steps import scripted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -168,21 +168,22 @@ def test_a_model_that_fails_in_the_middle_of_a_turn_is_waited_for_and_nothing_is
 def test_a_database_that_goes_away_loses_no_mail_and_asks_for_no_hand(
     office: Office, comes_back: bool
 ) -> None:
-    ids = arrive(office, 3)
-    cut: list[bool] = []
+    ids, sessions = arrive(office, 3), list[int]()
 
     def answer(_: Any) -> Reply:
-        if not cut:
-            cut.append(comes_back)
-            end_sessions(let_new_ones=comes_back)
+        if sessions:
+            end_session(sessions.pop(), let_new_ones=comes_back)
         return SUMMARY
 
     with scripted({INGEST: answer, READER: lambda _: "Nothing to do."}):
-        with database.unpooled(), nullcontext() if comes_back else pytest.raises(OperationalError):
-            run_next_task()
-        end_sessions(let_new_ones=True)
-        connections.close_all()
-        assert states() == {"queued": 3} if comes_back else {"running": 1, "queued": 2}
+        with database.unpooled():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                sessions.append(cursor.fetchone()[0])
+            with nullcontext() if comes_back else pytest.raises(OperationalError):
+                reactions.react(Delivery.objects.earliest("received_at").id)
+        end_session(0, let_new_ones=True)
+        assert states() == ({"queued": 3} if comes_back else {"running": 1, "queued": 2})
         later(timedelta(minutes=2))
         office.drain()
 
@@ -190,17 +191,14 @@ def test_a_database_that_goes_away_loses_no_mail_and_asks_for_no_hand(
     assert states() == {"processed": 3}
 
 
-def end_sessions(*, let_new_ones: bool) -> None:
+def end_session(pid: int, *, let_new_ones: bool) -> None:
     """As a database does that stops, and maybe is started at once."""
-    name = connections["default"].settings_dict["NAME"]
+    name = sql.Identifier(connections["default"].settings_dict["NAME"])
+    allow = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
     with psycopg.connect(**database.parameters("postgres")) as session:
+        session.execute(allow.format(name, sql.Literal(let_new_ones)))
         session.execute(
-            sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}").format(
-                sql.Identifier(name), sql.Literal(let_new_ones)
-            )
-        )
-        session.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s", [pid]
         )
 
 

@@ -1,11 +1,15 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
+from django.utils import timezone
 from django_q.models import OrmQ
 
 from integrations.contracts import AnyItem
-from integrations.exceptions import Malformed, NotFound
+from integrations.exceptions import Malformed, NotFound, Unavailable
+from integrations.network.retries import FIRST_PAUSE, LONGEST_PAUSE
+from knowledge import tasks
 from knowledge.models import Item, SyncFailure, SyncRun, SyncSource
 from knowledge.sync import dead_letters
 from knowledge.tasks import retry_dead_letters
@@ -14,7 +18,7 @@ from tests.model_server import ScriptedModel
 
 pytestmark = pytest.mark.django_db
 
-NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+NOW, DAY = datetime(2026, 3, 10, 12, tzinfo=UTC), timedelta(days=1)
 
 
 class Provider:
@@ -96,6 +100,35 @@ def test_one_that_fails_again_is_dead_again_with_the_new_reason(
         *("dead", "malformed_answer", (3, 0, 2)),
         {"malformed_item": 1, "malformed_answer": 1},
     )
+
+
+def test_one_that_nobody_answers_for_is_tried_again_by_itself_for_a_day(
+    provider: Provider, letter: SyncFailure, model: ScriptedModel
+) -> None:
+    SyncFailure.objects.update(state="queued", due_at=NOW)
+    provider.answer, due = Unavailable("503"), []
+    for now in (NOW, NOW + LONGEST_PAUSE, NOW + DAY, NOW + DAY + LONGEST_PAUSE):
+        assert tasks.retry_due(now=now) == 1
+        assert tasks.retry_due(now=now) == 0  # nobody else takes it meanwhile
+        dead_letters.retry(letter.pk, now=now)
+        letter.refresh_from_db()
+        due.append(letter.due_at and letter.due_at - now)
+
+    assert due == [FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE, None]
+    assert (letter.state, letter.reason) == ("dead", "unavailable")
+    assert SyncSource.objects.get().failed == 2
+
+    provider.answer = email(id="m7")
+    assert retried(letter)[0] == "processed"
+
+
+def test_a_database_that_goes_away_leaves_it_due(provider: Provider, letter: SyncFailure) -> None:
+    assert retry_dead_letters([letter.pk]) == 1
+    provider.answer = OperationalError("terminating connection")
+    with pytest.raises(OperationalError):
+        dead_letters.retry(letter.pk, now=NOW)
+
+    assert tasks.retry_due(now=timezone.now() + dead_letters.CLAIMED) == 1
 
 
 def test_it_is_queued_once_and_a_second_run_changes_nothing(

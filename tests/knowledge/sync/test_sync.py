@@ -17,6 +17,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.llm import llm
+from integrations.network.retries import FIRST_PAUSE
 from knowledge.ingest import ingest as ingest_module
 from knowledge.models import Item, SyncFailure, SyncSource
 from knowledge.sync import (
@@ -217,7 +218,12 @@ def test_a_data_service_that_is_away_is_waited_for(mailbox: Mailbox, model: Scri
     mailbox.before = lambda cursor: None
 
     assert advance(row) == "finished"
-    assert (row.state, row.error, row.waits, counts(row)) == ("done", "", 0, (5, 5, 0, 0))
+    assert (row.state, row.error, row.waiting_since, counts(row)) == (
+        "done",
+        "",
+        None,
+        (5, 5, 0, 0),
+    )
     assert mailbox.asked == [None, "2", "2", "4"]
 
 
@@ -231,15 +237,15 @@ def test_it_waits_longer_each_time_and_as_long_as_it_must(
         raise RateLimited("429", retry_after=1_000 if len(waits) == 3 else None)
 
     mailbox.before = left_alone
+    now = timezone.now()
     for _ in range(4):
-        begun = timezone.now()
-        sync.advance(row.pk, clock=lambda begun=begun: begun)  # type: ignore[misc]
+        sync.advance(row.pk, clock=lambda now=now: now)  # type: ignore[misc]
         row.refresh_from_db()
         assert row.lease_expires_at is not None
-        waits.append((row.lease_expires_at - begun).total_seconds())
-        waited(row)
+        waits.append((row.lease_expires_at - now).total_seconds())
+        now = row.lease_expires_at
 
-    assert waits == [15, 30, 60, 1_000]
+    assert waits == [15, 15, 30, 1_000]
 
 
 def test_what_stays_away_ends_the_sync_and_the_next_goes_on_there(
@@ -248,9 +254,11 @@ def test_what_stays_away_ends_the_sync_and_the_next_goes_on_there(
     owner = account()
     row = started(owner)
     mailbox.before = away
-    for _ in range(sync.MAX_WAITS):
+    for hours in (12, 11, 2):
         assert advance(row) == "waiting"
-        waited(row)
+        assert row.waiting_since is not None
+        since = row.waiting_since - timedelta(hours=hours)
+        SyncSource.objects.update(lease_expires_at=timezone.now(), waiting_since=since)
 
     assert advance(row) == "finished"
     assert (row.state, row.error) == ("failed", "The data service did not answer.")
@@ -316,7 +324,7 @@ def test_a_database_that_goes_away_is_no_fault_of_an_item(
     assert counts(row) == (5, 5, 0, 0)
 
 
-def test_an_item_that_fails_is_tried_again_then_counted_with_its_reason(
+def test_an_item_that_no_model_answers_for_is_tried_again_later_by_itself(
     mailbox: Mailbox, settings: Any
 ) -> None:
     tries: list[str] = []
@@ -341,6 +349,7 @@ def test_an_item_that_fails_is_tried_again_then_counted_with_its_reason(
     assert (row.state, counts(row)) == ("done", (5, 4, 0, 1))
     assert row.reasons == {"model_status_503": 1}
     assert len(tries) == taking.TRIES
+    assert (failure.state, failure.due_at) == ("queued", failure.failed_at + FIRST_PAUSE)
 
 
 def test_a_model_that_answers_nothing_at_all_is_waited_for_and_nothing_is_counted(
