@@ -336,7 +336,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["config.api_errors.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "integrations.web.schema.AutoSchema",
     "EXCEPTION_HANDLER": "config.api_errors.respond",
     "DEFAULT_THROTTLE_CLASSES": ["integrations.web.authentication.TokenThrottle"],
     "DEFAULT_THROTTLE_RATES": {"token": env.str("TOKEN_RATE", default="600/min")},

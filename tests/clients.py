@@ -5,10 +5,14 @@ from typing import Any
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from integrations.models import Membership, Organisation
+
 
 def log_in(name: str, *rights: str) -> Client:
-    """Somebody of the staff who has these rights alone."""
+    """Somebody of the staff who has these rights alone, in every organisation that there is."""
     user = User.objects.create(username=name, is_staff=True)
+    for organisation in Organisation.objects.all():
+        Membership.objects.create(user=user, organisation=organisation)
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     return client_of(user)
 

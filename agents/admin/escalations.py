@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -47,7 +46,10 @@ class EscalationAdmin(RowPage, ReadOnlyAdmin):
     )
     readonly_fields = ("state_label", "taken_when", "done_when")
     change_form_outer_before_template = "agents/escalation.html"
-    buttons = ("take", "finish")
+    buttons = {
+        "take": ("agents.change_escalation",),
+        "finish": ("agents.change_escalation",),
+    }
 
     @display(description="Since", ordering="created_at")  # type: ignore[untyped-decorator]
     def since(self, row: Escalation) -> str:
@@ -70,28 +72,22 @@ class EscalationAdmin(RowPage, ReadOnlyAdmin):
         return timeline.moment(row.done_at) if row.done_at else "not yet"
 
     def row_context(self, request: HttpRequest, row: Escalation) -> dict[str, Any]:
-        return _page(row) | {"may_answer": may_answer(request)}
+        return _page(row) | {"may_answer": self.may_press(request, "finish")}
 
     def take(self, request: HttpRequest, key: UUID) -> HttpResponse:
-        row = self._posted(request, key)
-        if isinstance(row, HttpResponse):
-            return row
         try:
-            escalations.take_escalation(row.id, by=_name(request), now=timezone.now())
+            escalations.take_escalation(key, by=_name(request), now=timezone.now())
         except escalations.Done:
             messages.warning(request, "Somebody has finished it already.")
         else:
             messages.success(request, "It is yours now.")
-        return redirect("admin:agents_escalation_change", row.pk)
+        return redirect("admin:agents_escalation_change", key)
 
     def finish(self, request: HttpRequest, key: UUID) -> HttpResponse:
-        row = self._posted(request, key)
-        if isinstance(row, HttpResponse):
-            return row
         answer = request.POST.get("answer", "")
         try:
             escalations.finish_escalation(
-                row.id,
+                key,
                 by=_name(request),
                 answer=answer,
                 note=request.POST.get("note", ""),
@@ -104,21 +100,7 @@ class EscalationAdmin(RowPage, ReadOnlyAdmin):
         else:
             sent = "Your answer is in the user's conversation." if answer.strip() else "Done."
             messages.success(request, sent)
-        return redirect("admin:agents_escalation_change", row.pk)
-
-    def _posted(self, request: HttpRequest, key: UUID) -> Escalation | HttpResponse:
-        """The row that a form is about, or the answer that refuses it."""
-        if not may_answer(request):
-            raise PermissionDenied
-        row: Escalation | None = self.get_object(request, str(key))
-        if row is None:
-            messages.error(request, "There is no such conversation here.")
-            return redirect("admin:agents_escalation_changelist")
-        return row
-
-
-def may_answer(request: HttpRequest) -> bool:
-    return request.user.has_perm("agents.change_escalation")
+        return redirect("admin:agents_escalation_change", key)
 
 
 def _name(request: HttpRequest) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -85,7 +84,9 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
     def event(self, delivery: Delivery) -> SafeString:
         return preformatted(timeline.pretty(delivery.body))
 
-    @action(description="Queue again (dead letters)")  # type: ignore[untyped-decorator]
+    @action(  # type: ignore[untyped-decorator]
+        description="Queue again (dead letters)", permissions=["operate"]
+    )
     def queue_again(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         chosen = list(queryset.values_list("id", flat=True))
         count = queue_again(chosen)
@@ -114,6 +115,7 @@ class ConversationAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(NewestFirst, ReadOnlyAdmin):
+    organisation_path = "conversation__organisation"
     newest_by = "created_at"
     list_display = ("created_at", "role", "beginning", "conversation")
     list_filter = ("role",)
@@ -165,12 +167,10 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
         "finished_at",
     )
     change_form_outer_after_template = "agents/turn.html"
-    buttons = ("stop",)
+    buttons = {"stop": ("agents.change_turn",)}
 
     def stop(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """There is a button only while the turn is not over."""
-        if not may_stop(request):
-            raise PermissionDenied
         if turns.stop_turn(key, by=operator(request), now=timezone.now()):
             messages.success(request, "It ends as soon as no action is under way.")
         else:
@@ -199,13 +199,9 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
 
     def row_context(self, request: HttpRequest, row: Turn) -> dict[str, Any]:
         context = turn_page.context(row)
-        if row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and may_stop(request):
+        if row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and self.may_press(request, "stop"):
             context["stop"] = reverse("admin:agents_turn_stop", args=[row.id])
         return context
-
-
-def may_stop(request: HttpRequest) -> bool:
-    return request.user.has_perm("agents.change_turn")
 
 
 def preformatted(text: str) -> SafeString:

@@ -34,6 +34,7 @@ from guardrails.approve.cards import list_cards
 from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
 
 PAGE = 50
+MAY_DECIDE = "approvals"  # who may chat may not confirm by that alone
 
 
 class Conflict(exceptions.APIException):
@@ -47,6 +48,10 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
     auth = caller_for(request, data["user_id"])
     decisions = decisions_in(data)
     if decisions:
+        if MAY_DECIDE not in auth.scopes:
+            raise exceptions.PermissionDenied(
+                f"This token lacks the scope “{MAY_DECIDE}”: it may chat, and decides nothing."
+            )
         ids = [UUID(decision["id"]) for decision in decisions]
         known = list_cards(
             organisation_id=auth.organisation_id, external_user_id=data["user_id"], ids=ids
@@ -64,6 +69,7 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
             queued=queued,
             pasted=data.get("pasted") or (),
             option=data.get("option"),
+            may_decide=MAY_DECIDE in auth.scopes,
         )
     except opening.UnknownOption as error:
         raise exceptions.ValidationError(

@@ -59,7 +59,9 @@ def permit(policies: Mapping[str, Mapping[str, PolicyFile]]) -> None:
 def token() -> str:
     """A token for the chat API, good for every user of the office."""
     organisation = Organisation.objects.get(slug=SLUG)
-    return ServiceToken.issue(organisation=organisation, name="evaluation", scopes=["chat"])[1]
+    return ServiceToken.issue(
+        organisation=organisation, name="evaluation", scopes=["chat", "approvals"]
+    )[1]
 
 
 def take_in(user: User, collection: str, objects: Sequence[Mapping[str, Any]]) -> None:

@@ -46,13 +46,15 @@ def start_turn(
     queued: bool = False,
     pasted: Sequence[Sequence[int]] = (),
     option: int | None = None,
+    may_decide: bool = False,
 ) -> UUID:
     """Store the message and its turn. Nothing else happens here. One that is `queued` waits for
     the process that runs turns (`agents.turns.runner`); any other is run by the caller, and waits
     for that process once the caller died.
 
     An open question of the conversation is answered by this message, or by the `option` at this
-    place of what it offered. `pasted` are spans of characters that the user did not type. Raises
+    place of what it offered. `pasted` are spans of characters that the user did not type. Unless
+    the caller `may_decide`, the words of the message confirm nothing that waits. Raises
     UnknownUser, UnknownConversation, UnknownOption or TurnRunning; then nothing is stored.
     """
     person = people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
@@ -86,6 +88,7 @@ def start_turn(
                 content=message,
                 metadata={
                     **({"answers": str(question.id)} if question and answers else {}),
+                    **({"may_decide": True} if may_decide else {}),
                     **({"option": option} if option is not None else {}),
                     **({"pasted": [list(span) for span in pasted]} if pasted else {}),
                 },

@@ -27,7 +27,7 @@ def hear(turn: Turn) -> in_words.Heard | None:
     last = said.order_by("-created_at").first()
     if last is None:
         return None
-    return in_words.hear(
+    heard = in_words.hear(
         message.content,
         organisation_id=turn.organisation_id,
         external_user_id=turn.external_user_id,
@@ -36,6 +36,10 @@ def hear(turn: Turn) -> in_words.Heard | None:
         answered_at=last.created_at,
         asked="?" in last.content,
     )
+    if heard is None or message.metadata.get("may_decide"):
+        return heard
+    # Who brought the message may chat and not decide: the buttons are elsewhere.
+    return in_words.Heard(confirmed=(), waiting=(*heard.confirmed, *heard.waiting))
 
 
 def to_decisions(turn: Turn, heard: in_words.Heard) -> list[dict[str, Any]]:

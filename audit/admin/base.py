@@ -1,8 +1,28 @@
-"""What every page of the ledger in the admin has in common: it can only be looked at."""
+"""What every page of the ledger in the admin has in common: it can only be looked at, and staff
+meet the rows of their own organisations alone."""
 
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
+
+
+def tenants_of(request: HttpRequest) -> tuple[UUID, ...] | None:
+    """Whose rows somebody may meet; None: everybody's. Who is a member of what is kept by an app
+    that this one does not know, as rows of the user."""
+    user: Any = request.user
+    if user.is_active and user.is_superuser:
+        return None
+    return tuple(user.memberships.values_list("organisation_id", flat=True))
+
+
+def bind(rows: "QuerySet[Any]", request: HttpRequest) -> "QuerySet[Any]":
+    """Those of the rows that somebody may meet."""
+    tenants = tenants_of(request)
+    return rows if tenants is None else rows.filter(tenant_id__in=tenants)
 
 
 class LookOnly(ModelAdmin):  # type: ignore[misc]
@@ -12,6 +32,9 @@ class LookOnly(ModelAdmin):  # type: ignore[misc]
     sortable_by = ()
     paginator = InfinitePaginator  # a count would read the whole ledger on every page
     show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
+        return bind(super().get_queryset(request), request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,14 +1,16 @@
 """The filters of the ledger's list, and the same choice as a value for exports."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 
+from audit.admin.base import tenants_of
 from audit.contracts import Filters, Status
 from audit.ledger import queries, selectors
 from audit.models import choices
@@ -107,10 +109,19 @@ def since(hours: str | None) -> datetime | None:
     return timezone.now() - timedelta(hours=int(hours)) if hours in PERIODS else None
 
 
-def filters(params: QueryDict) -> Filters | None:
-    """What the list's filters choose; None while the organisation is not clear."""
-    tenant_id = uuid(params.get("tenant_id", "")) or selectors.only_tenant()
-    if tenant_id is None:
+def only_tenant(tenants: Sequence[UUID] | None) -> UUID | None:
+    """The organisation that is meant where nobody says which; None: there are several."""
+    if tenants is None:
+        return selectors.only_tenant()
+    return tenants[0] if len(tenants) == 1 else None
+
+
+def filters(request: HttpRequest) -> Filters | None:
+    """What the list's filters choose; None while the organisation is not clear, or is not one of
+    those that the person meets."""
+    params, tenants = request.GET, tenants_of(request)
+    tenant_id = uuid(params.get("tenant_id", "")) or only_tenant(tenants)
+    if tenant_id is None or (tenants is not None and tenant_id not in tenants):
         return None
     return Filters(
         tenant_id=tenant_id,

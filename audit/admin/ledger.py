@@ -26,7 +26,7 @@ from audit.admin import (
     related,
     saved_filters,
 )
-from audit.admin.base import LookOnly
+from audit.admin.base import LookOnly, bind, tenants_of
 from audit.admin.policy_versions import PolicyVersionAdmin
 from audit.bundle.contents import Bundle
 from audit.bundle.downloads import download
@@ -50,6 +50,11 @@ def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
     if format == "bundle":
         filters = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
     return Bundle(filters=filters, actor_type="admin", actor_id=actor_id, with_derived=True)
+
+
+def _tenants(request: HttpRequest) -> Sequence[UUID]:
+    tenants = tenants_of(request)
+    return provider_side.list_tenants() if tenants is None else tenants
 
 
 class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # the theme is untyped
@@ -127,7 +132,7 @@ class LedgerAdmin(LookOnly):
         return " · ".join(part for part in parts if part) or "-"
 
     def get_queryset(self, request: HttpRequest) -> queries.Rows:
-        rows = queries.select_latest(queries.select_phases()).annotate(
+        rows: queries.Rows = bind(queries.select_latest(queries.select_phases()), request).annotate(
             has_clocks_apart=queries.has_clocks_apart()
         )
         before = admin_filters.uuid(request.GET.get("before", ""))
@@ -139,7 +144,9 @@ class LedgerAdmin(LookOnly):
         """Any phase opens its action, so that an address stays good when phases follow."""
         if not object_id.isdigit():
             return None
-        return queries.select_phases().filter(pk=object_id).first()
+        found: ExecutedAgentAction | None
+        found = bind(queries.select_phases(), request).filter(pk=object_id).first()
+        return found
 
     def get_search_results(
         self, request: HttpRequest, queryset: queries.Rows, search_term: str
@@ -156,7 +163,7 @@ class LedgerAdmin(LookOnly):
         if of_run.exists():
             return of_run, False
         chosen = admin_filters.uuid(request.GET.get("tenant_id", ""))
-        tenants = [chosen] if chosen else provider_side.list_tenants()
+        tenants = [chosen] if chosen else _tenants(request)
         return self.about(queryset, term, tenants), False
 
     def about(
@@ -187,7 +194,7 @@ class LedgerAdmin(LookOnly):
     def export_view(self, request: HttpRequest, format: str) -> HttpResponseBase:
         if format not in KINDS:
             raise Http404
-        chosen = admin_filters.filters(request.GET)
+        chosen = admin_filters.filters(request)
         if chosen is None:
             return self.back(
                 request, "Choose an organisation in the filters first: an export covers only one."
@@ -226,7 +233,7 @@ class LedgerAdmin(LookOnly):
             for format in KINDS
         }
         context["has_parquet"] = is_installed()
-        chosen = admin_filters.filters(request.GET)
+        chosen = admin_filters.filters(request)
         owner = str(request.user.pk)
         context["filter_query"] = saved_filters.read_query(request.GET.dict())
         context["saved"] = [
@@ -235,7 +242,7 @@ class LedgerAdmin(LookOnly):
                 owner=owner, tenant_id=chosen.tenant_id if chosen else None
             )
         ]
-        context["must_choose"] = chosen is None and len(provider_side.list_tenants()) > 1
+        context["must_choose"] = chosen is None and len(_tenants(request)) > 1
         if chosen:
             context["is_filtered"] = not chosen.is_period
             context["sealing"] = load_progress(chosen.tenant_id)

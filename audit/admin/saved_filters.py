@@ -67,7 +67,7 @@ def store(
 
 def save(request: HttpRequest) -> HttpResponseRedirect:
     """Save the filters in the address under a name."""
-    chosen = filters.filters(request.GET)
+    chosen = filters.filters(request)
     try:
         found = store(
             owner=str(request.user.pk),

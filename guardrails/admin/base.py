@@ -18,6 +18,7 @@ from integrations.web.admin_pages import ReadOnlyAdmin
 
 
 class PolicyAdmin(RecordedAdmin):
+    organisation_path: str | None = "account__organisation"
     list_per_page = 50
     list_filter_submit = True
     show_full_result_count = False

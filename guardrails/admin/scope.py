@@ -6,6 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from integrations.models import Account
+from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
 
 ACCOUNTS_SHOWN = 200
@@ -14,7 +15,7 @@ ACCOUNTS_SHOWN = 200
 def choose_account(request: HttpRequest) -> dict[str, Any]:
     """The account that the address names, and those that could be chosen instead."""
     organisations, organisation = choose_organisation(request)
-    rows = Account.objects.select_related("organisation")
+    rows = staff.bind(Account.objects.select_related("organisation"), request.user, "organisation")
     key = uuid_or_none(request.GET.get("account", ""))
     account = rows.filter(pk=key).first() if key else None
     if account:

@@ -19,6 +19,7 @@ from guardrails.approve.approval_rows import (
 )
 from guardrails.models import Approval
 from integrations.models import Account
+from integrations.web import staff
 
 CODENAME = "guardrails.change_approval"
 KINDS = ("user", "operator", "group")
@@ -115,7 +116,11 @@ def _check_delegate(organisation_id: UUID, to: str) -> None:
         ).exists()
     elif kind == "operator":
         found = User.objects.filter(username=name, is_active=True, is_staff=True).first()
-        known = found is not None and found.has_perm(CODENAME)
+        known = (
+            found is not None
+            and found.has_perm(CODENAME)
+            and staff.may_meet(found, organisation_id)
+        )
     else:
         known = kind == "group" and Group.objects.filter(name=name).exists()
     if not known:

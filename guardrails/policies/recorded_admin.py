@@ -7,11 +7,11 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
 from integrations.web.admin_pages import operator
+from integrations.web.bound_admin import BoundAdmin
 
 
 def author(request: HttpRequest) -> Author:
@@ -19,7 +19,7 @@ def author(request: HttpRequest) -> Author:
     return Author(name=operator(request), door="admin")
 
 
-class RecordedAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class RecordedAdmin(BoundAdmin):
     def recording(self, ids: Sequence[UUID], request: HttpRequest) -> AbstractContextManager[None]:
         """Whatever becomes of these rows meanwhile is in the history of policy."""
         return changes.recording(self.model, ids, author=author(request))

@@ -1,19 +1,19 @@
 """Admin of what models cost: budgets are set here, calls are only shown."""
 
 from django.contrib import admin
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from integrations.llm.completions import dollars
 from integrations.models import Budget, ModelCall
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import ReadOnlyAdmin
+from integrations.web.bound_admin import BoundAdmin
 
 COLOURS = {"answered": "success", "failed": "danger"}
 
 
 @admin.register(Budget)
-class BudgetAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class BudgetAdmin(BoundAdmin):
     list_display = ("whose", "organisation", "max_tokens", "max_cost")
     list_filter = ("organisation",)
     list_select_related = ("organisation", "account")

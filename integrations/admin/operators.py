@@ -4,31 +4,45 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin, UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
 from django_q.models import Failure, OrmQ, Schedule, Success
-from unfold.admin import ModelAdmin
+from unfold.admin import TabularInline
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from integrations.models import Membership
 from integrations.web.admin_pages import ReadOnlyAdmin
+from integrations.web.bound_admin import BoundAdmin
 
 for model in (User, Group, Failure, OrmQ, Schedule, Success):
     admin.site.unregister(model)
 
 
+class MembershipInline(TabularInline):  # type: ignore[misc]  # the theme is untyped
+    model = Membership
+    extra = 0
+    verbose_name_plural = "organisations that they meet, unless they are superusers"
+
+
 @admin.register(User)
-class UserAdmin(BaseUserAdmin, ModelAdmin):  # type: ignore[misc,type-arg]
+class UserAdmin(BaseUserAdmin, BoundAdmin):  # type: ignore[misc,type-arg]
+    """Superusers alone: who may change users may give themselves every right."""
+
+    organisation_path = None
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    inlines = (MembershipInline,)
     filter_horizontal = ()  # two lists side by side are wider than the page
 
 
 @admin.register(Group)
-class GroupAdmin(BaseGroupAdmin, ModelAdmin):  # type: ignore[misc]
+class GroupAdmin(BaseGroupAdmin, BoundAdmin):  # type: ignore[misc]
+    organisation_path = None
     filter_horizontal = ()
 
 
 @admin.register(Success, Failure)
 class TaskAdmin(ReadOnlyAdmin):
+    organisation_path = None
     list_display = ("func", "started", "stopped", "attempt_count")
     ordering = ("-stopped",)
     search_fields = ("id",)
@@ -48,12 +62,15 @@ class TaskAdmin(ReadOnlyAdmin):
 class ScheduleAdmin(ReadOnlyAdmin):
     """Read-only: a schedule names any function of Python, and Remit's code makes its own."""
 
+    organisation_path = None
+
     list_display = ("name", "func", "schedule_type", "minutes", "next_run")
     fields = ("name", "func", "args", "kwargs", "schedule_type", "minutes", "repeats", "next_run")
 
 
 @admin.register(OrmQ)
 class QueueAdmin(ReadOnlyAdmin):
+    organisation_path = None
     list_display = ("id", "work", "arguments", "lock")
     ordering = ("id",)
     fields = ("id", "work", "arguments", "lock")

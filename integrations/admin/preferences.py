@@ -6,11 +6,11 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from integrations.contracts import preferences as said
 from integrations.models import UserPreferences
+from integrations.web.bound_admin import BoundAdmin
 
 
 class HoursField(forms.CharField):
@@ -69,7 +69,7 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic 
 
 
 @admin.register(UserPreferences)
-class UserPreferencesAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class UserPreferencesAdmin(BoundAdmin):
     form = PreferencesForm
     list_display = ("external_user_id", "name", "language", "time_zone", "organisation")
     list_filter = ("organisation",)

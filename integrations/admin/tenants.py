@@ -13,7 +13,6 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
@@ -21,6 +20,8 @@ from integrations.admin import capabilities
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
 from integrations.registry import BY_SOURCE, PROVIDER_OF
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin
+from integrations.web.bound_admin import BoundAdmin
+from integrations.web.staff import is_bound
 
 COLOURS = {"active": "success", "paused": "danger"}
 POLICY = (
@@ -39,7 +40,8 @@ def switches(organisation: Organisation | None) -> str:
 
 
 @admin.register(Organisation)
-class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class OrganisationAdmin(BoundAdmin):
+    organisation_path = "id"
     list_display = ("name", "slug", "state_label", "created_at")
     list_per_page = 50
     search_fields = ("name", "slug")
@@ -65,6 +67,10 @@ class OrganisationAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyp
     ) -> dict[str, Any]:
         return {} if obj else {"slug": ("name",)}
 
+    def has_add_permission(self, request: HttpRequest, *about: Any) -> bool:
+        # Who adds one is not its member: only those who meet every organisation would see it.
+        return not is_bound(request.user) and super().has_add_permission(request, *about)
+
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False  # pausing stops it; its ledger must stay explainable
 
@@ -84,7 +90,7 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
 
 
 @admin.register(Account)
-class AccountAdmin(ModelAdmin):  # type: ignore[misc]
+class AccountAdmin(BoundAdmin):
     form = AccountForm
     list_display = (
         "display_name",
@@ -188,7 +194,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run
 
 
 @admin.register(ServiceToken)
-class ServiceTokenAdmin(ModelAdmin):  # type: ignore[misc]
+class ServiceTokenAdmin(BoundAdmin):
     form = TokenForm
     list_display = ("name", "organisation", "may", "users", "expires_at", "last_used_at", "state")
     list_filter = ("organisation",)
@@ -250,6 +256,7 @@ class ServiceTokenAdmin(ModelAdmin):  # type: ignore[misc]
 
 @admin.register(ProviderResource)
 class ProviderResourceAdmin(ReadOnlyAdmin):
+    organisation_path = "account__organisation"
     list_display = ("name", "resource_type", "external_id", "account", "created_at")
     list_filter = ("resource_type",)
     list_select_related = ("account",)

@@ -17,6 +17,7 @@ COLOURS = {
 
 @admin.register(Upstream)
 class UpstreamAdmin(ReadOnlyAdmin):
+    organisation_path = None
     list_display = ("name", "state_label", "failures", "until", "last_error", "last_error_at")
     search_fields = ("name",)
     search_help_text = "The organisation's slug"

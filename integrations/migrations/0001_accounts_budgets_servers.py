@@ -6,6 +6,7 @@ import django.contrib.postgres.fields
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
+from django.conf import settings
 from django.db import migrations, models
 
 import integrations.models.accounts
@@ -16,7 +17,7 @@ import integrations.registry
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = []
+    dependencies = [migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
@@ -60,6 +61,37 @@ class Migration(migrations.Migration):
             options={"ordering": ["external_user_id", "source"], "constraints": [models.UniqueConstraint(condition=models.Q(("provider__in", ("data_service", "imports", "mcp"))), fields=("organisation", "external_user_id", "source"), name="account_once", violation_error_message="This user has an account of this source already.")]},
         ),
         migrations.CreateModel(
+            name="Membership",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "organisation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="integrations.organisation",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "organisation"),
+                        name="membership_once",
+                        violation_error_message="They are a member of this organisation already.",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="ProviderResource",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -83,9 +115,9 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(
                         base_field=models.CharField(
                             choices=[
-                                ("chat", "Chat and conversations"),
+                                ("chat", "Chat and conversations, without deciding about what waits"),
                                 ("sync", "Syncs"),
-                                ("approvals", "Decide approvals"),
+                                ("approvals", "Decide about what waits: in approvals, and in a chat"),
                                 ("audit:read", "Read and export the ledger"),
                                 ("policy", "Read policies"),
                                 ("mcp", "Search and act over MCP, as another agent"),

@@ -5,6 +5,7 @@ from integrations.models.deliveries import Delivery, Outage
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
+from integrations.models.staff import Membership
 from integrations.models.tokens import ServiceToken
 from integrations.models.upstreams import Upstream
 
@@ -14,6 +15,7 @@ __all__ = [
     "Delivery",
     "McpServer",
     "McpTool",
+    "Membership",
     "ModelCall",
     "Organisation",
     "Outage",

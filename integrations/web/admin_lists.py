@@ -50,7 +50,7 @@ class RecentValues(admin.AllValuesFieldListFilter):
         field_path: str,
     ) -> None:
         super().__init__(field, request, params, model, model_admin, field_path)
-        rows = model._default_manager.order_by(*model_admin.get_ordering(request))
+        rows = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
         values = set(rows.values_list(field_path, flat=True)[: self.looked_at])
         self.lookup_choices: Any = sorted({*values, *(self.lookup_val or ())} - {""})
 
@@ -86,7 +86,7 @@ def older(rows: "QuerySet[Any]", *, by: str, before: str) -> "QuerySet[Any]":
     """What comes after the row `before` in the order of `by` and key, newest first. All of it
     when there is no such row."""
     try:
-        last = rows.model._default_manager.filter(pk=before).values(by, "pk").first()
+        last = rows.filter(pk=before).values(by, "pk").first()
     except (ValueError, ValidationError):
         last = None
     if last is None:

@@ -1,18 +1,21 @@
 """Pages of the admin: those that only show, those of one row, and whom and what one is about."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
-from django.core.exceptions import ValidationError
+from django.contrib.auth import get_permission_codename
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 
 from integrations.models import Organisation
+from integrations.web import staff
+from integrations.web.bound_admin import BoundAdmin
 
 LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 
@@ -25,18 +28,22 @@ def operator(request: HttpRequest) -> str:
 def choose_organisation(
     request: HttpRequest, *, limit: int | None = None
 ) -> tuple[list[Organisation], Organisation | None]:
-    """The organisations to choose from, and the one that the address names, else the first."""
-    organisations = list(Organisation.objects.order_by("slug")[:limit])
-    wanted = request.GET.get("organisation", "default")
-    chosen = next((row for row in organisations if row.slug == wanted), None)
+    """The organisations that somebody may choose from, and the one that the address names, else
+    the one named “default”, else the first. Raises Http404 where the address names another."""
+    rows = staff.list_organisations(request.user)
+    organisations, wanted = list(rows[:limit]), request.GET.get("organisation", "")
+    chosen = rows.filter(slug=wanted or "default").first()
+    if wanted and chosen is None:
+        raise Http404("There is no such organisation.")
     return organisations, chosen or next(iter(organisations), None)
 
 
-class RowPage(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
+class RowPage(BoundAdmin):
     """The page of one row, with more on it than its fields. A button on it posts to
-    `<key>/<name>/`; the method of that name gets the request and the key."""
+    `<key>/<name>/`; the method of that name gets the request and the key, once it is known that
+    the person has the rights that `buttons` names and that there is such a row for them."""
 
-    buttons: Sequence[str] = ()
+    buttons: Mapping[str, Sequence[str]] = {}
 
     def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """What the page's templates get."""
@@ -46,9 +53,23 @@ class RowPage(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
         model = f"{self.opts.app_label}_{self.opts.model_name}"
         own = []
         for name in self.buttons:
-            view = self.admin_site.admin_view(require_POST(getattr(self, name)))
+            view = self.admin_site.admin_view(require_POST(self._pressed(name)))
             own.append(path(f"<uuid:key>/{name}/", view, name=f"{model}_{name}"))
         return [*own, *super().get_urls()]
+
+    def _pressed(self, name: str) -> Any:
+        def permitted(request: HttpRequest, key: UUID) -> HttpResponse:
+            if not self.may_press(request, name):
+                raise PermissionDenied
+            if self.get_object(request, str(key)) is None:
+                raise Http404
+            answer: HttpResponse = getattr(self, name)(request, key)
+            return answer
+
+        return permitted
+
+    def may_press(self, request: HttpRequest, name: str) -> bool:
+        return bool(request.user.has_perms(self.buttons[name]))
 
     def change_view(
         self,
@@ -64,7 +85,10 @@ class RowPage(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
 
 
 class ViewOnly:
-    """Nothing can be added, changed or deleted, by anybody."""
+    """Nothing can be added, changed or deleted, by anybody. What can be done about a row is an
+    action marked `operate`: for those who have the right to change the model."""
+
+    opts: Any
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -75,8 +99,12 @@ class ViewOnly:
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        codename = get_permission_codename("change", self.opts)
+        return bool(request.user.has_perm(f"{self.opts.app_label}.{codename}"))
 
-class ReadOnlyAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+
+class ReadOnlyAdmin(ViewOnly, BoundAdmin):
     """Only shows, and no page counts its table.
 
     A search finds whole values of `search_fields` (the model's own), which an index can do.

@@ -151,6 +151,7 @@ def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
 
     class Scoped(BasePermission):
         message = f"This token lacks the scope “{scope}”."
+        needs = scope  # said in the schema of the API (integrations.web.schema)
 
         def has_permission(self, request: Request, view: "APIView") -> bool:
             return isinstance(request.auth, Caller) and scope in request.auth.scopes

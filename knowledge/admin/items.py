@@ -20,12 +20,13 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 from unfold.decorators import display
 
 from integrations.llm import llm
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import ViewOnly
+from integrations.web.bound_admin import BoundAdmin
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.ingest import embedding_models
 from knowledge.ingest.indexing import words_query
@@ -101,7 +102,8 @@ def _few(wanted: Q) -> list[UUID] | None:
 
 
 @admin.register(Item)
-class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    organisation_path = "account__organisation"
     list_display = ["title_or_id", "account", "content_type", "sender", "occurred_at", "is_deleted"]
     list_filter = ["source", "occurred_at"]  # a source tells the kind
     list_select_related = ["account"]
@@ -171,7 +173,7 @@ class ItemAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(Entity)
-class EntityAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class EntityAdmin(ViewOnly, NewestFirst, BoundAdmin):
     list_display = ["__str__", "kind", "address", "external_user_id", "mention_count"]
     list_filter = ["kind"]
     search_fields = ["name", "address"]
@@ -188,7 +190,8 @@ class EntityAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(EmbeddingModel)
-class EmbeddingModelAdmin(ViewOnly, ModelAdmin):  # type: ignore[misc]
+class EmbeddingModelAdmin(ViewOnly, BoundAdmin):
+    organisation_path = None
     list_display = ["name", "state_label", "started_at", "completed_at"]
     fields = ["name", "state", "started_at", "completed_at"]
 

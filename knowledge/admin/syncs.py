@@ -4,19 +4,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.auth import get_permission_codename
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
 from integrations.registry import BY_SOURCE
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import RowPage, ViewOnly, choose_organisation
+from integrations.web.bound_admin import BoundAdmin
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncFailure, SyncRun, SyncSource
 from knowledge.sync import accounting, runs as sync_runs
@@ -116,18 +115,8 @@ STATES = {
 LETTERS = {"dead": "danger", "queued": "info", "processed": "success", "skipped": "warning"}
 
 
-class MayChange:
-    """Who may cancel a sync or take a dead letter up again: those who may change the model."""
-
-    opts: Any
-
-    def has_operate_permission(self, request: HttpRequest) -> bool:
-        codename = get_permission_codename("change", self.opts)
-        return bool(request.user.has_perm(f"{self.opts.app_label}.{codename}"))
-
-
 @admin.register(SyncRun)
-class SyncRunAdmin(RowPage, MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class SyncRunAdmin(ViewOnly, NewestFirst, RowPage):
     list_display = ["__str__", "organisation", "kind", "created_at", "finished_at", "callback"]
     list_filter = ["only_changes", "callback", "organisation"]
     search_fields = ["external_user_id"]
@@ -168,7 +157,8 @@ class SyncRunAdmin(RowPage, MayChange, ViewOnly, NewestFirst, ModelAdmin):  # ty
 
 
 @admin.register(SyncSource)
-class SyncSourceAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class SyncSourceAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    organisation_path = "account__organisation"
     list_display = [
         *("account", "progress", "received", "processed", "skipped", "failed"),
         *("started_at", "finished_at", "error"),
@@ -183,7 +173,8 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
 
 
 @admin.register(SyncFailure)
-class SyncFailureAdmin(MayChange, ViewOnly, NewestFirst, ModelAdmin):  # type: ignore[misc]
+class SyncFailureAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    organisation_path = "sync__account__organisation"
     list_display = ["source_id", "account", "reason", "state_label", "failed_at", "retried_at"]
     list_filter = ["state", "reason"]
     list_select_related = ["sync__account"]

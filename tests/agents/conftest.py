@@ -32,7 +32,9 @@ def token(organisation: "Organisation") -> str:
     """Of a caller that may chat."""
     from integrations.models import ServiceToken
 
-    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
+    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat", "approvals"])[
+        1
+    ]
 
 
 @pytest.fixture

@@ -65,10 +65,9 @@ def classify(office: Office, email_id: str, label_id: str) -> ActionResult:
 class Frontend:
     """Maya's frontend: what she does there, each time with a scripted model behind Remit."""
 
-    def __init__(self, office: Office) -> None:
-        token = ServiceToken.issue(
-            organisation=office.organisation, name="web", scopes=["chat", "approvals"]
-        )[1]
+    def __init__(self, office: Office, *scopes: str) -> None:
+        given = list(scopes or ("chat", "approvals"))
+        token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=given)[1]
         self.address = f"{office.origin}/api/v1"
         self.headers = {"Authorization": f"Bearer {token}"}
 

@@ -24,7 +24,9 @@ STOCKHOLM = ZoneInfo("Europe/Stockholm")
 class Visitor:
     def __init__(self, office: Office) -> None:
         self.office = office
-        issued = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])
+        issued = ServiceToken.issue(
+            organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+        )
         self.token = issued[1]
 
     def asks(self, message: str) -> dict[str, Any]:

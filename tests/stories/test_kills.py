@@ -227,7 +227,9 @@ class Story:
 
     def __init__(self, office: Office, program: Crashing) -> None:
         self.office, self.program = office, program
-        token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+        token = ServiceToken.issue(
+            organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+        )[1]
         self.headers = {"Authorization": f"Bearer {token}"}
         self.told = self.killed = 0
 

@@ -57,7 +57,9 @@ def test_nothing_that_people_wrote_is_logged(office: Office, log: io.StringIO) -
     mails += [office.deliver(name) for name in MAILS]
     tasks.sweep()
     office.drain()
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
     for user_id in ("maya", "nobody@home.example"):
         httpx.post(
             f"{office.origin}/api/v1/chat",

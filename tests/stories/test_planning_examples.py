@@ -33,7 +33,9 @@ Chat = Callable[..., dict[str, Any]]
 @pytest.fixture
 def chat(office: Office) -> Chat:
     office.sync()
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
 
     def post(message: str, session: str | None = None) -> dict[str, Any]:
         answer = httpx.post(

@@ -31,7 +31,9 @@ def test_tasks_confirmed_meanwhile_are_not_made_and_a_newsletter_is_filed(
     office: Office,
 ) -> None:
     office.sync()
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
     asked = chat(office, token, message="Create Jira tasks from John's proposal email")
     proposed = chat(office, token, message="John Smith", session_id=asked["session_id"])
     ids = [action["id"] for action in proposed["pending_actions"]]

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 @pytest.fixture
 def chat(office: Office) -> Any:
     office.sync()
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
 
     def post(**body: Any) -> dict[str, Any]:
         answer = httpx.post(

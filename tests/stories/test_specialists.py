@@ -27,7 +27,9 @@ Chat = Callable[[str, Script], tuple[dict[str, Any], ScriptedModel]]
 @pytest.fixture
 def chat(office: Office) -> Chat:
     office.sync("gmail", "gdrive")
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
 
     def ask(message: str, script: Script) -> tuple[dict[str, Any], ScriptedModel]:
         with scripted(script) as model:

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 
 def started(office: Office, message: str) -> dict[str, Any]:
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
     answer = httpx.post(
         f"{office.origin}/api/v1/chat/stream",
         json={"user_id": "maya", "message": message},

@@ -30,7 +30,9 @@ Chat = Callable[..., tuple[dict[str, Any], ScriptedModel]]
 
 @pytest.fixture
 def chat(office: Office) -> Chat:
-    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    token = ServiceToken.issue(
+        organisation=office.organisation, name="web", scopes=["chat", "approvals"]
+    )[1]
 
     def ask(
         *steps: Message, user: str = "maya", also: Script | None = None
@@ -371,7 +373,9 @@ def test_of_several_tasks_none_is_asked_for_where_one_is_written_wrongly(
     with scripted(
         {ORCHESTRATOR: [hand_over, "No."], "You are Remit's task specialist.": [prepare, "No."]}
     ) as model:
-        token = ServiceToken.issue(organisation=office.organisation, name="b", scopes=["chat"])[1]
+        token = ServiceToken.issue(
+            organisation=office.organisation, name="b", scopes=["chat", "approvals"]
+        )[1]
         httpx.post(
             f"{office.origin}/api/v1/chat",
             json={"user_id": "maya", "message": "Prepare them"},

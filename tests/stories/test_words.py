@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import httpx
 import pytest
 from django.utils import timezone
 
@@ -95,6 +96,32 @@ def test_where_the_policy_permits_it_words_confirm_and_the_ledger_says_so(office
     assert len(both["completed_actions"]) == 2
     assert both["pending_actions"] == []
     assert len(office.calls()) == before + 3
+
+
+def test_a_frontend_that_may_only_chat_decides_nothing(office: Office) -> None:
+    chatting = Frontend(office, "chat")
+    asked = prepare(chatting, "A")
+    permit_words()
+    before = office.calls()
+    waiting = asked["pending_actions"][0]
+    named = {"user_id": "maya", "message": "", "session_id": asked["session_id"]}
+
+    for decision in (
+        {"confirm_actions": [waiting["id"]]},
+        {"reject_actions": [waiting["id"]]},
+        {"edits": [{"id": waiting["id"], "params": {"summary": "B"}}]},
+    ):
+        refused = httpx.post(
+            f"{chatting.address}/chat", json=named | decision, headers=chatting.headers
+        )
+        assert refused.status_code == 403
+        assert "lacks the scope “approvals”" in refused.text
+    answer, model = chatting.say({}, message="Yes, do it", session_id=asked["session_id"])
+
+    assert answer["response"].startswith("This waits for you. Please decide with its button:")
+    assert model.chats() == []
+    assert office.calls() == before
+    assert Approval.objects.get().state == "pending"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from agents.office import demo, sandbox
+from agents.office import demo, roles, sandbox
 from integrations.exceptions import ProviderError
 
 OPERATOR = "operator"
@@ -30,6 +30,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 loaded = demo.load()
                 set_operator_password(password)
+                roles.make_roles()
         except demo.NotTheDemo as error:
             raise CommandError(
                 f"The organisation “{demo.SLUG}” is not the demo's, so nothing was loaded. "

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -25,6 +26,7 @@ from guardrails.approve.approval_rows import ApprovalConflict, with_account
 from guardrails.approve.deciders import QUICK_SECONDS, list_deciders
 from guardrails.facts.text import visible
 from guardrails.models import Approval
+from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation, operator
 
 BATCH_MAX = 50
@@ -39,6 +41,10 @@ def may_decide(request: HttpRequest) -> bool:
     return bool(request.user.has_perm(delegation.CODENAME))
 
 
+def _met(request: HttpRequest) -> "QuerySet[Approval]":
+    return staff.bind(with_account(), request.user, "organisation")
+
+
 def urls(model_admin: ModelAdmin) -> list[URLPattern]:
     """The addresses of these pages, each for people who may decide."""
     site = model_admin.admin_site
@@ -50,7 +56,7 @@ def urls(model_admin: ModelAdmin) -> list[URLPattern]:
             if not may_decide(request):
                 raise PermissionDenied
             if "approval_id" in given:
-                row = with_account().filter(id=given["approval_id"]).first()
+                row = _met(request).filter(id=given["approval_id"]).first()
                 if row is None:
                     messages.error(request, "There is no such approval.")
                     return redirect(INBOX)
@@ -102,7 +108,7 @@ def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpRespons
     """Several cards under each other; the word counts for each ticked one for itself."""
     named = request.GET if request.method == "GET" else request.POST
     ids = [found for text in named.get("ids", "").split(",") if (found := uuid_or_none(text))]
-    rows = list(with_account().filter(id__in=ids[:BATCH_MAX]).order_by("created_at", "id"))
+    rows = list(_met(request).filter(id__in=ids[:BATCH_MAX]).order_by("created_at", "id"))
     if request.method == "POST":
         return _decide_ticked(request, rows)
     waiting = [row for row in rows if row.state == Approval.State.PENDING]

@@ -8,7 +8,6 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
 from guardrails.admin.approvals import approval_page, approval_views
@@ -18,6 +17,7 @@ from guardrails.approve import cards
 from guardrails.models import Approval
 from guardrails.models.approvals import WAITING_FIRST
 from integrations.web.admin_pages import RowPage, operator
+from integrations.web.bound_admin import AutocompleteFilter
 
 APPROVAL_COLOURS = {
     "Waiting": "info",
@@ -77,7 +77,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     list_filter = (
         "state",
         "action_type",
-        ("account", AutocompleteSelectFilter),
+        ("account", AutocompleteFilter),
         EscalatedFilter,
         DelegatedFilter,
         "organisation",
@@ -133,8 +133,8 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        open_ones = Approval.objects.filter(state=Approval.State.PENDING)
-        waiting = open_ones.values("question").distinct().count()
+        open_ones = self.get_queryset(request).filter(state=Approval.State.PENDING)
+        waiting = open_ones.order_by().values("question").distinct().count()
         response: HttpResponse = super().changelist_view(
             request, {**(extra_context or {}), "waiting": waiting}
         )

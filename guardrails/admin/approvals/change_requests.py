@@ -4,17 +4,15 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
 from audit.ledger.selectors import recorded
 from audit.ledger.timeline import moment
 from guardrails.admin.base import ActionRowAdmin
-from guardrails.admin.policies.file_page import may_apply
+from guardrails.admin.policies.file_page import RIGHTS
 from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
 from guardrails.approve import change_requests
 from guardrails.approve.change_request_rows import in_a_sentence
@@ -24,6 +22,7 @@ from guardrails.models import ChangeRequest
 from guardrails.policies import beyond, simulation
 from guardrails.policies.why import why
 from integrations.web.admin_pages import RowPage, operator
+from integrations.web.bound_admin import AutocompleteFilter
 
 COLOURS = {"Waiting": "info", "Approved": "success", "Declined": "warning"}
 State = ChangeRequest.State
@@ -48,7 +47,7 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
     list_filter = (
         "state",
         "action_type",
-        ("account", AutocompleteSelectFilter),
+        ("account", AutocompleteFilter),
         "organisation",
     )
     list_filter_submit = True
@@ -64,7 +63,10 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
     fields = ("account", "status", "since", "asked_by", "in_ledger")
     readonly_fields = ("status", "since", "in_ledger")
     change_form_outer_before_template = "guardrails/change_request.html"
-    buttons = ("approve", "decline")
+    buttons = {
+        "approve": ("guardrails.change_changerequest", *RIGHTS),
+        "decline": ("guardrails.change_changerequest",),
+    }
 
     @display(description="Asked", ordering="created_at")  # type: ignore[untyped-decorator]
     def since(self, row: ChangeRequest) -> str:
@@ -81,7 +83,7 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        waiting = ChangeRequest.objects.filter(state=State.OPEN).count()
+        waiting = self.get_queryset(request).filter(state=State.OPEN).count()
         response: HttpResponse = super().changelist_view(
             request, {**(extra_context or {}), "waiting": waiting}
         )
@@ -91,19 +93,17 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
         return (
             _page(row)
             | (_proposal(request, row) if row.state == State.OPEN else {})
-            | {"may_decide": may_decide(request), "may_approve": may_apply(request)}
+            | {
+                "may_decide": self.may_press(request, "decline"),
+                "may_approve": self.may_press(request, "approve"),
+            }
         )
 
     def approve(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """The operator's yes: the policy changes by what they were shown."""
-        if not may_apply(request):
-            raise PermissionDenied
-        row = self._posted(request, key)
-        if isinstance(row, HttpResponse):
-            return row
         try:
             done = change_requests.approve(
-                row.id, digest=request.POST.get("digest", ""), by=operator(request)
+                key, digest=request.POST.get("digest", ""), by=operator(request)
             )
         except change_requests.Decided as error:
             messages.warning(request, f"Nothing was changed. {error}")
@@ -112,16 +112,13 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
         else:
             changed = "1 entry" if len(done) == 1 else f"{len(done)} entries"
             messages.success(request, f"{changed} of the policy changed. The user hears of it.")
-        return redirect("admin:guardrails_changerequest_change", row.pk)
+        return redirect("admin:guardrails_changerequest_change", key)
 
     def decline(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """The operator's no, with a sentence for the user."""
-        row = self._posted(request, key)
-        if isinstance(row, HttpResponse):
-            return row
         try:
             change_requests.decline(
-                row.id, by=operator(request), answer=request.POST.get("answer", "")
+                key, by=operator(request), answer=request.POST.get("answer", "")
             )
         except ValueError as error:
             messages.error(request, str(error))
@@ -129,21 +126,7 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
             messages.warning(request, f"Nothing was changed. {error}")
         else:
             messages.success(request, "Declined. The user reads your sentence.")
-        return redirect("admin:guardrails_changerequest_change", row.pk)
-
-    def _posted(self, request: HttpRequest, key: UUID) -> ChangeRequest | HttpResponse:
-        """The row that a form is about, or the answer that refuses it."""
-        if not may_decide(request):
-            raise PermissionDenied
-        row: ChangeRequest | None = self.get_object(request, str(key))
-        if row is None:
-            messages.error(request, "There is no such request.")
-            return redirect("admin:guardrails_changerequest_changelist")
-        return row
-
-
-def may_decide(request: HttpRequest) -> bool:
-    return bool(request.user.has_perm("guardrails.change_changerequest"))
+        return redirect("admin:guardrails_changerequest_change", key)
 
 
 def _page(row: ChangeRequest) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -45,7 +44,7 @@ class HeldSendAdmin(RowPage, ActionRowAdmin):
     fields = ("account", "status", "until_when", "decided_by", "outcome", "in_ledger")
     readonly_fields = ("status", "until_when", "in_ledger")
     change_form_outer_before_template = "guardrails/held_send.html"
-    buttons = ("recall",)
+    buttons = {"recall": ("guardrails.change_heldsend",)}
 
     @display(description="Held until")  # type: ignore[untyped-decorator]
     def until_when(self, row: HeldSend) -> str:
@@ -56,16 +55,11 @@ class HeldSendAdmin(RowPage, ActionRowAdmin):
         return row.get_state_display()
 
     def row_context(self, request: HttpRequest, row: HeldSend) -> dict[str, Any]:
-        return _page(row) | {"may_recall": may_recall(request)}
+        return _page(row) | {"may_recall": self.may_press(request, "recall")}
 
     def recall(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """An operator's recall."""
-        if not may_recall(request):
-            raise PermissionDenied
-        row = self.get_object(request, str(key))
-        if row is None:
-            messages.error(request, "There is no such held action.")
-            return redirect("admin:guardrails_heldsend_changelist")
+        row = HeldSend.objects.get(id=key)
         try:
             held_sends.recall(
                 organisation_id=row.organisation_id, held_send_id=row.id, by=operator(request)
@@ -75,10 +69,6 @@ class HeldSendAdmin(RowPage, ActionRowAdmin):
         else:
             messages.success(request, f"Recalled: {visible(row.description)}")
         return redirect("admin:guardrails_heldsend_change", row.pk)
-
-
-def may_recall(request: HttpRequest) -> bool:
-    return request.user.has_perm("guardrails.change_heldsend")
 
 
 def _page(row: HeldSend) -> dict[str, Any]:

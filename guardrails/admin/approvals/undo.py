@@ -18,6 +18,7 @@ from guardrails.admin.base import ActionRowAdmin
 from guardrails.execute import undo
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Undo
+from integrations.web import staff
 from integrations.web.admin_pages import operator
 
 
@@ -44,7 +45,7 @@ class UndoAdmin(ActionRowAdmin):
     def undo_view(self, request: HttpRequest, action_id: UUID) -> HttpResponse:
         """What would be taken back, with a button; the button's command."""
         phases = recorded(action_id)
-        if not phases:
+        if not phases or not staff.may_meet(request.user, phases[0].tenant_id):
             raise Http404
         if not self.has_view_permission(request):
             raise PermissionDenied

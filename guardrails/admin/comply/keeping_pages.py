@@ -24,6 +24,7 @@ from audit.ledger.timeline import moment
 from guardrails.admin.scope import uuid_or_none
 from guardrails.facts.text import visible
 from integrations.models import Organisation
+from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation, operator
 
 REASON_LIMIT = 300
@@ -46,12 +47,18 @@ class KeepingPage:
     right: str
     load_context: Callable[[HttpRequest, Organisation], dict[str, Any]]
     done: Callable[[HttpRequest, Organisation], str]
+    of_all: bool = False  # about every organisation at once: for superusers alone
+
+    def is_for(self, user: Any) -> bool:
+        return not (self.of_all and staff.is_bound(user))
 
     @property
     def url(self) -> str:
         return reverse(f"admin:guardrails_ledger_{self.name}")
 
     def __call__(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+        if not self.is_for(request.user):
+            raise PermissionDenied
         organisations, organisation = choose_organisation(request)
         may_act = request.user.has_perm(self.right)
         if request.method == "POST":
@@ -63,7 +70,7 @@ class KeepingPage:
             return HttpResponseNotAllowed(["GET", "POST"])
         context |= {
             "title": self.title,
-            "tabs": PAGES,
+            "tabs": [page for page in PAGES if page.is_for(request.user)],
             "tab": self.name,
             "organisations": organisations,
             "organisation": organisation,
@@ -252,6 +259,7 @@ PAGES = (
         route="keeping/months/",
         title="Old months",
         right="audit.drop_months",
+        of_all=True,
         load_context=show_retention,
         done=cut,
     ),

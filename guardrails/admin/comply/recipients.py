@@ -4,10 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import display
 
@@ -33,7 +32,7 @@ class RecipientAdmin(RowPage):
     list_per_page = 50
     fields = ("organisation", "kind", "address")
     change_form_outer_before_template = "guardrails/recipient.html"
-    buttons = ("confirm",)
+    buttons = {"confirm": ("guardrails.change_checkpointrecipient",)}
 
     @display(description="Address", ordering="address")  # type: ignore[untyped-decorator]
     def shown_address(self, row: CheckpointRecipient) -> str:
@@ -80,13 +79,11 @@ class RecipientAdmin(RowPage):
             recipients.remove(row, by=operator(request))
 
     def row_context(self, request: HttpRequest, row: CheckpointRecipient) -> dict[str, Any]:
-        return NO_BUTTONS | _page(row) | {"may_confirm": may_confirm(request)}
+        return NO_BUTTONS | _page(row) | {"may_confirm": self.may_press(request, "confirm")}
 
     def confirm(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """Takes the code that arrived, or sends another one."""
-        if not may_confirm(request):
-            raise PermissionDenied
-        row = get_object_or_404(CheckpointRecipient, id=key)
+        row = CheckpointRecipient.objects.get(id=key)
         if "_again" in request.POST:
             tasks.queue_code(row.id)
             messages.info(request, "Another code is on its way. Earlier codes no longer work.")
@@ -101,10 +98,6 @@ class RecipientAdmin(RowPage):
                 "tries. Send another one.",
             )
         return redirect("admin:guardrails_checkpointrecipient_change", row.pk)
-
-
-def may_confirm(request: HttpRequest) -> bool:
-    return request.user.has_perm("guardrails.change_checkpointrecipient")
 
 
 def _page(row: CheckpointRecipient) -> dict[str, Any]:

@@ -4,13 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.admin import TabularInline
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
 from guardrails.admin.base import PolicyAdmin
@@ -20,6 +18,7 @@ from guardrails.facts.text import visible
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction
 from integrations.web.admin_pages import RowPage, operator
+from integrations.web.bound_admin import AutocompleteFilter
 
 PATTERN_COLOURS = {
     "Proposed": "info",
@@ -38,12 +37,12 @@ class PatternActionInline(TabularInline):  # type: ignore[misc]
 @admin.register(LearnedPattern)
 class LearnedPatternAdmin(RowPage, PolicyAdmin):
     list_display = ("name", "account", "status", "matcher", "hits", "precise", "last_hit_at")
-    list_filter = (("account", AutocompleteSelectFilter), "state", "proposed_by")
+    list_filter = (("account", AutocompleteFilter), "state", "proposed_by")
     search_fields = ("name", "sender_address", "sender_domain", "list_id")
     inlines = (PatternActionInline,)
     actions = ("approve", "suspend")
     change_form_outer_before_template = "guardrails/pattern.html"
-    buttons = ("decide",)
+    buttons = {"decide": ("guardrails.change_learnedpattern",)}
     fields = (
         "account",
         "name",
@@ -69,22 +68,19 @@ class LearnedPatternAdmin(RowPage, PolicyAdmin):
         return "no hits yet" if row.precision is None else f"{row.precision:.0%}"
 
     def row_context(self, request: HttpRequest, row: LearnedPattern) -> dict[str, Any]:
-        may_decide = {"may_decide": self.has_change_permission(request, row)}
+        may_decide = {"may_decide": self.may_press(request, "decide")}
         if request.method != "GET":  # the form comes back: its pattern isn't tried again
             return may_decide
         return pattern_page.context(row) | {"status": self.status(row)} | may_decide
 
     def decide(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """An operator's word."""
-        row = self.get_object(request, str(key))
-        if row is None or not self.has_change_permission(request, row):
-            raise PermissionDenied
-        chosen = LearnedPattern.objects.filter(pk=row.pk)
+        chosen = LearnedPattern.objects.filter(pk=key)
         if request.POST.get("word") == "approve":
             self.approve(request, chosen)
         else:
             self.suspend(request, chosen)
-        return redirect("admin:guardrails_learnedpattern_change", row.pk)
+        return redirect("admin:guardrails_learnedpattern_change", key)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         changed = form.has_changed() or any(formset.has_changed() for formset in formsets)

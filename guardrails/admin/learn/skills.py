@@ -5,10 +5,8 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
 from guardrails.admin.base import PolicyAdmin
@@ -17,6 +15,7 @@ from guardrails.learn import skills
 from guardrails.models import Skill
 from guardrails.policies.recorded_admin import author
 from integrations.web.admin_pages import RowPage, operator
+from integrations.web.bound_admin import AutocompleteFilter
 
 STATE_COLOURS = {"Proposed": "info", "Published": "success", "Rejected": "warning"}
 
@@ -35,6 +34,7 @@ class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Skill)
 class SkillAdmin(RowPage, PolicyAdmin):
+    organisation_path = "organisation"
     form = SkillForm
     list_display = (
         "name",
@@ -45,10 +45,10 @@ class SkillAdmin(RowPage, PolicyAdmin):
         "use_count",
         "last_used_at",
     )
-    list_filter = (("account", AutocompleteSelectFilter), "state", "enabled")
+    list_filter = (("account", AutocompleteFilter), "state", "enabled")
     search_fields = ("name", "description")
     change_form_outer_before_template = "guardrails/skill.html"
-    buttons = ("decide",)
+    buttons = {"decide": ("guardrails.change_skill",)}
     fields = ("organisation", "account", "name", "description", "content", "enabled")
 
     @display(description="State", label=STATE_COLOURS)  # type: ignore[untyped-decorator]
@@ -83,14 +83,12 @@ class SkillAdmin(RowPage, PolicyAdmin):
         obj.pk, obj.version = stored.pk, stored.version
 
     def row_context(self, request: HttpRequest, row: Skill) -> dict[str, Any]:
-        may_decide = self.has_change_permission(request, row)
+        may_decide = self.may_press(request, "decide")
         return skill_page.context(row, request.GET) | {"may_decide": may_decide}
 
     def decide(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """An operator's word about a proposed version."""
-        row = self.get_object(request, str(key))
-        if row is None or not self.has_change_permission(request, row):
-            raise PermissionDenied
+        row = Skill.objects.get(pk=key)
         approved = request.POST.get("word") == "approve"
         with self.recording([row.pk], request):
             decide = skills.approve if approved else skills.reject

@@ -23,6 +23,7 @@ from guardrails.policies.explain import Effective
 from guardrails.policies.findings import findings
 from guardrails.policies.why import why
 from integrations.models import Account
+from integrations.web import staff
 
 REFUSALS_SHOWN = 10
 NOBODY = UUID(int=0)
@@ -73,7 +74,7 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 def why_page(request: HttpRequest, context: dict[str, Any], action_id: UUID) -> HttpResponse:
     """Why one action of the ledger was decided as it was."""
     found = why(ledger.recorded(action_id))
-    if found is None:
+    if found is None or not staff.may_meet(request.user, found.row.tenant_id):
         raise Http404("The ledger keeps no decision of this action.")
     row = found.row
     account = Account.objects.filter(

@@ -4,7 +4,6 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import URLPattern
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import action, display
 
 from guardrails.admin.base import PolicyAdmin
@@ -16,6 +15,7 @@ from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.policies import target_names
 from guardrails.policies.recorded_admin import author
 from integrations.exceptions import ProviderError
+from integrations.web.bound_admin import AutocompleteFilter
 
 MODE_COLOURS = {
     "Automatic": "success",
@@ -46,7 +46,7 @@ class AllowedActionAdmin(DraftAdmin):
     form = AllowedActionForm
     list_display = ("action_type", "account", "resource_type", "enabled", "mode", "only_if")
     list_filter = (
-        ("account", AutocompleteSelectFilter),
+        ("account", AutocompleteFilter),
         "action_type",
         "enabled",
         "approval_mode",
@@ -65,10 +65,10 @@ class AllowedActionAdmin(DraftAdmin):
 class AllowedActionOptionAdmin(DraftAdmin):
     list_display = ("shown_name", "action_type", "kind", "identity", "account", "group")
     list_filter = (
-        ("account", AutocompleteSelectFilter),
+        ("account", AutocompleteFilter),
         "action_type",
         "kind",
-        ("group", AutocompleteSelectFilter),
+        ("group", AutocompleteFilter),
     )
     list_select_related = ("account", "group")
     search_fields = ("name", "external_id", "account__external_user_id")
@@ -93,7 +93,9 @@ class AllowedActionOptionAdmin(DraftAdmin):
     def identity(self, row: AllowedActionOption) -> str:
         return visible(row.external_id)
 
-    @action(description="Use the provider's present names")  # type: ignore[untyped-decorator]
+    @action(  # type: ignore[untyped-decorator]
+        description="Use the provider's present names", permissions=["change"]
+    )
     def refresh_names(self, request: HttpRequest, queryset: QuerySet[AllowedActionOption]) -> None:
         try:
             found = target_names.refresh_names(
@@ -113,6 +115,6 @@ class AllowedActionOptionAdmin(DraftAdmin):
 @admin.register(TargetGroup)
 class TargetGroupAdmin(PolicyAdmin):
     list_display = ("name", "account", "cardinality")
-    list_filter = (("account", AutocompleteSelectFilter), "cardinality")
+    list_filter = (("account", AutocompleteFilter), "cardinality")
     search_fields = ("name", "account__external_user_id")
     fields = ("account", "name", "cardinality")

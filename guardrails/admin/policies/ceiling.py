@@ -23,6 +23,7 @@ class CeilingLimitForm(WithConditions):
 
 @admin.register(CeilingLimit)
 class CeilingLimitAdmin(DraftAdmin):
+    organisation_path = "organisation"
     form = CeilingLimitForm
     list_display = ("what", "organisation", "limit", "only_if", "note")
     list_filter = ("organisation", "at_most")

@@ -5,9 +5,8 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import display
 
@@ -45,6 +44,7 @@ def status(row: McpTool) -> str:
 
 @admin.register(McpServer)
 class McpServerAdmin(RowPage, PolicyAdmin):
+    organisation_path = "organisation"
     autocomplete_fields = ()
     list_display = (
         "name",
@@ -60,7 +60,7 @@ class McpServerAdmin(RowPage, PolicyAdmin):
     search_fields = ("name", "slug", "url")
     fields = ("organisation", "slug", "name", "url", "token_variable", "enabled")
     change_form_outer_before_template = "guardrails/mcp_server.html"
-    buttons = ("read",)
+    buttons = {"read": ("integrations.change_mcpserver",)}
 
     @display(description="Tools enabled")  # type: ignore[untyped-decorator]
     def tools(self, row: McpServer) -> str:
@@ -82,7 +82,7 @@ class McpServerAdmin(RowPage, PolicyAdmin):
         return ("organisation", "slug") if obj else ()
 
     def row_context(self, request: HttpRequest, row: McpServer) -> dict[str, Any]:
-        return _page(row) | {"may_read": self.has_change_permission(request, row)}
+        return _page(row) | {"may_read": self.may_press(request, "read")}
 
     def response_add(
         self, request: HttpRequest, obj: McpServer, post_url_continue: str | None = None
@@ -91,9 +91,7 @@ class McpServerAdmin(RowPage, PolicyAdmin):
 
     def read(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """Asks the server what it offers."""
-        row = get_object_or_404(McpServer, pk=key)
-        if not self.has_change_permission(request, row):
-            raise PermissionDenied
+        row = McpServer.objects.get(pk=key)
         try:
             found = catalogue.offered_by(row, now=timezone.now())
         except ProviderError as error:
@@ -152,6 +150,7 @@ class McpToolForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(McpTool)
 class McpToolAdmin(RowPage, PolicyAdmin):
+    organisation_path = "server__organisation"
     autocomplete_fields = ()
     form = McpToolForm
     list_display = ("__str__", "shown_title", "of", "state", "effect", "changed_at")

@@ -25,6 +25,7 @@ from guardrails.policies.recorded_admin import author
 from integrations.models import Account, Organisation
 from integrations.registry import source_choices
 from integrations.web.admin_pages import ReadOnlyAdmin, choose_organisation
+from integrations.web.staff import is_bound, may_meet
 
 ACCOUNTS_SHOWN = 50
 
@@ -38,6 +39,7 @@ class Line:
     thrown: KillSwitch | None
     since: str = ""
     why: str = ""
+    flippable: bool = True  # by those who may flip switches at all
 
 
 @admin.register(KillSwitch)
@@ -65,7 +67,9 @@ class SwitchAdmin(ReadOnlyAdmin):
             "organisation": chosen,
             "query": query,
             "may_flip": may_flip(request),
-            "everything": _line("Everything", Scope(), _thrown(None)),
+            "everything": _line(
+                "Everything", Scope(), _thrown(None), flippable=not is_bound(request.user)
+            ),
             "groups": _groups(chosen, query) if chosen else [],
         }
         return TemplateResponse(request, "guardrails/switches.html", context)
@@ -79,6 +83,8 @@ class SwitchAdmin(ReadOnlyAdmin):
         why = request.POST.get("why", "").strip()[:300]
         try:
             scope = _scope(request)
+            if scope.organisation_id is None and is_bound(request.user):
+                raise PermissionDenied  # it would stop organisations that they do not meet
             if "_try" in request.POST and scope.organisation_id:
                 return self.try_first(request, scope)
             if not why:
@@ -144,8 +150,11 @@ def _lift(request: HttpRequest, scope: Scope, why: str) -> None:
 def _scope(request: HttpRequest) -> Scope:
     """What the pressed button is about. Raises ValueError."""
     organisation, account = (request.POST.get(name, "") for name in ("organisation", "account"))
+    organisation_id = UUID(organisation) if organisation else None
+    if organisation_id and not may_meet(request.user, organisation_id):
+        raise ValueError("There is no such organisation.")
     return Scope(
-        organisation_id=UUID(organisation) if organisation else None,
+        organisation_id=organisation_id,
         account_id=UUID(account) if account else None,
         action_type=request.POST.get("action_type", ""),
         source=request.POST.get("source", ""),
@@ -198,7 +207,7 @@ def _groups(organisation: Organisation, query: str) -> list[tuple[str, list[Line
     ]
 
 
-def _line(title: str, scope: Scope, thrown: list[KillSwitch]) -> Line:
+def _line(title: str, scope: Scope, thrown: list[KillSwitch], *, flippable: bool = True) -> Line:
     fields = vars(scope)
     row = next(
         (one for one in thrown if all(getattr(one, name) == fields[name] for name in fields)),
@@ -215,4 +224,5 @@ def _line(title: str, scope: Scope, thrown: list[KillSwitch]) -> Line:
         thrown=row,
         since=moment(row.thrown_at) if row else "",
         why=visible(row.why) if row else "",
+        flippable=flippable,
     )

@@ -28,7 +28,9 @@ def token(settings: Any) -> str:
             mail = email(id=id, subject=subject, body_text=f"The {subject.lower()} for Maya.")
             ingest(account=owner, source_id=id, item=mail, now=NOW)
     organisation = Account.objects.get(id=owner.id).organisation
-    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
+    return ServiceToken.issue(organisation=organisation, name="web", scopes=["chat", "approvals"])[
+        1
+    ]
 
 
 def shown(body: dict[str, Any]) -> dict[str, int]:

@@ -36,7 +36,7 @@ def token(settings: Any) -> str:
     settings.REVIEW_MAX_ROUNDS = 2
     found = Organisation.objects.create(slug="default", name="Default")
     Account.objects.create(organisation=found, external_user_id="maya", source="gmail")
-    return ServiceToken.issue(organisation=found, name="web", scopes=["chat"])[1]
+    return ServiceToken.issue(organisation=found, name="web", scopes=["chat", "approvals"])[1]
 
 
 def ask(

@@ -7,7 +7,7 @@ from django.test import Client
 
 from audit.models import SavedFilter
 from tests.audit.entries import append_action
-from tests.clients import log_in
+from tests.clients import log_in, log_in_superuser
 
 pytestmark = [
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
@@ -17,7 +17,7 @@ LIST = "/admin/audit/executedagentaction/"
 
 
 def somebody(name: str) -> Client:
-    return log_in(name, "view_executedagentaction")
+    return log_in_superuser(name)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from guardrails.approve.approvals import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
 from guardrails.approve.delegation import UnknownDelegate
 from guardrails.models import Approval
-from integrations.models import Account, Organisation
+from integrations.models import Account, Membership, Organisation
 from tests.guardrails.approvals import ask, confirm, edit, reject
 from tests.guardrails.office import Office
 
@@ -108,6 +108,11 @@ def test_it_goes_to_people_who_could_decide_it(office: Office, waiting: Approval
     User.objects.create_user("clerk", is_staff=True)
     allowed = User.objects.create_user("olga", is_staff=True)
     allowed.user_permissions.add(Permission.objects.get(codename="change_approval"))
+    Membership.objects.create(user=allowed, organisation=other)
+
+    with pytest.raises(UnknownDelegate):
+        hand(waiting, "operator:olga")  # who could not see it
+    Membership.objects.create(user=allowed, organisation=office.organisation)
 
     for to in ("user:stranger", "user:", "operator:clerk", "operator:x", "group:x", "olga", ""):
         with pytest.raises(UnknownDelegate):

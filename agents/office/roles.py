@@ -1,0 +1,106 @@
+"""The roles that Remit ships, as groups of the admin: what each needs for its work, and no more.
+Which organisations somebody meets is said by their memberships."""
+
+from collections.abc import Iterator, Mapping
+
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+
+POLICY = [
+    "guardrails.allowedaction",
+    "guardrails.allowedactionoption",
+    "guardrails.targetgroup",
+    "guardrails.ceilinglimit",
+    "guardrails.learnedpattern",
+    "guardrails.patternaction",
+    "guardrails.skill",
+    "agents.customagent",
+]
+DIRECTORY = ["guardrails.person", "guardrails.owndomain"]
+SERVERS = ["integrations.mcpserver", "integrations.mcptool"]
+WAITING = [
+    "guardrails.approval",
+    "guardrails.heldsend",
+    "agents.escalation",
+    "integrations.delivery",
+    "agents.turn",
+    "knowledge.syncrun",
+    "knowledge.syncfailure",
+    "guardrails.killswitch",
+]
+WORK = ["agents.conversation", "agents.message", "knowledge.item", "knowledge.syncsource"]
+LEDGER = ["audit.executedagentaction", "audit.ledgerpolicy"]
+WHOSE = ["integrations.organisation", "integrations.account"]
+REST = [
+    "guardrails.changerequest",
+    "integrations.budget",
+    "integrations.modelcall",
+    "integrations.providerresource",
+    "integrations.userpreferences",
+    "knowledge.entity",
+]
+
+
+def may(verbs: str, models: list[str]) -> Iterator[str]:
+    for model in models:
+        app, name = model.split(".")
+        yield from (f"{app}.{verb}_{name}" for verb in verbs.split())
+
+
+VIEWER = frozenset(
+    may(
+        "view",
+        [*POLICY, *DIRECTORY, *SERVERS, *WAITING, *WORK, *LEDGER, *WHOSE, *REST, "guardrails.undo"],
+    )
+)
+POLICY_EDITOR = frozenset(
+    {
+        *may("view", [*LEDGER, *WHOSE, *SERVERS]),
+        *may("view add change delete", [*POLICY, *DIRECTORY]),
+        *may("view change", ["guardrails.changerequest"]),
+    }
+)
+OPERATOR = frozenset(
+    {
+        *may("view", [*WORK, *LEDGER, *WHOSE]),
+        *may("view change", WAITING),
+        *may("view add", ["guardrails.undo"]),
+    }
+)
+AUDITOR = frozenset(
+    {
+        *may("view", [*POLICY, *DIRECTORY, *SERVERS, *LEDGER, *WHOSE]),
+        *may("view", ["guardrails.approval", "guardrails.undo", "guardrails.killswitch"]),
+        *may("view", ["guardrails.changerequest", "guardrails.checkpointrecipient"]),
+        "audit.hold_contents",
+    }
+)
+ADMINISTRATOR = frozenset(
+    {
+        *(VIEWER | POLICY_EDITOR | OPERATOR | AUDITOR),
+        *may("change", WHOSE),
+        *may("view add change", ["integrations.servicetoken", "integrations.account"]),
+        *may("view add change delete", [*SERVERS, "guardrails.checkpointrecipient"]),
+        *may("view add change delete", ["integrations.budget", "integrations.userpreferences"]),
+        *("audit.erase_contents", "audit.end_ledger"),
+    }
+)
+# By the name of the group.
+ROLES: Mapping[str, frozenset[str]] = {
+    "Viewer": VIEWER,
+    "Policy editor": POLICY_EDITOR,
+    "Operator": OPERATOR,
+    "Auditor": AUDITOR,
+    "Administrator": ADMINISTRATOR,
+}
+
+
+def make_roles() -> None:
+    """Makes the groups, or gives them these rights again: what somebody gave to one of them by
+    hand is taken away. Groups of other names stay as they are."""
+    rows = Permission.objects.select_related("content_type")
+    known = {f"{row.content_type.app_label}.{row.codename}": row for row in rows}
+    with transaction.atomic():
+        for name, rights in ROLES.items():
+            group, _ = Group.objects.get_or_create(name=name)
+            group.permissions.set([known[right] for right in sorted(rights)])

@@ -1,0 +1,131 @@
+"""What each shipped role may do, and what it may not."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group, Permission, User
+from django.http import HttpRequest
+from django.urls import reverse
+
+from agents.office.roles import ROLES, make_roles
+from integrations.models import Membership, Organisation
+from tests.clients import client_of
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
+# The lists whose rows each role may change, add or work on; everything else it may look at most.
+WORKS_ON = {
+    "Viewer": set[str](),
+    "Policy editor": {
+        *("allowedaction", "allowedactionoption", "targetgroup", "ceilinglimit"),
+        *("learnedpattern", "patternaction", "skill", "customagent", "person", "owndomain"),
+        "changerequest",
+    },
+    "Operator": {
+        *("approval", "heldsend", "undo", "escalation", "delivery", "turn", "syncrun"),
+        *("syncfailure", "killswitch"),
+    },
+    "Auditor": set[str](),
+}
+WORKS_ON["Administrator"] = set[str]().union(
+    *WORKS_ON.values(),
+    {"organisation", "account", "servicetoken", "mcpserver", "mcptool", "budget"},
+    {"userpreferences", "checkpointrecipient"},
+)
+# Rights beside those to rows.
+OWN = {
+    "Auditor": {"hold_contents"},
+    "Administrator": {"hold_contents", "erase_contents", "end_ledger"},
+}
+
+
+@pytest.fixture(autouse=True)
+def made() -> None:
+    make_roles()
+
+
+def somebody(role: str) -> User:
+    user = User.objects.create(username=f"{role}-person", is_staff=True)
+    user.groups.add(Group.objects.get(name=role))
+    organisation, _ = Organisation.objects.get_or_create(slug="default", name="Acme")
+    Membership.objects.create(user=user, organisation=organisation)
+    return user
+
+
+def verbs(rights: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for right in rights:
+        verb, _, rest = right.partition(".")[2].partition("_")
+        yield verb, rest
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_changes_what_it_works_on_and_nothing_else(role: str) -> None:
+    given = set(verbs(ROLES[role]))
+    changes = {model for verb, model in given if verb in ("add", "change", "delete")}
+    others = {
+        f"{verb}_{rest}" for verb, rest in given if verb not in ("view", "add", "change", "delete")
+    }
+
+    assert changes == WORKS_ON[role]
+    assert others == OWN.get(role, set())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_a_role_may_change_it_may_see(role: str) -> None:
+    given = set(verbs(ROLES[role]))
+
+    assert {rest for verb, rest in given if verb in ("add", "change", "delete")} <= {
+        rest for verb, rest in given if verb == "view"
+    }
+
+
+def test_no_role_reaches_what_belongs_to_the_whole_installation() -> None:
+    request = HttpRequest()
+    request.user = somebody("Administrator")
+    installation = {"user", "group", "embeddingmodel", "upstream", "ormq", "schedule"}
+
+    met = {
+        model._meta.model_name
+        for model, one in admin.site._registry.items()
+        if one.has_view_permission(request)
+    }
+
+    assert met.isdisjoint(installation)
+    assert len(met) > 30
+
+
+def test_making_roles_again_takes_away_what_was_given_by_hand_and_leaves_other_groups() -> None:
+    viewer, other = Group.objects.get(name="Viewer"), Group.objects.create(name="Interns")
+    extra = Permission.objects.get(codename="change_killswitch")
+    viewer.permissions.add(extra)
+    other.permissions.add(extra)
+
+    make_roles()
+
+    assert extra not in viewer.permissions.all()
+    assert list(other.permissions.all()) == [extra]
+    assert Group.objects.count() == len(ROLES) + 1
+
+
+@pytest.mark.parametrize(
+    ("role", "page", "status"),
+    [
+        ("Viewer", "guardrails_approval_changelist", 200),
+        ("Viewer", "guardrails_approval_deciders", 403),
+        ("Viewer", "integrations_servicetoken_changelist", 403),
+        ("Policy editor", "guardrails_policy_explain", 200),
+        ("Policy editor", "knowledge_item_changelist", 403),
+        ("Policy editor", "guardrails_approval_changelist", 403),
+        ("Operator", "guardrails_approval_deciders", 200),
+        ("Operator", "guardrails_allowedaction_changelist", 403),
+        ("Auditor", "audit_executedagentaction_changelist", 200),
+        ("Auditor", "guardrails_ledger_health", 200),
+        ("Auditor", "agents_conversation_changelist", 403),
+        ("Administrator", "integrations_servicetoken_changelist", 200),
+        ("Administrator", "auth_user_changelist", 403),
+    ],
+)
+def test_pages_are_open_to_those_who_need_them(role: str, page: str, status: int) -> None:
+    client = client_of(somebody(role))
+
+    assert client.get(reverse(f"admin:{page}")).status_code == status
