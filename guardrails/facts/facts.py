@@ -258,10 +258,11 @@ class Facts:
     @property
     def lists(self) -> frozenset[str]:
         """The addresses, in small letters, of mailing lists that the mail and its thread came
-        through, and of groups that the provider knows."""
+        through, and of groups that the provider or the directory knows."""
         known = [self.email, *(self.thread or ())]
         found = frozenset[str]().union(*(mailing_lists.posted_to(mail) for mail in known if mail))
-        return found | {one.lower() for one in self.groups}
+        groups = (*self.groups, *(self.directory.groups if self.directory else ()))
+        return found | {one.lower() for one in groups}
 
     @property
     def sent_to(self) -> frozenset[str]:

@@ -10,6 +10,8 @@ from integrations.contracts.preferences import check_text
 
 Source = Literal["directory", "sent", "self"]
 NAME_CHARS = 200
+MOST_OTHER_NAMES = 10
+FORMULA = "=+-"  # how a cell begins that a spreadsheet runs
 SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")  # whose letters resemble each other
 # Letters that people leave the stroke or dot of, which are no letters with a mark in Unicode.
 PLAIN = str.maketrans(
@@ -36,10 +38,12 @@ class Person:
 @dataclass(frozen=True, kw_only=True)
 class Directory:
     """What an organisation's directory says about one decision: those of its people whom the
-    decision reaches or whom the user's words could mean, and the organisation's own domains."""
+    decision reaches or whom the user's words could mean, and the organisation's own domains.
+    `groups` are the addresses behind which many of them are: no name means one."""
 
     people: tuple[Person, ...] = ()
     domains: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
     def has(self, address: str) -> bool:
         """Whether exactly this address is somebody's in the directory."""
@@ -59,8 +63,8 @@ def check_name(name: str) -> str:
         raise ValueError(f"is longer than {NAME_CHARS} characters")
     if not any(map(str.isalpha, found)):
         raise ValueError("has no letter")
-    if any(one in found for one in '<>@,;"'):
-        raise ValueError("has signs that no name has, such as @, < or a comma")
+    if found.startswith(tuple(FORMULA)) or any(one in found for one in '<>@,;"'):
+        raise ValueError("has signs that no name has, such as @, <, a comma or = before it")
     for word in found.split():
         scripts = {unicodedata.name(one, "").partition(" ")[0] for one in word if one.isalpha()}
         if len(scripts.intersection(SCRIPTS)) > 1:

@@ -28,10 +28,12 @@ def look_up(organisation_id: UUID, addresses: Iterable[str], *, words: str = "")
         return Directory()
     spoken = names.words_of(words)
     found: dict[str, Person] = {}
-    for person in (*_rows(organisation_id, asked, spoken), *_users(organisation_id, asked, spoken)):
+    rows, groups = _rows(organisation_id, asked, spoken)
+    for person in (*rows, *_users(organisation_id, asked, spoken)):
         known = found.get(person.address, person)
         merged = tuple(dict.fromkeys((*known.names, *person.names)))
-        found[person.address] = Person(address=person.address, key=person.key, names=merged)
+        names_of = () if person.address in groups else merged
+        found[person.address] = Person(address=person.address, key=person.key, names=names_of)
     meant = {
         one.address
         for said in (names.mentions(words, found.values()) if len(found) < MOST_FOUND else ())
@@ -41,16 +43,26 @@ def look_up(organisation_id: UUID, addresses: Iterable[str], *, words: str = "")
     return Directory(
         people=tuple(found[one] for one in sorted(found) if one in meant or one in asked),
         domains=tuple(domains.order_by("domain").values_list("domain", flat=True)),
+        groups=tuple(sorted(groups & asked)),
     )
 
 
-def _rows(organisation_id: UUID, asked: frozenset[str], spoken: frozenset[str]) -> Iterator[Person]:
+def _rows(
+    organisation_id: UUID, asked: frozenset[str], spoken: frozenset[str]
+) -> tuple[list[Person], frozenset[str]]:
+    """Whom operators entered or imported and providers name, and which of them are groups."""
     wanted = Q(address__in=asked) | Q(words__overlap=sorted(spoken))
     rows = Row.objects.filter(wanted, organisation_id=organisation_id)
     first = rows.order_by(Case(When(address__in=asked, then=0), default=1), "address")
-    called = first.values_list("address", "name", "other_names")
-    for address, name, others in called[: MOST_FOUND + len(asked)]:
-        yield Person(address=address, key=address, names=(name, *others))
+    called = first.values_list("address", "name", "other_names", "is_group")
+    found = list(called[: MOST_FOUND + len(asked)])
+    return (
+        [
+            Person(address=address, key=address, names=(name, *others))
+            for address, name, others, _ in found
+        ],
+        frozenset(address for address, _, _, is_group in found if is_group),
+    )
 
 
 def _users(

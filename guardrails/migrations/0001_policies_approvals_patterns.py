@@ -701,6 +701,12 @@ class Migration(migrations.Migration):
                     "other_names",
                     django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text="What else colleagues call this person, separated by commas.", size=10),
                 ),
+                (
+                    "is_group",
+                    models.BooleanField(
+                        default=False, help_text="Many people read what is sent there: a person is asked each time, and no name in a user's words means it.", verbose_name="Mailing list or group"
+                    ),
+                ),
                 ("source", models.CharField(choices=[("operator", "Entered or imported by an operator"), ("provider", "Read from a provider")], default="operator", editable=False, max_length=16)),
                 ("words", django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, editable=False, size=None)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

@@ -9,12 +9,10 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from guardrails.facts import targets
-from guardrails.facts.people import NAME_CHARS, check_name, search_words
+from guardrails.facts.people import MOST_OTHER_NAMES, NAME_CHARS, check_name, search_words
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.models.base import ValidatedModel
 from integrations.models import Organisation
-
-MOST_OTHER_NAMES = 10
 
 
 def plain_address(text: str) -> str:
@@ -34,7 +32,8 @@ def plain_name(text: str) -> str:
 
 
 class Person(ValidatedModel):
-    """Somebody of an organisation: an address, and the names that a user's words may mean it by."""
+    """Somebody of an organisation, or a group of its people: an address, and the names that a
+    user's words may mean it by."""
 
     class Source(models.TextChoices):
         OPERATOR = "operator", "Entered or imported by an operator"
@@ -52,6 +51,12 @@ class Person(ValidatedModel):
         blank=True,
         size=MOST_OTHER_NAMES,
         help_text="What else colleagues call this person, separated by commas.",
+    )
+    is_group = models.BooleanField(
+        "Mailing list or group",
+        default=False,
+        help_text="Many people read what is sent there: a person is asked each time, and no name "
+        "in a user's words means it.",
     )
     source = models.CharField(
         max_length=16, choices=Source, default=Source.OPERATOR, editable=False

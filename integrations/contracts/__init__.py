@@ -238,6 +238,16 @@ class Member(Value):
     name: Text = ""
 
 
+class Colleague(Value):
+    """Somebody of the organisation as its provider's directory has them. `group`: many people are
+    behind the address."""
+
+    address: Text
+    name: Text = ""
+    other_names: tuple[Text, ...] = ()
+    group: bool = False
+
+
 class Folder(Named):
     """A mail or drive folder. `shared_with` is who else sees what lies in it; None means that
     the provider does not say."""

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from integrations.contracts import Draft, Email, Folder, Mailbox, Named, OutgoingMail
+from integrations.contracts import (
+    Colleague,
+    Draft,
+    Email,
+    Folder,
+    Mailbox,
+    Named,
+    OutgoingMail,
+    Page,
+)
 from integrations.ports.account import Reader, Writer
 
 
@@ -16,6 +25,11 @@ class MailReader(Reader, Protocol):
     def folders(self) -> tuple[Folder, ...]: ...
     def mailbox(self) -> Mailbox:
         """Whose mailbox it is, and who else reads it."""
+        ...
+
+    def directory(self, *, cursor: str | None, limit: int) -> Page[Colleague]:
+        """The people and groups of the mailbox's organisation, as its administrators keep them at
+        the provider. Never contacts: those are made from mail of strangers."""
         ...
 
 

@@ -62,6 +62,12 @@ def members(project_key: str) -> tuple[str, ...]:
     return tuple(projects.get(project_key, ()))
 
 
+@cache
+def directory() -> tuple[JsonObject, ...]:
+    """The people and groups of the office."""
+    return tuple(_read("people.json")["directory"])
+
+
 def incoming_names() -> list[JsonObject]:
     """The scripted mails that can be delivered: name and what each is for."""
     return [

@@ -195,6 +195,17 @@ def _correspondence(request: Request, store: Store, user: User) -> JsonObject:
     }
 
 
+def _directory(request: Request, store: Store, user: User) -> JsonObject:
+    secret, cursor = room(request).settings.key, request.query_params.get("cursor")
+    scope = {"user": user.id, "directory": ""}
+    start = cursors.decode(store, secret=secret, scope=scope, cursor=cursor) if cursor else 0
+    given = audiences.stored(store, user_id=user.id).directory
+    people = office.directory() if given is None else [one.model_dump() for one in given]
+    end = start + _limit(request)
+    items = [{"other_names": [], "group": False} | one for one in people[start:end]]
+    return _answer(store, items, end if end < len(people) else None, secret=secret, scope=scope)
+
+
 def _history(request: Request, store: Store, user: User) -> JsonObject:
     source, since = request.query_params.get("source", ""), _since(request)
     if source not in SOURCES:
@@ -310,6 +321,7 @@ ROUTES = (
     _route("/labels", _labels),
     _route("/folders", _folders),
     _route("/mailbox", _mailbox),
+    _route("/directory", _directory, "limit", "cursor"),
     _route("/drafts", _drafts, "thread_id"),
     _route("/drafts/{id}", _one(DRAFT)),
     _route("/correspondence", _correspondence, "address"),

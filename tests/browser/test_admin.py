@@ -43,6 +43,7 @@ def addresses() -> Iterator[str]:
     mailbox = Account.objects.filter(external_user_id="maya", source="gmail").first()
     chosen = f"?account={mailbox.pk}" if mailbox else ""
     yield reverse("admin:guardrails_policy_history")
+    yield reverse("admin:guardrails_person_import")
     yield reverse("admin:guardrails_ledger_reconciliation")
     yield reverse("admin:guardrails_ledger_health")
     yield reverse("admin:guardrails_policy_explain") + f"{chosen}&target=ada@client.com"

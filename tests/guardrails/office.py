@@ -1,7 +1,7 @@
 """A mailbox and an issue tracker at the real sandbox, with policy rows, for one test."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -99,6 +99,10 @@ class Office:
         """Lets others read the mailbox and drive folders (by id)."""
         body = {"mailbox": list(mailbox), "folders": {k: list(v) for k, v in folders.items()}}
         self.control("PUT", f"/users/{self.user_id}/audiences", body)
+
+    def list_people(self, *rows: Mapping[str, Any]) -> None:
+        """Says whom the provider's directory of the organisation names."""
+        self.control("PUT", f"/users/{self.user_id}/audiences", {"directory": [*rows]})
 
     def email(self, email_id: str) -> dict[str, Any]:
         return self.look(f"emails/{email_id}")

@@ -1,7 +1,13 @@
 """Admin of who belongs to an organisation."""
 
-from django.contrib import admin
+from typing import Any
 
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+
+from guardrails.admin.policies.directory_page import directory_page
 from guardrails.models import OwnDomain, Person
 from guardrails.policies.recorded_admin import RecordedAdmin
 
@@ -10,16 +16,26 @@ from guardrails.policies.recorded_admin import RecordedAdmin
 class PersonAdmin(RecordedAdmin):
     """The directory: names that users may type for these addresses."""
 
-    list_display = ("name", "address", "other_names", "organisation", "source")
+    list_before_template = "guardrails/directory_link.html"
+    list_display = ("name", "address", "other_names", "is_group", "organisation", "source")
     list_display_links = ("name",)
-    list_filter = ("organisation", "source")
+    list_filter = ("organisation", "source", "is_group")
     list_filter_submit = True
     list_select_related = ("organisation",)
     list_per_page = 50
     show_full_result_count = False
     search_fields = ("name", "address")
-    fields = ("organisation", "name", "other_names", "address", "source")
+    fields = ("organisation", "name", "other_names", "address", "is_group", "source")
     readonly_fields = ("source",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.import_directory)
+        return [path("import/", view, name="guardrails_person_import"), *super().get_urls()]
+
+    def import_directory(self, request: HttpRequest, **given: Any) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return directory_page(request, self.admin_site.each_context(request))
 
 
 @admin.register(OwnDomain)

@@ -8,6 +8,7 @@ from integrations.contracts import (
     AccountRef,
     AnyItem,
     Change,
+    Colleague,
     Correspondence,
     Document,
     Draft,
@@ -121,6 +122,10 @@ class DataServiceReader:
     def mailbox(self) -> Mailbox:
         return parse(Mailbox, self._get("/mailbox"))
 
+    def directory(self, *, cursor: str | None, limit: int) -> Page[Colleague]:
+        data = self._get("/directory", cursor=cursor, limit=limit)
+        return Page(items=self._items(data, Colleague), next_cursor=_following(data))
+
     def document(self, document_id: str) -> Document:
         return self._versioned(Document, f"/documents/{segment(document_id)}")
 
@@ -180,8 +185,11 @@ class DataServiceReader:
             cursor=cursor,
             limit=limit,
         )
-        items = self._items(data, Change)
-        following = data.get("next_cursor")
-        if following is not None and not isinstance(following, str):
-            raise Malformed("“next_cursor” is not text")
-        return Page(items=items, next_cursor=following)
+        return Page(items=self._items(data, Change), next_cursor=_following(data))
+
+
+def _following(data: Any) -> str | None:
+    following = data.get("next_cursor")
+    if following is not None and not isinstance(following, str):
+        raise Malformed("“next_cursor” is not text")
+    return following

@@ -16,7 +16,7 @@ from guardrails.execute.executor import execute
 from guardrails.facts import people as guard
 from guardrails.gather import directory
 from guardrails.gather.directory import MOST_FOUND, look_up
-from guardrails.models import OwnDomain, Person
+from guardrails.models import AllowedAction, OwnDomain, Person
 from guardrails.policies.simulation import simulate
 from integrations.models import Account, Organisation, UserPreferences
 from tests.guardrails.office import Office, phases, policy_that_decided
@@ -333,6 +333,23 @@ def test_a_name_that_two_have_asks_a_person_where_the_user_wrote_to_the_one(offi
     employ(office, "Priya Patel", "priya.patel@company.com")
 
     assert write(office, "Send Priya the agenda", PRIYA).status == "pending"
+    assert office.calls() == []
+
+
+def test_no_name_means_a_group_and_a_person_is_asked_about_it(office: Office) -> None:
+    office.permit("send_email", conditions=[{"kind": "recipient", "relation": ["named"]}])
+    Person.objects.create(
+        organisation=office.organisation, name="Desk", address="desk@company.com", is_group=True
+    )
+
+    assert phases(write(office, "Write to Desk", "desk@company.com")) == NOVEL
+    assert look_up(office.organisation.id, ["desk@company.com", BOB]).groups == (
+        "desk@company.com",
+    )
+    AllowedAction.objects.update(conditions=[DIRECTORY])
+    asked = write(office, "Write to Desk", "desk@company.com")
+    assert asked.status == "pending"
+    assert "“desk@company.com” is a mailing list: nobody knows who reads it" in asked.sentence
     assert office.calls() == []
 
 

@@ -18,6 +18,7 @@ OTHER_READS = (
     "/drafts",
     "/drafts/x",
     "/correspondence?address=a@b.example",
+    "/directory",
     "/operations/x",
 )
 
@@ -279,6 +280,23 @@ def test_correspondence_counts_the_whole_mailbox_for_one_exact_address(office: C
             **nothing,
         }
     assert error(office.get("/maya/correspondence")) == (400, "bad_parameter")
+
+
+def test_the_directory_has_people_and_groups_in_pages(office: Client) -> None:
+    whole = office.get("/maya/directory").json()
+    assert (whole["has_more"], whole["next_cursor"]) == (False, None)
+    assert whole["items"][0] == {
+        "address": "maya@company.com",
+        "name": "Maya Lindqvist",
+        "other_names": [],
+        "group": False,
+    }
+    assert [one["address"] for one in whole["items"] if one["group"]] == ["everyone@company.com"]
+    first = office.get("/maya/directory", limit=6).json()
+    rest = office.get("/maya/directory", limit=6, cursor=first["next_cursor"]).json()
+    assert first["items"] + rest["items"] == whole["items"]
+    assert rest["next_cursor"] is None
+    assert error(office.get("/maya/directory", cursor="x"))[0] == 400
 
 
 def test_correspondence_counts_copies_and_forgets_removed_mails(office: Client) -> None:

@@ -55,6 +55,7 @@ def test_an_entered_person_is_policy_and_is_found_by_every_spelling(
     )
     assert {one.name: one.after for one in change.fields} == {
         "address": "zoe@company.com",
+        "is group": "no",
         "name": "Zoë Müller",
         "other names": '["Zo"]',
         "source": "operator",
