@@ -8,7 +8,7 @@ from typing import Literal
 from guardrails.facts import targets
 from integrations.contracts.preferences import check_text
 
-Source = Literal["directory", "sent", "self"]
+Source = Literal["directory", "sent", "sent_before", "self"]
 NAME_CHARS = 200
 MOST_OTHER_NAMES = 10
 FORMULA = "=+-"  # how a cell begins that a spreadsheet runs
@@ -24,7 +24,7 @@ WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø
 class Person:
     """Somebody under one plain address, with every name that counts. Who has several addresses has
     the same `key` under each. `source` says who vouches for the names: the organisation's
-    directory, or mail that the user sent."""
+    directory, or mail that the user sent themselves, of late or before."""
 
     address: str
     key: str
@@ -38,7 +38,8 @@ class Person:
 @dataclass(frozen=True, kw_only=True)
 class Directory:
     """What an organisation's directory says about one decision: those of its people whom the
-    decision reaches or whom the user's words could mean, and the organisation's own domains.
+    decision reaches or whom the user's words could mean, whom else the user wrote to and could
+    mean, and the organisation's own domains.
     `groups` are the addresses behind which many of them are: no name means one."""
 
     people: tuple[Person, ...] = ()
@@ -47,7 +48,7 @@ class Directory:
 
     def has(self, address: str) -> bool:
         """Whether exactly this address is somebody's in the directory."""
-        return any(one.address == address for one in self.people)
+        return any(one.address == address and one.source == "directory" for one in self.people)
 
     def is_inside(self, address: str) -> bool:
         """Whether this plain address is the organisation's: somebody's in the directory, or at

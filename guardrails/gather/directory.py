@@ -19,10 +19,17 @@ MOST_FOUND = 500  # people whom a request's words resemble; with more of them no
 MOST_USERS = 5_000  # connected users whose names are gone through; more of them must be imported
 
 
-def look_up(organisation_id: UUID, addresses: Iterable[str], *, words: str = "") -> Directory:
+def look_up(
+    organisation_id: UUID,
+    addresses: Iterable[str],
+    *,
+    words: str = "",
+    written_to: Iterable[Person] = (),
+) -> Directory:
     """What the directory says about these plain addresses and about the names in the user's
-    words. Three queries; none without addresses. An address is compared exactly, but for the case
-    of the domain. Pausing an account takes it out."""
+    words, which may also mean somebody else that they have `written_to`. Three queries; none
+    without addresses. An address is compared exactly, but for the case of the domain. Pausing an
+    account takes it out."""
     asked = frozenset(addresses)
     if not asked:
         return Directory()
@@ -34,11 +41,10 @@ def look_up(organisation_id: UUID, addresses: Iterable[str], *, words: str = "")
         merged = tuple(dict.fromkeys((*known.names, *person.names)))
         names_of = () if person.address in groups else merged
         found[person.address] = Person(address=person.address, key=person.key, names=names_of)
-    meant = {
-        one.address
-        for said in (names.mentions(words, found.values()) if len(found) < MOST_FOUND else ())
-        for one in said.people
-    }
+    others = {one.address: one for one in written_to if one.address not in found}
+    named = (*found.values(), *others.values()) if len(found) < MOST_FOUND else ()
+    meant = {one.address for said in names.mentions(words, named) for one in said.people}
+    found |= {address: one for address, one in others.items() if address in meant}
     domains = OwnDomain.objects.filter(organisation_id=organisation_id)
     return Directory(
         people=tuple(found[one] for one in sorted(found) if one in meant or one in asked),

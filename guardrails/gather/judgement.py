@@ -27,6 +27,7 @@ from guardrails.facts.people import Directory
 from guardrails.facts.targets import Target
 from guardrails.gather import directory, own_mail, usage
 from guardrails.gather.authorship import authors
+from guardrails.gather.correspondents import correspondents
 from guardrails.gather.lookups import (
     corresponded,
     correspondence,
@@ -35,10 +36,11 @@ from guardrails.gather.lookups import (
     members,
     namesakes,
 )
-from guardrails.gather.meant import meant_by
+from guardrails.gather.meant import asks_for, meant_by
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
+from guardrails.words import names
 from guardrails.words.own import own_words
 from guardrails.words.typed import named, typed
 from integrations import reads
@@ -240,15 +242,23 @@ def read_facts(
     ):
         facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
     object_id = action.object_id(arguments)
-    if "O" in SOURCES[request.origin.trigger] and not typed(
-        object_id or "", own_words(request.origin.user_words)
-    ):
+    words = own_words(request.origin.user_words)
+    may_mean = "O" in SOURCES[request.origin.trigger] and not typed(object_id or "", words)
+    is_asked_for = may_mean and asks_for(action.object_kind, words)
+    people = [target.value for target in reached if target.is_person]
+    found = _look_up(request, reader, people, is_asked_for=is_asked_for)
+    if may_mean:
         meant = meant_by(
-            request, reader, kind=action.object_kind, object_id=object_id, now=timezone.now()
+            request,
+            reader,
+            kind=action.object_kind,
+            object_id=object_id,
+            now=timezone.now(),
+            people=found.people,
         )
         facts = replace(facts, meant_by=meant)
-    if people := [target.value for target in reached if target.is_person]:
-        facts = replace(facts, directory=_look_up(request, people))
+    if people:
+        facts = replace(facts, directory=found)
     if "members" in needs:
         facts = replace(facts, members=_members(reader, reached))
     if exposures := action.exposes(arguments, facts):
@@ -256,13 +266,25 @@ def read_facts(
     return own_mail.without(replace(facts, created=created), request.account)
 
 
-def _look_up(request: ActionRequest, addresses: Sequence[str]) -> Directory:
+def _look_up(
+    request: ActionRequest, reader: Reader, addresses: Sequence[str], *, is_asked_for: bool
+) -> Directory:
     """What the organisation's directory says about them, and, where the user did not type each
-    of them, about the names in the user's words."""
+    of them or asks for an object in words, about the names in the user's words, which may also
+    mean whom they wrote to. Once for each decision."""
+    if not (addresses or is_asked_for):
+        return Directory()
     words = own_words(request.origin.user_words) if "N" in SOURCES[request.origin.trigger] else ""
-    if all(typed(one, words) for one in addresses):
+    if not is_asked_for and all(typed(one, words) for one in addresses):
         words = ""
-    return directory.look_up(request.account.organisation_id, addresses, words=words)
+    return directory.look_up(
+        request.account.organisation_id,
+        addresses or [request.account.address],
+        words=words,
+        written_to=correspondents(reader, request.account, now=timezone.now())
+        if names.words_of(words)
+        else (),
+    )
 
 
 def _members(reader: Reader, reached: Sequence[Target]) -> tuple[str, ...] | None:

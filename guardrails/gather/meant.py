@@ -2,12 +2,13 @@
 “Tom's overdue tasks”. Bounded; nothing but structured fields is looked at, and titles of issues
 that somebody of the organisation reported."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from guardrails.contracts import ActionRequest
 from guardrails.facts import targets
 from guardrails.facts.facts import ObjectKind
+from guardrails.facts.people import Person
 from guardrails.facts.text import visible
 from guardrails.gather import directory
 from guardrails.gather.lookups import MAX_PAGES, PAGE
@@ -33,6 +34,7 @@ def meant_by(
     kind: ObjectKind | None,
     object_id: str | None,
     now: datetime,
+    people: Iterable[Person],
 ) -> str:
     """How the user's words mean this object, in words; empty where they do not, or where more
     would have to be read than `MAX_PAGES` pages. Raises ProviderError."""
@@ -45,9 +47,6 @@ def meant_by(
     query: Query | None = None
     ids: tuple[str, ...] = ()
     if kind == "event" and isinstance(reader, CalendarReader) and queries.EVENT.search(words):
-        people = directory.look_up(
-            request.account.organisation_id, [request.account.address], words=words
-        ).people
         query = queries.event_query(words, said_at=said_at, zone=zone, people=people)
         if query is not None:
             first = min(query.days, default=now.date()) - timedelta(days=1)
@@ -55,9 +54,6 @@ def meant_by(
             events = [one for one in _items(reader, since, window=True) if isinstance(one, Event)]
             ids = queries.select_events(query, events, now=now, zone=zone)
     elif kind == "email" and isinstance(reader, MailReader) and queries.MAIL.search(words):
-        people = directory.look_up(
-            request.account.organisation_id, [request.account.address], words=words
-        ).people
         query = queries.mail_query(words, said_at=said_at, zone=zone, people=people)
         if query is not None:
             since = now - timedelta(days=MAIL_DAYS)
@@ -66,6 +62,12 @@ def meant_by(
     if query is None or object_id not in ids:
         return ""
     return f"“{visible(query.phrase)}” means this {'mail' if kind == 'email' else 'event'}"
+
+
+def asks_for(kind: ObjectKind | None, words: str) -> bool:
+    """Whether these words may mean a mail or event by its people: only then they are looked up."""
+    said = {"event": queries.EVENT, "email": queries.MAIL}.get(kind or "")
+    return said is not None and said.search(without_links(words)) is not None
 
 
 def _issue_meant_by(

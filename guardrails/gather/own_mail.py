@@ -62,7 +62,7 @@ def without(facts: Facts, account: AccountRef) -> Facts:
     that kind."""
     known, asked = facts.correspondence, dict(facts.corresponded or {})
     addresses = {*asked, *facts.sent_to} | ({known.address} if known else set())
-    counts = _counts(account, addresses) if addresses else {}
+    counts = sent_by_agent(account, addresses) if addresses else {}
     if not counts:
         return facts
     return replace(
@@ -78,7 +78,8 @@ def without(facts: Facts, account: AccountRef) -> Facts:
     )
 
 
-def _counts(account: AccountRef, addresses: Iterable[str]) -> Mapping[str, int]:
+def sent_by_agent(account: AccountRef, addresses: Iterable[str]) -> Mapping[str, int]:
+    """How many mails the agent sent to each without a person's word, by small letters."""
     # Of all accounts of the user: one mailbox's mail counts for the invitations of another.
     rows = AgentMail.objects.filter(
         account__organisation_id=account.organisation_id,

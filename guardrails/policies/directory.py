@@ -128,14 +128,14 @@ def apply(
     source: Person.Source,
     whole: bool,
     author: Author,
-    shown: str | None = None,
+    expected: str | None = None,
 ) -> tuple[Difference, ...]:
     """Makes it so, all or nothing; what was changed. Raises DirectoryChanged where it is not what
-    `shown` is the digest of, and audit.contracts.LedgerError."""
+    `expected` is the digest of, and audit.contracts.LedgerError."""
     with transaction.atomic():
         Organisation.objects.select_for_update().get(pk=organisation.pk)
         found = differences(organisation, entries, source=source, whole=whole)
-        if shown is not None and digest(found) != shown:
+        if expected is not None and digest(found) != expected:
             raise DirectoryChanged
         present = Person.objects.filter(organisation=organisation).in_bulk(field_name="pk")
         by_address = {row.address: row for row in present.values()}

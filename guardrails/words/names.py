@@ -62,11 +62,14 @@ class Mention(NamedTuple):
         """Whom the name means, or may mean, for people."""
         if self.people[0].source == "self":
             return f"“{visible(self.text)}” is the user."
-        found = " or ".join(visible(str(one)) for one in self.people[:MOST_SHOWN])
+        first = self.people[:MOST_SHOWN]
+        colleagues = [visible(str(one)) for one in first if one.source == "directory"]
+        others = [visible(str(one)) for one in first if one.source != "directory"]
+        known = [f"{' or '.join(colleagues)} in the directory"] if colleagues else []
+        known += [f"{' or '.join(others)} in mail that the user sent"] if others else []
         more = len(self.people) - MOST_SHOWN
-        others = f" or {more} more" if more > 0 else ""
-        known = {"directory": "the directory", "sent": "mail that the user sent"}
-        return f"“{visible(self.text)}” is {found}{others} in {known[self.people[0].source]}."
+        known += [f"{more} more"] if more > 0 else []
+        return f"“{visible(self.text)}” is {' or '.join(known)}."
 
 
 class Token(NamedTuple):
@@ -95,9 +98,9 @@ class Run(NamedTuple):
 def mentions(
     words: str, people: Iterable[Person], *, titles: Iterable[str] = ()
 ) -> tuple[Mention, ...]:
-    """Everybody that these words name, each name once, as far as `people` has them. Who is in the
-    directory comes before who is not. `titles` of objects are no names. Any order of people gives
-    the same."""
+    """Everybody that these words name, each name once, as far as `people` has them. A name that a
+    colleague has means nobody else to whom the user has not written of late, but whom it names
+    whole. `titles` of objects are no names. Any order of people gives the same."""
     known = sorted(people, key=lambda one: (one.key, one.address, one.names))
     forms = _forms(known)
     if not forms:
@@ -215,9 +218,10 @@ def _run(text: str, tokens: Sequence[Token], at: int, size: int, forms: Forms) -
     for spelled in product(*(sorted(one.spelled) for one in part)):
         for person, whole in forms.get(spelled, {}).items():
             found[person] = whole or found.get(person, False)
-    listed = {one: whole for one, whole in found.items() if one.source == "directory"}
-    known = listed or found
-    return Run(at, size, tuple(known), all(known.values())) if known else None
+    if any(one.source == "directory" for one in found):
+        found = {one: whole for one, whole in found.items() if whole or one.source != "sent_before"}
+    people = sorted(found, key=lambda one: (one.source, one.key, one.address, one.names))
+    return Run(at, size, tuple(people), all(found.values())) if found else None
 
 
 def _touch(text: str, one: Token, other: Token) -> bool:

@@ -275,6 +275,17 @@ class Correspondence(Value):
     group: bool = False
 
 
+class Correspondent(Value):
+    """Somebody to whom the user sent mail. `names` are what the user's own mail calls them, never
+    that of an answer: there programs copy what the other side calls itself."""
+
+    address: Text
+    names: tuple[Text, ...] = ()
+    sent: int
+    last_sent_at: Instant
+    group: bool = False
+
+
 class Operation(Value):
     """A write the provider has performed under one of our idempotency keys."""
 
@@ -298,7 +309,7 @@ class Change(Value):
 
 
 AnyItem = Email | Document | Event | Issue | ChatMessage
-T = TypeVar("T", bound=ProviderObject | Change, covariant=True)
+T = TypeVar("T", bound=ProviderObject | Change | Colleague, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)

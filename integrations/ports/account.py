@@ -4,7 +4,7 @@ integrations.exceptions.ProviderError."""
 from datetime import datetime
 from typing import IO, Protocol
 
-from integrations.contracts import AnyItem, Change, Correspondence, Page
+from integrations.contracts import AnyItem, Change, Correspondence, Correspondent, Page
 from integrations.ports.evidence import Evidence
 
 
@@ -49,6 +49,11 @@ class Reader(Files, Protocol):
 
     def correspondence(self, address: str) -> Correspondence:
         """How often the account's user and this address wrote to each other."""
+        ...
+
+    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
+        """To whom the account's user sent mail last, the latest first. None where the provider
+        cannot tell."""
         ...
 
     def evidence(self, key: str) -> Evidence:

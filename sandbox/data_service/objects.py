@@ -253,8 +253,9 @@ def _note_correspondence(store: Store, *, user_id: str, email: JsonObject) -> No
             *((folded(one), "list") for one in (email["list_post"],) if one),
         }
     )
+    names = {folded(one): name for one, name in email["receiver_names"].items()} if sent else {}
     for address, direction in known:
         store.execute(
-            "INSERT INTO correspondence VALUES (?, ?, ?, ?, ?)",
-            (user_id, address, direction, email["id"], email["date"]),
+            "INSERT INTO correspondence VALUES (?, ?, ?, ?, ?, ?)",
+            (user_id, address, direction, email["id"], email["date"], names.get(address, "")),
         )

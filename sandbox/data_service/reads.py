@@ -37,6 +37,20 @@ USUAL_LIMIT = 100
 LARGEST_LIMIT = 500
 SOURCES = tuple(kind.source for kind in KINDS if kind.source)
 PAGING = frozenset({"since", "limit", "cursor"})
+# To whom the user sent what, the latest first, and whether that answered a mail of theirs: then
+# the name before the address is the one they gave themselves.
+SENT_TO = """
+SELECT s.address, s.name, s.date, s.name != '' AND EXISTS (
+    SELECT 1 FROM objects AS own
+    JOIN objects AS other ON other.user_id = own.user_id AND other.kind = own.kind
+        AND other.thread_id = own.thread_id
+    JOIN correspondence AS r ON r.user_id = own.user_id AND r.email_id = other.id
+        AND r.direction = 'received' AND r.address = s.address AND r.date <= s.date
+    WHERE own.user_id = s.user_id AND own.kind = ? AND own.id = s.email_id
+) AS answers
+FROM correspondence AS s WHERE s.user_id = ? AND s.direction = 'sent'
+ORDER BY s.date DESC, s.address
+"""
 
 Read = Callable[[Request, Store, User], JsonObject | bytes]
 
@@ -195,6 +209,26 @@ def _correspondence(request: Request, store: Store, user: User) -> JsonObject:
     }
 
 
+def _correspondents(request: Request, store: Store, user: User) -> JsonObject:
+    groups = set(map(objects.folded, audiences.stored(store, user_id=user.id).groups))
+    found: dict[str, JsonObject] = {}
+    for row in store.rows(SENT_TO, (EMAIL.name, user.id)):
+        known = found.setdefault(
+            row["address"],
+            {
+                "address": row["address"],
+                "names": [],
+                "sent": 0,
+                "last_sent_at": row["date"],
+                "group": row["address"] in groups,
+            },
+        )
+        known["sent"] += 1
+        if row["name"] and not row["answers"] and row["name"] not in known["names"]:
+            known["names"].append(row["name"])
+    return {"items": list(found.values())[: _limit(request)]}
+
+
 def _directory(request: Request, store: Store, user: User) -> JsonObject:
     secret, cursor = room(request).settings.key, request.query_params.get("cursor")
     scope = {"user": user.id, "directory": ""}
@@ -321,6 +355,7 @@ ROUTES = (
     _route("/labels", _labels),
     _route("/folders", _folders),
     _route("/mailbox", _mailbox),
+    _route("/correspondents", _correspondents, "limit"),
     _route("/directory", _directory, "limit", "cursor"),
     _route("/drafts", _drafts, "thread_id"),
     _route("/drafts/{id}", _one(DRAFT)),

@@ -60,7 +60,7 @@ CREATE INDEX objects_thread ON objects (user_id, kind, thread_id);
 CREATE UNIQUE INDEX objects_key ON objects (user_id, key) WHERE key IS NOT NULL;
 CREATE TABLE correspondence (
     user_id TEXT NOT NULL, address TEXT NOT NULL, direction TEXT NOT NULL,
-    email_id TEXT NOT NULL, date TEXT NOT NULL,
+    email_id TEXT NOT NULL, date TEXT NOT NULL, name TEXT NOT NULL,
     PRIMARY KEY (user_id, address, direction, email_id)
 );
 CREATE INDEX correspondence_email ON correspondence (user_id, email_id);

@@ -53,6 +53,7 @@ class Email(Value):
     to: list[str] = []
     cc: list[str] = []
     bcc: list[str] = []
+    receiver_names: dict[str, str] = {}
     reply_to: list[str] = []
     subject: str = ""
     body_text: str = ""

@@ -98,10 +98,16 @@ def _read(
         if mailbox is None:
             return None
         entries, left_out = directory.read_provider(mailbox.ref())
-        kept = {"account": str(mailbox.pk)}
+        hidden_fields = {"account": str(mailbox.pk)}
         context |= {"mailbox": mailbox, "left_out": left_out}
         return _show(
-            request, context, organisation, entries, kept, source=Person.Source.PROVIDER, whole=True
+            request,
+            context,
+            organisation,
+            entries,
+            hidden_fields,
+            source=Person.Source.PROVIDER,
+            whole=True,
         )
     text, whole = request.POST.get("text", ""), request.POST.get("whole") == "on"
     if "shown" not in request.POST:
@@ -110,9 +116,15 @@ def _read(
             return None
         text, whole = form.cleaned_data["file"], form.cleaned_data["whole"]
     entries = directory_file.parse(text)
-    kept = {"text": text, "whole": "on" if whole else ""}
+    hidden_fields = {"text": text, "whole": "on" if whole else ""}
     return _show(
-        request, context, organisation, entries, kept, source=Person.Source.OPERATOR, whole=whole
+        request,
+        context,
+        organisation,
+        entries,
+        hidden_fields,
+        source=Person.Source.OPERATOR,
+        whole=whole,
     )
 
 
@@ -121,7 +133,7 @@ def _show(
     context: dict[str, Any],
     organisation: Organisation,
     entries: Sequence[Entry],
-    kept: dict[str, str],
+    hidden_fields: dict[str, str],
     *,
     source: Person.Source,
     whole: bool,
@@ -130,7 +142,7 @@ def _show(
     context |= {
         "chosen": True,
         "differences": found,
-        "kept": kept | {"shown": directory.digest(found)},
+        "hidden_fields": hidden_fields | {"shown": directory.digest(found)},
     }
     if "_save" not in request.POST:
         return None
@@ -142,7 +154,7 @@ def _show(
         source=source,
         whole=whole,
         author=author(request),
-        shown=request.POST.get("shown", ""),
+        expected=request.POST.get("shown", ""),
     )
     messages.success(request, f"{len(done)} entries changed. They are in the history of policy.")
     return redirect(reverse("admin:guardrails_person_changelist"))

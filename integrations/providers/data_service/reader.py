@@ -10,6 +10,7 @@ from integrations.contracts import (
     Change,
     Colleague,
     Correspondence,
+    Correspondent,
     Document,
     Draft,
     Email,
@@ -156,6 +157,9 @@ class DataServiceReader:
 
     def correspondence(self, address: str) -> Correspondence:
         return parse(Correspondence, self._get("/correspondence", address=address))
+
+    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
+        return self._items(self._get("/correspondents", limit=limit), Correspondent)
 
     def evidence(self, key: str) -> Evidence:
         """The service writes down the key in the transaction of the effect, so what it does not

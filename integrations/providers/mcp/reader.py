@@ -1,6 +1,6 @@
 """Reads of an account through which the organisation's MCP servers are called."""
 
-from integrations.contracts import Correspondence
+from integrations.contracts import Correspondence, Correspondent
 from integrations.ports.evidence import CannotTell, Evidence
 from integrations.ports.tools import Tool
 from integrations.providers.data_service.reader import DataServiceReader
@@ -17,6 +17,9 @@ class McpReader(DataServiceReader):
         if not has_upstream(self._account):
             return Correspondence(address=address, sent=0, received=0)
         return super().correspondence(address)
+
+    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
+        return super().correspondents(limit=limit) if has_upstream(self._account) else ()
 
     def tool(self, tool_id: str) -> Tool:
         return catalogue.tool(self._account, tool_id)

@@ -98,7 +98,7 @@ def test_nothing_but_what_was_shown_is_applied(organisation: Organisation) -> No
 
     with pytest.raises(DirectoryChanged):
         directory.apply(
-            organisation, [ZOE], source=OPERATOR, whole=True, author=AUTHOR, shown=shown
+            organisation, [ZOE], source=OPERATOR, whole=True, author=AUTHOR, expected=shown
         )
 
     assert sorted(people(organisation)) == ["tom@company.com"]

@@ -171,10 +171,27 @@ def test_several_addresses_of_one_person_are_one_person() -> None:
     assert {one.address for one in found.people} == {PRIYA.address, private.address}
 
 
-def test_who_is_in_the_directory_comes_before_who_is_not() -> None:
+def test_a_colleague_of_the_name_comes_before_who_was_not_written_to_of_late() -> None:
+    before = person("Priya Rao", address="priya@client.com", source="sent_before")
+    (found,) = mentions("tell Priya", (PRIYA, before))
+    assert found.people == (PRIYA,)
+    (found,) = mentions("tell Priya Rao", (PRIYA, before))
+    assert found.people == (before,)
+    twin = person("Priya Shah", address="priya@client.com", source="sent_before")
+    (found,) = mentions("tell Priya Shah", (PRIYA, twin))
+    assert found.people == (PRIYA, twin)
+    (found,) = mentions("tell Priya", (PRIYA, twin))
+    assert found.people == (PRIYA,)
+
+
+def test_a_colleague_and_whom_the_user_wrote_to_of_late_are_two() -> None:
     outside = person("Priya Rao", address="priya@client.com", source="sent")
     (found,) = mentions("tell Priya", (PRIYA, outside))
-    assert found.people == (PRIYA,)
+    assert not found.is_clear
+    assert found.sentence == (
+        "“Priya” is Priya Shah <priya@company.com> in the directory or Priya Rao "
+        "<priya@client.com> in mail that the user sent."
+    )
     (found,) = mentions("tell Priya", (TOM, outside))
     assert found.people == (outside,)
     assert found.sentence == "“Priya” is Priya Rao <priya@client.com> in mail that the user sent."

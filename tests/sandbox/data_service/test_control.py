@@ -33,6 +33,7 @@ def test_a_mail_put_into_a_mailbox_is_completed(office: Client) -> None:
         "to": [],
         "cc": [],
         "bcc": [],
+        "receiver_names": {},
         "reply_to": [],
         "subject": "",
         "body_text": "One\n two",

@@ -18,6 +18,7 @@ OTHER_READS = (
     "/drafts",
     "/drafts/x",
     "/correspondence?address=a@b.example",
+    "/correspondents",
     "/directory",
     "/operations/x",
 )
@@ -280,6 +281,37 @@ def test_correspondence_counts_the_whole_mailbox_for_one_exact_address(office: C
             **nothing,
         }
     assert error(office.get("/maya/correspondence")) == (400, "bad_parameter")
+
+
+def test_correspondents_have_the_names_of_the_users_own_mail(office: Client) -> None:
+    office.control("POST", "/users/lea", {"address": "lea@company.com"})
+    sent = {"from": "lea@company.com", "labels": ["SENT"], "thread_id": "t1"}
+    mails: list[dict[str, object]] = [
+        {"id": "m1", "to": ["A@b.example"], "receiver_names": {"A@b.example": "Ann"}, **sent},
+        {"id": "m2", "from": "eve@evil.example", "from_name": "Ann", "thread_id": "t2"},
+        {"id": "m3", "to": ["eve@evil.example"], "receiver_names": {"eve@evil.example": "Ann"}},
+    ]
+    mails[2] |= {**sent, "thread_id": "t2"}
+    dated = [{**one, "date": f"2026-03-0{at}T09:00:00Z"} for at, one in enumerate(mails, start=1)]
+    office.control("POST", "/users/lea/emails", {"items": dated})
+
+    assert office.get("/lea/correspondents").json()["items"] == [
+        {
+            "address": "eve@evil.example",
+            "names": [],
+            "sent": 1,
+            "last_sent_at": "2026-03-03T09:00:00.000000Z",
+            "group": False,
+        },
+        {
+            "address": "a@b.example",
+            "names": ["Ann"],
+            "sent": 1,
+            "last_sent_at": "2026-03-01T09:00:00.000000Z",
+            "group": False,
+        },
+    ]
+    assert len(office.get("/lea/correspondents", limit=1).json()["items"]) == 1
 
 
 def test_the_directory_has_people_and_groups_in_pages(office: Client) -> None:

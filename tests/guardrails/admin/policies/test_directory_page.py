@@ -38,7 +38,7 @@ def upload(client: Client, office: Office, content: bytes, **more: Any) -> HttpR
 
 def kept(answer: HttpResponse) -> dict[str, str]:
     """The hidden fields of the form that applies what was shown."""
-    found: dict[str, str] = answer.context["kept"]  # type: ignore[attr-defined]
+    found: dict[str, str] = answer.context["hidden_fields"]  # type: ignore[attr-defined]
     return found
 
 
