@@ -27,6 +27,7 @@ ErrorCode = Literal[
 ]
 
 
+LANGUAGES = ("en", "de", "fr", "es", "it")  # what Remit itself speaks
 # What to do about a failure, where the tool says nothing better.
 SUGGESTIONS: Mapping[ErrorCode, str] = {
     "EXECUTION_FAILED": "Find another way, or say what could not be done.",
@@ -46,7 +47,8 @@ SUGGESTIONS: Mapping[ErrorCode, str] = {
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     """What a tool call gave. `untrusted` marks data that strangers wrote; `suspends` says that
-    the run must wait for people before it goes on."""
+    the run must wait for people before it goes on, and `ambiguity` which name the user is asked
+    about, and whom it may mean."""
 
     success: bool
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class ToolResult:
     suggested_action: str = ""
     untrusted: bool = False
     suspends: bool = False
+    ambiguity: Mapping[str, Any] | None = None
 
     def wire(self) -> dict[str, Any]:
         """The JSON a model is shown and the row keeps."""
@@ -67,6 +70,7 @@ class ToolResult:
             "success": False,
             **marks,
             **({"data": dict(self.data)} if self.data else {}),
+            **({"ambiguity": dict(self.ambiguity)} if self.ambiguity else {}),
             "error": {
                 "code": self.code,
                 "message": self.message,

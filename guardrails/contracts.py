@@ -86,6 +86,14 @@ def bare(name: str, passed: bool) -> Check:
     return Check(name=name, passed=passed, detail="")
 
 
+class Ambiguity(NamedTuple):
+    """A name as the user typed it, and the people whom it may mean, each as name and address: the
+    user is asked which."""
+
+    name: str
+    people: tuple[str, ...]
+
+
 class Decision(NamedTuple):
     """`reason` is one of guardrails.facts.reasons.REASONS; `sentence` is for people."""
 
@@ -106,6 +114,7 @@ class Decision(NamedTuple):
     exposures: tuple[Exposure, ...] = ()  # what others get to see by it
     unasked: Unasked | None = None  # of a draft; None: everybody is known
     is_meant: bool = False  # a mail to be put away that the user's own words are about
+    ambiguity: Ambiguity | None = None  # why it is refused, where a name is not clear
 
     def plain(self) -> dict[str, Any]:
         """The decision as plain data, for the ledger."""
@@ -116,6 +125,7 @@ class Decision(NamedTuple):
             "readings": dict(self.readings),
             "exposures": [one.plain() for one in self.exposures],
             "unasked": self.unasked._asdict() if self.unasked else None,
+            "ambiguity": self.ambiguity._asdict() if self.ambiguity else None,
         }
 
 
@@ -134,7 +144,8 @@ class ActionResult:
     `proposed` is what the agent had proposed, where a person changed it before confirming;
     `handled` says who decided and when, where a person was asked; `late`, that a person's word
     came after another decision, or was about another card, and changed nothing.
-    `can_be_asked_for` says that the user may ask operators to permit what was refused.
+    `can_be_asked_for` says that the user may ask operators to permit what was refused, and
+    `ambiguity` which name kept it from being done.
     """
 
     status: ResultStatus
@@ -153,6 +164,7 @@ class ActionResult:
     handled: str = ""
     late: bool = False
     can_be_asked_for: bool = False
+    ambiguity: Ambiguity | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

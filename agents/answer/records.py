@@ -13,10 +13,10 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from agents.answer.claims import DONE, NOT_DONE, Action
+from agents.contracts import LANGUAGES
 from guardrails.actions.registry import BY_NAME
 from guardrails.facts.reasons import NO_ROOM, SENTENCES
 
-LANGUAGES = ("en", "de", "fr", "es", "it")
 LISTED = 20  # actions listed in a text
 STATUS_WORDS = {
     "succeeded": "done",

@@ -9,7 +9,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from agents.contracts import StepRecord, TurnRecord
-from agents.journal import journal
+from agents.journal import journal, whom
 from agents.models import Message, ToolCall, Turn
 from guardrails.words.own import own_words
 
@@ -78,11 +78,13 @@ def _wire_text(message: Message | None, *, may_answer: bool) -> str | None:
 def load_user_words(turn: Turn, *, zone: str = "UTC") -> UserWords:
     """What the user typed in this request: this turn's message and, where it answers a
     question, the messages that led to the question. An answer that is one of the options the
-    agent offered is the agent's text, not the user's, and what a frontend marked as pasted is
-    nobody knows whose. What was typed over several days of this zone was said at no one time:
-    "tomorrow" could be any of them."""
+    agent offered is the agent's text, not the user's; one that Remit offered, asking whom a name
+    means, is the address in it. What a frontend marked as pasted is nobody knows whose. What was
+    typed over several days of this zone was said at no one time: "tomorrow" could be any of
+    them."""
     request: list[str] = []
     words: list[str] = []
+    chosen: list[str] = []  # before all else: no word of the user's says whose they are
     days: set[date] = set()
     said_at: datetime | None = None
     messages = Message.objects.filter(
@@ -94,14 +96,19 @@ def load_user_words(turn: Turn, *, zone: str = "UTC") -> UserWords:
         said_at = message.created_at
         days.add(said_at.astimezone(ZoneInfo(zone)).date())
         question = message.metadata.get("answers")
-        if not (question and _is_offered(message, question)):
+        pasted = message.metadata.get("pasted")
+        offered = "" if pasted or not question else whom.address_of(question, message.content)
+        if offered:
+            request.append(message.content)
+            chosen.append(offered)
+        elif not (question and _is_offered(message, question)):
             request.append(message.content)
             words.append(_typed(message))
         if not question:
             break
     return UserWords(
         request="\n".join(reversed(request)),
-        text="\n".join(reversed(words)),
+        text="\n".join([*chosen, *reversed(words)]),
         said_at=said_at if len(days) == 1 else None,
     )
 

@@ -178,12 +178,14 @@ def to_observation(result: ActionResult) -> ToolResult:
             code = "NOT_FOUND"
         remedy = REMEDIES.get(result.reason, "") if code == "PERMISSION_DENIED" else ""
         asking = ASKING if result.can_be_asked_for else ""
-        return failure(
+        refused = failure(
             code,
             result.sentence,
             recoverable=code != "PERMISSION_DENIED",
             suggested_action=" ".join(filter(None, (SUGGESTIONS[code], remedy, asking))),
         )
+        unclear = result.ambiguity
+        return replace(refused, ambiguity=unclear._asdict()) if unclear else refused
     if result.status in ("failed", "unknown"):
         failed = failure("EXECUTION_FAILED", result.sentence)
         return replace(failed, data=result.result, untrusted=True) if result.result else failed

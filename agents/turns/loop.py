@@ -16,10 +16,11 @@ from agents.answer.review import REVIEW_RESULTS, is_due_at_end
 from agents.context import prompts, truncation
 from agents.context.messages import Wire
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
-from agents.journal import journal
+from agents.journal import journal, whom
 from agents.journal.guards import BROKEN, code_of, find_resting_tools
 from agents.journal.leases import Lease
 from agents.journal.steps import (
+    ASK_USER,
     NOTHING,
     CallModel,
     Ending,
@@ -57,6 +58,7 @@ class Run:
     payer: Payer
     deadline: Deadline  # the turn's, for a specialist too
     model: str | None = None
+    language: str = "en"  # of Remit's own lines
     stream: bool = False
     clean: Callable[[str], str] = links.deaden  # what people are given of what the model says
     steps: list[StepRecord] = field(default_factory=list)
@@ -87,7 +89,7 @@ def _work(run: Run) -> Ending:
         ):
             case CallModel():
                 try:
-                    run.steps.append(_ask(run))
+                    run.steps.append(_ask_whom(run) or _ask(run))
                 except OutOfTime:
                     return Stop(limit="seconds")
             case RunCalls(calls=calls):
@@ -119,6 +121,12 @@ def _noted(run: Run) -> Spent:
     spent = journal.count_spent(run.lease)
     run.call_count = spent.tool_calls
     return spent
+
+
+def _ask_whom(run: Run) -> StepRecord | None:
+    """Remit's own question, where a name in the user's words may mean several people."""
+    asked = whom.ask(run.steps, language=run.language) if ASK_USER in run.tools else None
+    return add_step(run, asked) if asked else None
 
 
 def _ask(run: Run) -> StepRecord:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from agents.answer import links, records
+from agents.journal import whom
 from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Step, ToolCall, Turn
 from agents.plans import rendering, store
@@ -118,6 +119,7 @@ def load_work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
             {"id": str(call.id), "name": call.name, "success": done}
         )
     own = Step.objects.filter(turn_id__in=turn_ids, parent_call=None).order_by("number")
+    own = own.exclude(model=whom.ASKED_BY)
     models = dict(own.values_list("turn_id", "model"))  # the last one answered
     return {
         turn.id: {

@@ -171,6 +171,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             deadline=deadline,
             names=people.name_targets(capabilities),
         ),
+        language=turn.language,
         stream=stream,
         clean=clean,
         steps=own_steps,

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from audit.contracts import ActorType, Artifact, Entry, Recorded, Status
 from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments, Outcome
-from guardrails.contracts import ActionResult, ResultStatus
+from guardrails.contracts import ActionResult, Ambiguity, ResultStatus
 from guardrails.facts.reasons import can_be_asked_for, sentence
 from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
@@ -91,7 +91,13 @@ def result(phase: Entry | Recorded) -> ActionResult:
         proposed=phase.payload.get("proposed_by_agent", {}),
         can_be_asked_for=status == "refused"
         and can_be_asked_for(trigger=phase.trigger, reason=reason),
+        ambiguity=_ambiguity(phase.payload.get("decision")),
     )
+
+
+def _ambiguity(decision: object) -> Ambiguity | None:
+    said = decision.get("ambiguity") if isinstance(decision, Mapping) else None
+    return Ambiguity(name=said["name"], people=tuple(said["people"])) if said else None
 
 
 def outcome(attempt: Entry, answer: object) -> Outcome:

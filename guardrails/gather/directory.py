@@ -2,18 +2,25 @@
 named as a member, and whose accounts are connected here. Nobody else can put an address into it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Lower
+from django.utils import timezone
 
+from guardrails.contracts import ActionRequest
+from guardrails.decide.provenance import SOURCES
 from guardrails.facts import targets
 from guardrails.facts.people import Directory, Person, search_words
+from guardrails.gather.correspondents import correspondents
 from guardrails.models import OwnDomain, Person as Row
 from guardrails.words import names
+from guardrails.words.own import own_words
+from guardrails.words.typed import typed
 from integrations.models import Account, UserPreferences
+from integrations.ports.account import Reader
 
 MOST_FOUND = 500  # people whom a request's words resemble; with more of them nobody is named
 MOST_USERS = 5_000  # connected users whose names are gone through; more of them must be imported
@@ -50,6 +57,28 @@ def look_up(
         people=tuple(found[one] for one in sorted(found) if one in meant or one in asked),
         domains=tuple(domains.order_by("domain").values_list("domain", flat=True)),
         groups=tuple(sorted(groups & asked)),
+    )
+
+
+def look_up_for(
+    request: ActionRequest, reader: Reader, addresses: Sequence[str], *, is_asked_for: bool
+) -> Directory:
+    """What the directory says about them, and, where the user did not type each of them or asks
+    for an object in words, about the names in the user's words, which may also mean whom they
+    wrote to. Once for each decision. Raises ProviderError."""
+    if not (addresses or is_asked_for):
+        return Directory()
+    words = own_words(request.origin.user_words) if "N" in SOURCES[request.origin.trigger] else ""
+    if not is_asked_for and all(typed(one, words) for one in addresses):
+        words = ""
+    account = request.account
+    return look_up(
+        account.organisation_id,
+        addresses or [account.address],
+        words=words,
+        written_to=correspondents(reader, account, now=timezone.now())
+        if names.words_of(words)
+        else (),
     )
 
 

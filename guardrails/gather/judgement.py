@@ -23,11 +23,9 @@ from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.counts import UNASKED, Use, hidden_question
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
-from guardrails.facts.people import Directory
 from guardrails.facts.targets import Target
 from guardrails.gather import directory, own_mail, usage
 from guardrails.gather.authorship import authors
-from guardrails.gather.correspondents import correspondents
 from guardrails.gather.lookups import (
     corresponded,
     correspondence,
@@ -40,7 +38,6 @@ from guardrails.gather.meant import asks_for, meant_by
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
-from guardrails.words import names
 from guardrails.words.own import own_words
 from guardrails.words.typed import named, typed
 from integrations import reads
@@ -246,7 +243,7 @@ def read_facts(
     may_mean = "O" in SOURCES[request.origin.trigger] and not typed(object_id or "", words)
     is_asked_for = may_mean and asks_for(action.object_kind, words)
     people = [target.value for target in reached if target.is_person]
-    found = _look_up(request, reader, people, is_asked_for=is_asked_for)
+    found = directory.look_up_for(request, reader, people, is_asked_for=is_asked_for)
     if may_mean:
         meant = meant_by(
             request,
@@ -264,27 +261,6 @@ def read_facts(
     if exposures := action.exposes(arguments, facts):
         facts = replace(facts, authors=authors(request, exposures, facts))
     return own_mail.without(replace(facts, created=created), request.account)
-
-
-def _look_up(
-    request: ActionRequest, reader: Reader, addresses: Sequence[str], *, is_asked_for: bool
-) -> Directory:
-    """What the organisation's directory says about them, and, where the user did not type each
-    of them or asks for an object in words, about the names in the user's words, which may also
-    mean whom they wrote to. Once for each decision."""
-    if not (addresses or is_asked_for):
-        return Directory()
-    words = own_words(request.origin.user_words) if "N" in SOURCES[request.origin.trigger] else ""
-    if not is_asked_for and all(typed(one, words) for one in addresses):
-        words = ""
-    return directory.look_up(
-        request.account.organisation_id,
-        addresses or [request.account.address],
-        words=words,
-        written_to=correspondents(reader, request.account, now=timezone.now())
-        if names.words_of(words)
-        else (),
-    )
 
 
 def _members(reader: Reader, reached: Sequence[Target]) -> tuple[str, ...] | None:

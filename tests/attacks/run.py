@@ -160,7 +160,8 @@ def assert_end(turn: Turn, act: Act) -> None:
 def enter(desk: Desk, act: Act) -> Turn:
     """Through the case's door; the turn that came of it."""
     if isinstance(act.via, Chat):
-        with desk.obeyed(chat=[wish(act, item="mail-1"), "Done."]):
+        said = [] if act.reason == "name_ambiguous" else ["Done."]  # then Remit asks who is meant
+        with desk.obeyed(chat=[wish(act, item="mail-1"), *said]):
             answer = desk.say(act.via.words)
         return Turn.objects.get(id=answer["turn_id"])
     assert not isinstance(act.via, Outside)

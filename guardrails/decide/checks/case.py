@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal, NoReturn
 
 from guardrails.actions.base import AnyAction, Arguments
-from guardrails.contracts import NOTHING, ActionRequest, Check, Decision
+from guardrails.contracts import NOTHING, ActionRequest, Ambiguity, Check, Decision
 from guardrails.decide.conditions.base import Context, OpeningCondition
 from guardrails.decide.provenance import UNKNOWN, Provenance, Relation, strongest
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
@@ -59,6 +59,7 @@ class Case:
     rivals: tuple[ListedTarget, ...] = ()
     is_meant: bool = False  # a mail to be put away that the user's own words are about
     exposures: tuple[Exposure, ...] = ()  # what others get to see by it
+    ambiguity: Ambiguity | None = None  # the name that it is refused for
     unasked: Unasked | None = None  # whom a draft is for and nobody was asked about
 
     def __init__(
@@ -195,6 +196,7 @@ class Case:
             readings=self.readings,
             exposures=self.exposures,
             unasked=self.unasked if verdict == "allow" else None,
+            ambiguity=self.ambiguity,
         )
 
     def _taken_off(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Whom and what the action reaches must be listed by an operator, or let in by them. Pure."""
 
 from guardrails.actions.base import AnyAction
-from guardrails.contracts import Check
+from guardrails.contracts import Ambiguity, Check
 from guardrails.decide import snapshot
 from guardrails.decide.checks.case import Case
 from guardrails.decide.provenance import SPOKEN, Relation
@@ -47,6 +47,9 @@ def targets(case: Case, action: AnyAction, facts: Facts) -> None:
         unclear = case.unclear_name(path)
         novel = bool(case.openings) and _is_novel(case, target)
         reason = "receiver_novel" if novel else "target_not_listed"
+        if unclear and not passed:
+            people = tuple([visible(str(one)) for one in unclear.people])
+            case.ambiguity = Ambiguity(name=visible(unclear.text), people=people)
         detail = unclear.sentence if unclear and not passed else f"“{target.value}” ({path})"
         case.require(
             "name_ambiguous" if unclear else reason,

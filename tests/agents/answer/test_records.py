@@ -12,6 +12,8 @@ from django.conf import settings
 
 from agents.answer import closing, records
 from agents.context import prompts
+from agents.contracts import LANGUAGES
+from agents.journal import whom
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve import cards
@@ -19,7 +21,7 @@ from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import SENTENCES
 from integrations.llm import metering
 
-TRANSLATED = [name for name in records.LANGUAGES if name != "en"]
+TRANSLATED = [name for name in LANGUAGES if name != "en"]
 # Every sentence of Remit's own that a user may read at the end of a turn.
 SENTENCES_SAID = {
     *SENTENCES.values(),
@@ -31,7 +33,7 @@ SENTENCES_SAID = {
     *(closing.EMPTY_SENTENCE, closing.CUT_SENTENCE),
     *prompts.LIMIT_SENTENCES.values(),
     *(prompts.ESCALATED_SENTENCE, turns.ERROR_SENTENCE, turns.REFUSED_SENTENCE),
-    *(metering.SENTENCE, WAITS_ALREADY),
+    *(metering.SENTENCE, WAITS_ALREADY, whom.QUESTION),
     *cards.WORDS.values(),
     *(cards.CONFIRMED, cards.CONFIRMED_IN_WORDS, cards.BY_PERSON, cards.BY_CLOCK),
 }
