@@ -62,7 +62,7 @@ class World:
     @contextmanager
     def running(self) -> Iterator[None]:
         address = f"http://127.0.0.1:{self.ports['web']}"
-        web = ("-m", "uvicorn", "config.asgi:application", "--port", str(self.ports["web"]))
+        web = ("-m", "config.serve", "--port", str(self.ports["web"]))
         with ExitStack() as stack:
             for process in (
                 self.start(

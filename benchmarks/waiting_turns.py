@@ -224,9 +224,12 @@ def main() -> int:
         "TURN_THREADS": str(TURNS + ROOM),
         "MODEL_TIMEOUT_SECONDS": str(SLOW_SECONDS + 60),
         "TOKEN_RATE": "1000000/min",
+        # One machine plays all callers, and more of them than ever should wait.
+        **dict.fromkeys(("ADDRESS_RATE", "ADDRESS_BURST", "TURNS_WAITING_MOST"), "1000000"),
+        **dict.fromkeys(("WEB_CONNECTIONS", "WEB_CONNECTIONS_OF_ADDRESS"), "5000"),
         "LOG_LEVEL": "WARNING",
     }
-    web = ("-m", "uvicorn", "config.asgi:application", "--port", str(web_port), "--no-access-log")
+    web = ("-m", "config.serve", "--port", str(web_port))
     with own_database() as folder:
         log = folder / "log"
         try:

@@ -5,6 +5,7 @@ The message is a sentence for people; details of what broke go to the log only.
 
 import logging
 from collections.abc import Mapping
+from math import ceil
 from typing import IO, Any
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from integrations.database import trouble
 from integrations.network import strict_json
 
 log = logging.getLogger(__name__)
@@ -51,6 +53,13 @@ def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
         error = exceptions.NotFound("There is nothing here for you under this id.")
     if isinstance(error, RequestDataTooBig):
         error = TooLarge()
+    if found := trouble.describe(error):
+        log.warning("api.not_stored", extra={"code": found.code})
+        return Response(
+            body(found.code, found.sentence),
+            status=status.HTTP_503_SERVICE_UNAVAILABLE,
+            headers={"Retry-After": str(found.wait)},
+        )
     if not isinstance(error, exceptions.APIException):
         log.error("api.error", exc_info=error)
         if settings.TESTING:
@@ -63,7 +72,7 @@ def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
     if header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = header
     if wait := getattr(error, "wait", None):
-        headers["Retry-After"] = str(int(wait))
+        headers["Retry-After"] = str(ceil(wait))
     if isinstance(error, exceptions.ValidationError):
         fields = flatten(error.detail)
         first = next(iter(fields.items()), ("", "The request is not valid."))

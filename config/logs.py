@@ -8,7 +8,12 @@ import json
 import logging
 from datetime import UTC, datetime
 
-STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
 
 
 class LineFormatter(logging.Formatter):

@@ -291,6 +291,30 @@ DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="remit@localhost")
 # --- Limits ----------------------------------------------------------------------------
 WEBHOOK_MAX_BYTES = env.int("WEBHOOK_MAX_BYTES", default=1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = WEBHOOK_MAX_BYTES
+# Connections that one web process has open, of all and of one address (of an IPv6 network of 64
+# bits); the addresses of proxies, which speak for many and say for whom in X-Forwarded-For.
+WEB_CONNECTIONS = env.int("WEB_CONNECTIONS", default=1000)
+WEB_CONNECTIONS_OF_ADDRESS = env.int("WEB_CONNECTIONS_OF_ADDRESS", default=256)
+TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", default=[])
+# Until when the head of a request is here as a whole, and its body; how long a reader may take
+# nothing of an answer.
+HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)
+BODY_SECONDS = env.float("BODY_SECONDS", default=30.0)
+READ_SECONDS = env.float("READ_SECONDS", default=30.0)
+# A body that is larger is only read from a caller who is known; so much of those is held at once.
+UNKNOWN_BODY_BYTES = env.int("UNKNOWN_BODY_BYTES", default=16 * 1024)
+HELD_BODY_BYTES = env.int("HELD_BODY_BYTES", default=64 * 1024 * 1024)
+HELD_BODY_BYTES_OF_ADDRESS = env.int("HELD_BODY_BYTES_OF_ADDRESS", default=16 * 1024 * 1024)
+# Requests of one address (ADDRESS_RATE a second, and so many at once after a rest), in one web
+# process; webhooks and chats that one works on at once, and webhooks that wait in line there.
+ADDRESS_RATE = env.float("ADDRESS_RATE", default=100.0)
+ADDRESS_BURST = env.int("ADDRESS_BURST", default=1000)
+WEBHOOKS_AT_ONCE = env.int("WEBHOOKS_AT_ONCE", default=4)
+WEBHOOKS_IN_LINE = env.int("WEBHOOKS_IN_LINE", default=64)
+CHATS_AT_ONCE = env.int("CHATS_AT_ONCE", default=64)
+# With so many tasks in the queue webhooks hear to come later; with so many turns, chats.
+TASKS_WAITING_MOST = env.int("TASKS_WAITING_MOST", default=5000)
+TURNS_WAITING_MOST = env.int("TURNS_WAITING_MOST", default=1000)
 TURN_MAX_STEPS = env.int("TURN_MAX_STEPS", default=15)
 SPECIALIST_MAX_STEPS = env.int("SPECIALIST_MAX_STEPS", default=10)
 INBOUND_MAX_STEPS = env.int("INBOUND_MAX_STEPS", default=5)

@@ -193,3 +193,22 @@ def swept(name: str) -> Iterator[None]:
             yield
     finally:
         sweeper.session.close()
+
+
+@contextmanager
+def failing_with(table: str, state: str) -> Iterator[None]:
+    """Every INSERT into `table` fails with this SQLSTATE, as PostgreSQL raises it. Outside a
+    transaction for all connections."""
+    names = {"table": sql.Identifier(table), "state": sql.Literal(state)}
+    make = """
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'no words of the row' USING ERRCODE = {state}; END $$;
+        CREATE TRIGGER fail BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fail();
+    """
+    with connections["default"].cursor() as cursor:
+        cursor.execute(sql.SQL(make).format(**names).as_string(cursor.connection))
+    try:
+        yield
+    finally:
+        with connections["default"].cursor() as cursor:
+            cursor.execute("DROP FUNCTION fail CASCADE")

@@ -57,8 +57,11 @@ def running_sandbox(
 
 
 @contextlib.contextmanager
-def serving(app: object, *, port: int = 0) -> Iterator[str]:
+def serving(
+    app: object, *, port: int = 0, protocol: type[asyncio.Protocol] | None = None
+) -> Iterator[str]:
     """Serves any ASGI application in a thread; gives its origin, such as http://127.0.0.1:4711.
+    `protocol` is uvicorn's own unless another one is given.
 
     Raises RuntimeError when the application does not start.
     """
@@ -66,6 +69,7 @@ def serving(app: object, *, port: int = 0) -> Iterator[str]:
     server = PromptServer(
         uvicorn.Config(
             app,  # type: ignore[arg-type]
+            http=protocol or "h11",
             log_level="error",
             access_log=False,
             lifespan="on",

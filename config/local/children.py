@@ -7,6 +7,7 @@ else. They are written down in a record file: what a killed run left behind is f
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -31,6 +32,7 @@ class Program:
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     needs: frozenset[str] = frozenset()  # the names of the secrets that it is given
+    listener: socket.socket | None = None  # that it is given, and answers at
 
 
 @dataclass
@@ -162,6 +164,7 @@ class Children:
                     **program.environment,
                 },
                 umask=state.PRIVATE_UMASK,
+                pass_fds=(program.listener.fileno(),) if program.listener else (),
                 stdin=subprocess.DEVNULL,
                 stdout=None if on_terminal else log,
                 stderr=log,

@@ -9,67 +9,22 @@ office, the offline model.
 
 import os
 import signal
+import socket
 import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
 from config.local import embedded, interrupts, ports, secrets as local_secrets, state
 from config.local.children import Children, Program, end_leftovers
 from config.local.database_watch import DatabaseWatch
+from config.local.plan import Plan, RunError, check_ports, in_use, plan
 
 PYTHON = sys.executable
 READY_SECONDS = 60.0
-
-
-class RunError(RuntimeError):
-    """Something did not start. The message says what and why."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What this run starts, by what the environment leaves open."""
-
-    folder: Path
-    web_port: int
-    sandbox_port: int
-    model_port: int
-    own_database: bool
-    own_sandbox: bool
-    own_model: bool
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.web_port}"
-
-
-def plan() -> Plan:
-    """Read the plan from the environment. Raises RunError for a port that is no number."""
-    return Plan(
-        folder=state.state_dir(),
-        web_port=_port("REMIT_PORT", 8000),
-        sandbox_port=_port("SANDBOX_PORT", 8010),
-        model_port=_port("MODEL_PORT", 8020),
-        own_database=not os.environ.get("DATABASE_URL"),
-        own_sandbox=not os.environ.get("DATA_SERVICES"),
-        own_model=not (os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")),
-    )
-
-
-def check_ports(plan: Plan) -> None:
-    """Raises RunError, naming the variable to change, if a port that we need is in use."""
-    needed = [(plan.web_port, "REMIT_PORT", True)]
-    needed.append((plan.sandbox_port, "SANDBOX_PORT", plan.own_sandbox))
-    needed.append((plan.model_port, "MODEL_PORT", plan.own_model))
-    for port, name, wanted in needed:
-        if wanted and not ports.is_free(port):
-            raise RunError(
-                f"Port {port} is in use by another program. Stop that program, or choose "
-                f"another port: {name}={port + 1000} make run"
-            )
+BACKLOG = 1024  # connections that wait while all web processes start
 
 
 def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
@@ -81,9 +36,9 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
             children.secrets["DATABASE_URL"] = embedded.start(plan.folder)
     with _step("tables"):
         _run(children, _remit("migrate", (*manage, "migrate", "--no-input")))
-    web = (PYTHON, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1")
-    options = ("--port", str(plan.web_port), "--timeout-graceful-shutdown", "3", "--no-access-log")
-    children.start(_remit("web", (*web, *options)))
+    # The socket is ours: while one web process starts again, the other answers.
+    listener = _listen(plan.web_port)
+    children.start(_web("web", listener))
     if plan.own_sandbox:
         with _step("demo office"):
             _await(children, "sandbox", lambda: ports.answers(plan.sandbox_port))
@@ -96,6 +51,7 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
             _await(children, "model", lambda: ports.answers(plan.model_port))
     with _step("web server"):
         _await(children, "web", lambda: _is_healthy(f"{plan.address}/health"))
+    children.start(_web("web-2", listener))
     if plan.own_sandbox:
         say("  first sync:")
         if children.run(_remit("first_sync", (*manage, "first_sync", "--wait")), on_terminal=True):
@@ -105,6 +61,19 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
 def _remit(name: str, command: tuple[str, ...]) -> Program:
     """A program of Remit itself, with the secrets that it needs."""
     return Program(name, command, {"REMIT_PROCESS": name}, needs=local_secrets.NEEDS[name])
+
+
+def _web(name: str, listener: socket.socket) -> Program:
+    """One of the processes that answer at the web port."""
+    command = (PYTHON, "-m", "config.serve", "--fd", str(listener.fileno()))
+    return replace(_remit("web", command), name=name, listener=listener)
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
+    except OSError as error:
+        raise in_use(port, "REMIT_PORT") from error
 
 
 def _start_stand_ins(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
@@ -223,13 +192,6 @@ def _environment(plan: Plan) -> dict[str, str]:
 
 def _given_secrets() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in local_secrets.ALL}
-
-
-def _port(name: str, default: int) -> int:
-    text = os.environ.get(name) or str(default)
-    if not text.isdigit() or not 0 < int(text) < 65536:
-        raise RunError(f"{name} must be a port number from 1 to 65535, not {text!r}.")
-    return int(text)
 
 
 def _run(children: Children, program: Program) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -22,12 +22,14 @@ from pydantic import ValidationError
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from integrations.contracts import ItemEvent
+from integrations.database import trouble
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
 
 log = logging.getLogger(__name__)
 Kind = Literal["created", "updated", "deleted"]
 MAX_ID_LENGTH = 200
+SIGNATURE_SECONDS = 300  # on either side of now, as the library of Standard Webhooks has it
 # The queue holds every accepted delivery; only one that it lost is queued again after this.
 QUEUE_PATIENCE = timedelta(minutes=30)
 
@@ -38,6 +40,17 @@ class Refused(Exception):
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(code)
         self.status, self.code, self.sentence = status, code, sentence
+
+
+def seems_signed(*, slug: str, headers: Mapping[str, str]) -> bool:
+    """Whether a signature may hold, by all that is known before the body is read: is it there, of
+    now, and of an organisation with a secret? The names in `headers` are in small letters."""
+    sent_at = headers.get("webhook-timestamp", "")
+    if slug not in settings.WEBHOOK_SECRETS or not (sent_at.isdecimal() and len(sent_at) < 16):
+        return False
+    if not headers.get("webhook-id") or not headers.get("webhook-signature"):
+        return False
+    return abs(timezone.now().timestamp() - int(sent_at)) <= SIGNATURE_SECONDS
 
 
 def verify(*, slug: str, body: bytes, headers: Mapping[str, str]) -> str:
@@ -136,6 +149,12 @@ class WebhookView(View):
             log.info("webhook.refused", extra={"code": refused.code, "organisation": slug})
             error = {"code": refused.code, "message": refused.sentence}
             return JsonResponse({"error": error}, status=refused.status)
+        except (DatabaseError, InterfaceError) as error:
+            if (found := trouble.describe(error)) is None:
+                raise
+            log.warning("webhook.not_stored", extra={"code": found.code, "organisation": slug})
+            said = {"error": {"code": found.code, "message": found.sentence}}
+            return JsonResponse(said, status=503, headers={"Retry-After": str(found.wait)})
 
     def accept(self, request: HttpRequest, slug: str) -> HttpResponse:
         length = request.headers.get("Content-Length", "")

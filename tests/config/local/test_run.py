@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 CONFIG = (
     *("__init__", "run", "reset", "children", "embedded", "secrets", "place", "ports"),
-    "database_watch",
+    *("database_watch", "plan"),
     *("interrupts", "processes", "state"),
 )
 # Each stub writes down what it was given.
@@ -44,7 +44,10 @@ if sys.argv[1] == "first_sync":
 """
 WEB = """
 import os
+from types import SimpleNamespace
+from uvicorn.protocols.http.h11_impl import H11Protocol as PROTOCOL
 import given
+LIMITS = SimpleNamespace(most=10, proxies=[])
 given.write_down("web")
 if os.environ.get("FAILS") == "web":
     raise RuntimeError("web is broken")
@@ -155,6 +158,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     for name in CONFIG:
         shutil.copy(state.PROJECT_DIR / "config/local" / f"{name}.py", folder / "config/local")
     (folder / "config" / "asgi.py").write_text(WEB)
+    shutil.copy(state.PROJECT_DIR / "config/serve.py", folder / "config")
     (folder / "manage.py").write_text(MANAGE)
     (folder / "given.py").write_text(GIVEN)
     stand_ins = folder / "sandbox"

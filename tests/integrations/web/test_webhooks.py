@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from standardwebhooks.webhooks import Webhook
 
 from integrations.models import Account, Delivery, Organisation
+from tests.database import failing_with
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
 OTHER_SECRET = "whsec_" + base64.b64encode(b"another-secret-of-32-bytes-long!").decode()
@@ -228,6 +229,18 @@ def test_a_body_over_the_limit_is_refused() -> None:
 
     assert (response.status_code, response.json()["error"]["code"]) == (413, "too_large")
     assert nothing_stored()
+
+
+def test_with_a_full_disk_the_sender_hears_to_come_again_and_then_taken(account: Account) -> None:
+    with failing_with("integrations_delivery", "53100"):
+        full = post(dump(event()), id="msg_1")
+    stored = Delivery.objects.count()
+    again = post(dump(event()), id="msg_1")
+
+    assert (full.status_code, full.json()["error"]["code"]) == (503, "storage_full")
+    assert full.headers["Retry-After"] == "60"
+    assert stored == 0
+    assert (again.status_code, again.json()["status"]) == (202, "accepted")
 
 
 def test_only_post_is_allowed() -> None:
