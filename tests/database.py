@@ -197,12 +197,12 @@ def swept(name: str) -> Iterator[None]:
 
 @contextmanager
 def failing_with(table: str, state: str) -> Iterator[None]:
-    """Every INSERT into `table` fails with this SQLSTATE, as PostgreSQL raises it. Outside a
-    transaction for all connections."""
+    """Every INSERT into `table` fails with this SQLSTATE, and with the row in the words of the
+    error, as PostgreSQL has it. Outside a transaction for all connections."""
     names = {"table": sql.Identifier(table), "state": sql.Literal(state)}
     make = """
         CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN RAISE EXCEPTION 'no words of the row' USING ERRCODE = {state}; END $$;
+        $$ BEGIN RAISE EXCEPTION '%', NEW::text USING ERRCODE = {state}; END $$;
         CREATE TRIGGER fail BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fail();
     """
     with connections["default"].cursor() as cursor:

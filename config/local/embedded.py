@@ -38,6 +38,7 @@ SETTINGS = {
     "jit": "off",
     "timezone": "'UTC'",
     "log_timezone": "'UTC'",
+    "log_min_messages": "log",  # not what failed in a statement: those words hold the row
 }
 # A power cut may cost the data; the end of any process, the server's own too, does not.
 FORGETFUL = {"fsync": "off", "full_page_writes": "off"}

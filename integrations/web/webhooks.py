@@ -146,7 +146,8 @@ class WebhookView(View):
         try:
             return self.accept(request, slug)
         except Refused as refused:
-            log.info("webhook.refused", extra={"code": refused.code, "organisation": slug})
+            known = slug if slug in settings.WEBHOOK_SECRETS else None
+            log.info("webhook.refused", extra={"code": refused.code, "organisation": known})
             error = {"code": refused.code, "message": refused.sentence}
             return JsonResponse({"error": error}, status=refused.status)
         except (DatabaseError, InterfaceError) as error:

@@ -4,17 +4,20 @@ import io
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
 import pytest
 from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 
 from agents import tasks
 from config.logs import LineFormatter
 from integrations.models import Outage, ServiceToken
 from knowledge.models import Item
+from tests.database import failing_with
 from tests.model_server import Failure
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -76,3 +79,29 @@ def test_nothing_that_people_wrote_is_logged(office: Office, log: io.StringIO) -
     assert {word for word in told if word in logged} == set()
     keys = {token, office.sandbox.key, settings.WEBHOOK_SECRETS["default"]}
     assert {key for key in keys if key in logged} == set()
+
+
+def test_nothing_that_people_wrote_is_logged_when_the_database_refuses_it(
+    office: Office, log: io.StringIO
+) -> None:
+    token = ServiceToken.issue(organisation=office.organisation, name="web", scopes=["chat"])[1]
+    mails = []
+    for table in ("knowledge_item", "knowledge_chunk", "agents_turn"):
+        mails.append(office.deliver("question"))
+        with failing_with(table, "22000"), suppress(DatabaseError):
+            office.drain()
+    for table in ("agents_conversation", "agents_turn", "agents_message"):
+        with failing_with(table, "22000"):
+            httpx.post(
+                f"{office.origin}/api/v1/chat",
+                json={"user_id": "maya", "message": SECRET},
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=60,
+            )
+    for headers in ({"Host": SECRET}, {"X-Forwarded-Host": SECRET}, {"Cookie": SECRET}):
+        httpx.get(f"{office.origin}/api/v1/{SECRET}?{SECRET}", headers=headers)
+
+    logged = log.getvalue()
+    assert logged.count("psycopg.errors.DataException 22000") >= 3
+    told = {word for mail in mails for word in words(mail)} | {SECRET, "Zebrafinch", token}
+    assert {word for word in told if word in logged} == set()

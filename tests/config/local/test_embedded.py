@@ -93,6 +93,19 @@ def test_only_a_server_for_tests_skips_writing_through_to_the_disk(standing: Pat
     assert ask(embedded.start(standing), "SHOW fsync") == "on"
 
 
+def test_words_of_a_statement_that_failed_are_not_logged(standing: Path) -> None:
+    url = embedded.start(standing)
+    for statement in ("SELECT 'Zebrafinch'::uuid", "SELECT 1 / 0, 'Zebrafinch'"):
+        with pytest.raises(psycopg.Error):
+            ask(url, statement)
+
+    home = place.find(standing, embedded._connection(standing).password)
+    assert home is not None
+    log = home.log.read_text()
+    assert "ready to accept connections" in log
+    assert "Zebrafinch" not in log
+
+
 def test_starts_at_the_same_time_share_one_server(folder: Path) -> None:
     command = [sys.executable, "-m", "config.local.embedded", "start"]
     environment = os.environ | {"REMIT_STATE_DIR": str(folder)}
