@@ -132,22 +132,17 @@ def shorten_result(result: Mapping[str, Any], cited: frozenset[int]) -> dict[str
     data = result.get("data")
     if not isinstance(data, Mapping):
         return dict(result)
-    items = data.get("items")
     shorter: dict[str, Any]
-    if isinstance(items, list) and any(_is_item(item) for item in items):
-        listed = [_brief(item, cited) for item in items if _is_item(item)][:MOST_ITEMS]
+    if items := results.list_items(data):
+        listed = [_brief(item, cited) for item in items[:MOST_ITEMS]]
         shorter = {"items": listed, "shortened": SHORTENED}
         if len(items) > len(listed):
             shorter["shown"] = f"{len(listed)} of {len(items)}"
-    elif _is_item(data):
+    elif results.is_item(data):
         shorter = _brief(data, cited) | {"shortened": SHORTENED}
     else:
         shorter = results.bound_result(data, max_bytes=LONG_BYTES)
     return {**result, "data": shorter}
-
-
-def _is_item(value: object) -> bool:
-    return isinstance(value, Mapping) and "n" in value and "id" in value
 
 
 def _brief(item: Mapping[str, Any], cited: frozenset[int]) -> dict[str, Any]:
@@ -157,6 +152,7 @@ def _brief(item: Mapping[str, Any], cited: frozenset[int]) -> dict[str, Any]:
         return brief
     texts = (item.get(name) for name in ("text", "snippet", "summary"))
     passage = next((str(text) for text in texts if text), "")
+    brief |= {name: item[name] for name in ("begins", "ends") if item.get(name)}
     return brief | ({"passage": _cut(passage, PASSAGE_CHARS)} if passage else {})
 
 

@@ -66,11 +66,25 @@ def shrink_result(result: Mapping[str, Any]) -> dict[str, Any]:
     if not result.get("success"):
         return {key: value for key, value in result.items() if key != "data"}
     data = result.get("data")
-    items = data.get("items") if isinstance(data, Mapping) else None
     titles = [
         {"n": item["n"], "title": str(item.get("title", ""))[:TITLE_CHARS]}
-        for item in (items if isinstance(items, list) else ())
-        if isinstance(item, Mapping) and "n" in item
+        for item in (list_items(data) if isinstance(data, Mapping) else ())
     ]
     left = {"note": "This older result was left out.", **({"items": titles} if titles else {})}
     return {**{key: value for key, value in result.items() if key != "data"}, "data": left}
+
+
+def is_item(value: object) -> bool:
+    """Whether this is an item with the number it is cited by."""
+    return isinstance(value, Mapping) and "n" in value and "id" in value
+
+
+def list_items(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The items that the lists of a result hold, whatever it calls them (results of a search,
+    events), each once: the times of a series share a number."""
+    found: dict[object, Mapping[str, Any]] = {}
+    for value in data.values():
+        for one in value if isinstance(value, list) else ():
+            if is_item(one):
+                found.setdefault(one["n"], one)
+    return list(found.values())

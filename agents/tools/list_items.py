@@ -36,13 +36,18 @@ class ListItems(Arguments):
     until: datetime | date | None = None
     words: str = Field(default="", max_length=200, description="All in its title or text.")
     status: str = Field(default="", max_length=60, description="As the source names it.")
+    issue_type: str = Field(default="", max_length=60, description="As the source names it.")
     priority: str = Field(default="", max_length=60, description="As the source names it.")
     open_only: bool = Field(default=False, description="Not what is done or cancelled.")
     assignee: str = Field(default="", max_length=320, description="Address or name; or me.")
     due_from: date | None = None
     due_until: date | None = None
     labels: list[str] = Field(default_factory=list, max_length=5, description="Ids or names.")
-    place: str = Field(default="", max_length=200, description="Folder, project key or channel.")
+    place: str = Field(
+        default="",
+        max_length=200,
+        description="Folder, project key, channel or source, such as jira.",
+    )
     unread: bool | None = None
     with_files: bool = False
     unanswered: bool = Field(
@@ -62,9 +67,9 @@ def run(context: ToolContext, arguments: ListItems) -> ToolResult:
     wanted = _wanted(arguments, person)
     if arguments.count_by:
         counted = listing.count_items(wanted, by=arguments.count_by)
-        groups = [{"value": value or "(none)", "count": number} for value, number in counted]
-        total = sum(number for _, number in counted)
-        return ToolResult(success=True, data={"total": total, "groups": groups}, untrusted=True)
+        groups = [{"value": value or "(none)", "count": number} for value, number in counted.groups]
+        data = {"total": counted.total, "groups": groups}
+        return ToolResult(success=True, data=data, untrusted=True)
     found = listing.list_items(wanted, chars=SNIPPET_CHARS)
     numbers = number_items(context, found.items)
     items: list[dict[str, Any]] = [
@@ -75,7 +80,7 @@ def run(context: ToolContext, arguments: ListItems) -> ToolResult:
         }
         for n, item in zip(numbers, found.items, strict=True)
     ]
-    data: dict[str, Any] = {"total": found.total, "items": items}
+    data = {"total": found.total, "items": items}
     if found.total > wanted.offset + len(items):
         data["next_page"] = arguments.page + 1
     return ToolResult(success=True, data=data, untrusted=True)
@@ -97,6 +102,7 @@ def _wanted(arguments: ListItems, person: Person) -> listing.Listing:
         receivers=who(arguments.to),
         words=arguments.words,
         status=arguments.status,
+        issue_type=arguments.issue_type,
         priority=arguments.priority,
         open=arguments.open_only,
         assignees=who(arguments.assignee),
@@ -138,11 +144,11 @@ def _labels(account: AccountRef) -> Sequence[Named]:
 TOOL = Tool(
     name="list_items",
     description="List or count (count_by) all items that fit every filter. People by name, "
-    "address, @domain or me; place is a folder, project or channel; unanswered is mail that waits "
-    "for the user. For topics use retrieve_context.",
+    "address, @domain or me; place is a folder, project, channel or source (jira); unanswered is "
+    "mail that waits for the user. For topics use retrieve_context.",
     arguments=ListItems,
     run=run,
-    note=": people by name, address, @domain or me; place: folder, project or channel; unanswered: "
-    "mail that waits for the user",
+    note=": people by name, address, @domain or me; place: folder, project, channel or source "
+    "(jira); unanswered: mail that waits for the user",
     repeats=True,
 )

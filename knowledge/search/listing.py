@@ -17,7 +17,9 @@ from knowledge.models import Item, ItemFile, Mention
 from knowledge.search.retrieval import as_found
 
 Order = Literal["newest", "oldest", "due"]
-Group = Literal["from", "status", "assignee", "priority", "project", "place", "type"]
+Group = Literal[
+    "from", "status", "assignee", "priority", "project", "place", "type", "issue_type", "source"
+]
 MOST_GROUPS = 30
 ENDED = ("done", "closed", "resolved", "cancelled", "canceled")
 # Where the sources keep what items are counted by.
@@ -29,6 +31,8 @@ FIELDS: dict[Group, str] = {
     "priority": "metadata__priority",
     "project": "metadata__project_key",
     "place": "metadata__folder_path",
+    "issue_type": "metadata__type",
+    "source": "source",
 }
 
 
@@ -39,8 +43,8 @@ class Listing:
 
     People are addresses, domains with their @, or words of a name: any of them will do. `open`
     leaves out what is done or cancelled. `words` must all begin a word of the title or text.
-    `unanswered` are mails to the user on whose thread nobody
-    has written since, least of all the user.
+    `place` is a folder, project, channel or source. `unanswered` are mails to the user on whose
+    thread nobody has written since, least of all the user.
     """
 
     account_ids: tuple[UUID, ...]
@@ -50,6 +54,7 @@ class Listing:
     receivers: tuple[str, ...] = ()
     words: str = ""
     status: str = ""
+    issue_type: str = ""
     priority: str = ""
     open: bool = False
     assignees: tuple[str, ...] = ()
@@ -87,13 +92,23 @@ def list_items(wanted: Listing, *, chars: int) -> Listed:
     return Listed(items=tuple(as_found(row, chars) for row in page), total=rows.count())
 
 
-def count_items(wanted: Listing, *, by: Group) -> tuple[tuple[str, int], ...]:
-    """How many fit by this fact, most first, at most MOST_GROUPS. One query."""
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """How many fit by a fact, most first, at most MOST_GROUPS; `total` counts all of them."""
+
+    groups: tuple[tuple[str, int], ...]
+    total: int
+
+
+def count_items(wanted: Listing, *, by: Group) -> Counted:
+    """How many fit by this fact. Two queries."""
     name, _, key = FIELDS[by].partition("__")
     value = KeyTextTransform(key, name) if key else F(name)
-    found = _rows(wanted).order_by().annotate(group=value).values("group")
+    rows = _rows(wanted).order_by()
+    found = rows.annotate(group=value).values("group")
     counted = found.annotate(number=Count("id")).order_by("-number", "group")[:MOST_GROUPS]
-    return tuple((row["group"] or "", row["number"]) for row in counted)
+    groups = tuple((row["group"] or "", row["number"]) for row in counted)
+    return Counted(groups=groups, total=rows.count())
 
 
 def _rows(wanted: Listing) -> QuerySet[Item]:
@@ -163,6 +178,8 @@ def _state(wanted: Listing) -> Q:
     found = Q()
     if wanted.status:
         found &= Q(metadata__status__iexact=wanted.status.strip())
+    if wanted.issue_type:
+        found &= Q(metadata__type__iexact=wanted.issue_type.strip(), content_type="issue")
     if wanted.priority:
         found &= Q(metadata__priority__iexact=wanted.priority.strip())
     if wanted.open:
@@ -187,6 +204,7 @@ def _where(wanted: Listing) -> Q:
             Q(metadata__folder_path__icontains=place)
             | Q(metadata__project_key__iexact=place)
             | Q(metadata__channel__icontains=place)
+            | Q(source__iexact=place)
         )
     if wanted.with_files:
         found &= Q(id__in=ItemFile.objects.values("item_id"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from agents.context import memory, truncation
+from agents.context import memory, results, truncation
 from agents.context.messages import Wire, to_wire
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history
@@ -218,3 +218,25 @@ def test_long_arguments_and_other_results_are_cut_and_stay_json() -> None:
     assert len(shorter.arguments) <= memory.LONG_BYTES
     assert got["success"] is True
     assert len(json.dumps(got)) <= memory.LONG_BYTES + 50
+
+
+def test_events_of_an_earlier_turn_are_still_known_by_number_and_id() -> None:
+    events = [
+        {"n": n, "id": CITED, "title": f"Meeting {n}", "begins": "Fri 11:00", "place": "x" * 400}
+        for n in (1, 2, 2)
+    ]
+    data = {"events": events, "free": [{"begins": "Fri 13:00", "ends": "Fri 14:00"}]}
+
+    kept = memory.shorten_result({"success": True, "data": data}, frozenset({1}))
+
+    assert kept["data"] == {
+        "items": [
+            {"n": 1, "id": CITED, "title": "Meeting 1", "begins": "Fri 11:00"},
+            {"n": 2, "id": CITED, "title": "Meeting 2"},
+        ],
+        "shortened": memory.SHORTENED,
+    }
+    assert results.shrink_result({"success": True, "data": data})["data"]["items"] == [
+        {"n": 1, "title": "Meeting 1"},
+        {"n": 2, "title": "Meeting 2"},
+    ]

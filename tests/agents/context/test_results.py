@@ -3,7 +3,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from agents.context.results import CUT, bound_result, count_bytes, render_result
+from agents.context.results import CUT, bound_result, count_bytes, fence, render_result
 
 # Long by repetition: to draw each letter takes most of the time.
 TEXT = st.builds(lambda part, times: part * times, st.text(max_size=9), st.integers(0, 40))
@@ -50,3 +50,12 @@ def test_what_is_shown_is_the_result_without_markup(data: dict[str, Any]) -> Non
     text = render_result(result)
     assert json.loads(text) == result
     assert not {"<", ">"} & set(text)
+
+
+def test_keys_come_in_one_order_whatever_order_they_came_in() -> None:
+    """The database gives them back in another one, and an endpoint's cache wants equal bytes."""
+    one, other = {"b": [{"d": 1, "c": 2}], "a": "x"}, {"a": "x", "b": [{"c": 2, "d": 1}]}
+
+    assert fence(one) == fence(other)
+    first, second = ({"success": True, "data": data} for data in (one, other))
+    assert render_result(first) == render_result(second)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from integrations.contracts import AccountRef
+from knowledge.search import listing
 from knowledge.search.listing import Listing, count_items, list_items
 from tests.knowledge.office import account, document, email, issue, take
 from tests.model_server import ScriptedModel
@@ -23,7 +24,7 @@ def listed(*owners: AccountRef, **wanted: Any) -> list[str]:
 
 
 def counted(owner: AccountRef, by: Any, **wanted: Any) -> list[tuple[str, int]]:
-    return list(count_items(Listing(account_ids=(owner.id,), **wanted), by=by))
+    return list(count_items(Listing(account_ids=(owner.id,), **wanted), by=by).groups)
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def tracker(model: ScriptedModel) -> AccountRef:
     rows: tuple[dict[str, Any], ...]
     rows = (
         {"status": "Done", "assignee": MAYA, "due_date": "2026-03-01"},
-        {"status": "In Progress", "assignee": MAYA, "due_date": "2026-03-12"},
+        {"status": "In Progress", "assignee": MAYA, "due_date": "2026-03-12", "type": "bug"},
         {"status": "To Do", "assignee": JOHN, "priority": "high", "due_date": "2026-03-15"},
         {"status": "to do", "labels": ["portal"], "project_key": "WEB"},
     )
@@ -54,6 +55,9 @@ def tracker(model: ScriptedModel) -> AccountRef:
         ({"due_until": date(2026, 3, 12)}, ["i0"]),
         ({"labels": ("portal",)}, ["i3"]),
         ({"place": "web"}, ["i3"]),
+        ({"place": "Jira"}, ["i0", "i1", "i2", "i3"]),
+        ({"place": "github"}, []),
+        ({"issue_type": "Bug"}, ["i1"]),
         ({"priority": "HIGH"}, ["i2"]),
         ({"words": "monday fail"}, ["i0", "i1", "i2", "i3"]),
         ({"words": "onday"}, []),
@@ -75,6 +79,18 @@ def test_items_are_counted_by_a_fact(tracker: AccountRef) -> None:
     assert counted(tracker, "assignee") == [(MAYA, 2), (JOHN, 1), ("", 1)]
     assert counted(tracker, "project", open=True) == [("PROJ", 2), ("WEB", 1)]
     assert counted(tracker, "from") == [(ANN, 4)]
+    assert counted(tracker, "issue_type") == [("task", 3), ("bug", 1)]
+    assert counted(tracker, "source") == [("jira", 4)]
+
+
+def test_what_is_in_no_group_that_is_shown_is_counted_all_the_same(
+    tracker: AccountRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "MOST_GROUPS", 1)
+
+    found = count_items(Listing(account_ids=(tracker.id,)), by="assignee")
+
+    assert (found.groups, found.total) == (((MAYA, 2),), 4)
 
 
 @pytest.fixture
