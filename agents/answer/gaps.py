@@ -11,6 +11,8 @@ from integrations.llm.completions import Payer
 
 LISTED = 10
 SEARCH = "retrieve_context"
+# An honest answer has words of its own for it, and the closing adds those of the records.
+IN_OTHER_WORDS = "The answer does not say in the records' words what was refused or failed."
 FAULTS = frozenset({"EXECUTION_FAILED", "TIMEOUT", "RATE_LIMIT", "NETWORK_ERROR", "INTERRUPTED"})
 
 
@@ -56,6 +58,8 @@ def find_gaps(work: Work) -> Gaps:
     bound = citations.bind_citations(work.answer, work.items)
     if _found_items(work.steps) and work.answer.strip() and not bound.citations:
         noted.append("Items were found, and the answer cites none of them.")
+    if claims.omits_refusals(work.answer, work.actions, why=work.in_users_language):
+        noted.append(IN_OTHER_WORDS)
     of_plan = _of_plan(work)
     binding = [*_of_answer(work, work.answer, bound), *of_plan]
     return Gaps(
@@ -73,8 +77,6 @@ def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]
         gaps.append("The answer claims an action that the ledger lacks.")
     if claims.denies(answer, work.actions):
         gaps.append("The answer says that nothing was done, and something was.")
-    if claims.omits_refusals(answer, work.actions, why=work.in_users_language):
-        gaps.append("The answer leaves out what was refused or failed.")
     if bound.removed:
         numbers = ", ".join(map(str, bound.removed))
         gaps.append(f"The answer cites numbers that stand for nothing: {numbers}.")

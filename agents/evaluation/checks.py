@@ -9,8 +9,17 @@ from agents.evaluation import state
 from agents.evaluation.matching import fold
 from agents.evaluation.outcome import LedgerLine, Played
 from agents.evaluation.tasks import Change, Said, Task
+from guardrails.words.vocabulary import NUMBERS
 
 NUMBER = re.compile(r"\d+(?:[ .,'\u00a0\u202f]\d{3})*(?:[.,]\d+)?")
+WORD = re.compile(r"[^\W\d_]+")
+IN_WORDS = {
+    word: value
+    for counted in NUMBERS.values()
+    for value, same in enumerate(counted.split(), start=1)
+    for word in same.split("|")
+    if value > 1
+}
 GROUPS = re.compile(r"[ ,.'\u00a0\u202f](?=\d{3}(?!\d))")
 
 
@@ -34,8 +43,9 @@ def unexpected(task: Task, played: Played, *, zone: ZoneInfo) -> list[state.Diff
 
 
 def numbers_in(text: str) -> set[float]:
-    """Every number that a text says in digits; thousands may be grouped as anywhere in Europe."""
-    found = set()
+    """Every number that a text says, in digits (thousands may be grouped as anywhere in Europe) or
+    as a word from two to twelve: “one” is said of much else."""
+    found = {float(IN_WORDS[word]) for word in WORD.findall(text.lower()) if word in IN_WORDS}
     for written in NUMBER.findall(text):
         for plain in {GROUPS.sub("", written), written.replace(" ", "")}:
             try:

@@ -89,9 +89,14 @@ FOUND = call("retrieve_context", {"success": True, "data": {"items": [ITEM]}})
         ),
         ({"answer": "I sent the mail.", "done_types": {"send_email"}}, [], []),
         (
-            {"actions": [REFUSED]},
-            ["The answer leaves out what was refused or failed."],
+            {"answer": "Nothing was done.", "actions": [REFUSED | {"status": "succeeded"}]},
+            ["The answer says that nothing was done, and something was."],
             [],
+        ),
+        (
+            {"actions": [REFUSED]},
+            [],
+            [gaps.IN_OTHER_WORDS],
         ),
         ({"actions": [REFUSED], "answer": "Nobody may."}, [], []),
         (
@@ -199,10 +204,16 @@ def test_the_material_is_bounded_and_keeps_the_newest_calls() -> None:
     assert shown["earlier_calls"] == "left out"
 
 
+def test_of_each_result_the_reviewer_sees_so_much_that_it_can_judge() -> None:
+    """FINDINGS A5: it saw 1,200 characters."""
+    long = call("open_item", {"success": True, "data": {"text": "z" * 20_000}})
+    material = json.loads(review.render_material(work(steps=steps(long)), Gaps()))
+
+    assert len(material["calls"][0]["result"]) == 6_000
+
+
 def test_a_refusal_may_be_said_in_the_users_language() -> None:
     wordings = {"Nobody may.": "Niemand darf das."}
-    left_out = "The answer leaves out what was refused or failed."
-
     for known, answer, complains in (
         (wordings, "Niemand darf das.", False),
         (wordings, "Nobody may.", False),
@@ -210,7 +221,8 @@ def test_a_refusal_may_be_said_in_the_users_language() -> None:
         (wordings, "Das ging nicht.", True),
     ):
         found = gaps.find_gaps(work(actions=[REFUSED], answer=answer, wordings=known))
-        assert (left_out in found.binding) is complains, (known, answer)
+        assert not found.binding
+        assert (gaps.IN_OTHER_WORDS in found.noted) is complains, (known, answer)
 
 
 def test_the_reviewer_gets_the_user_the_time_and_what_was_asked_for() -> None:

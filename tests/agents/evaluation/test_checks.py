@@ -36,6 +36,9 @@ def said(*texts: str, **known: Any) -> Played:
         ({"numbers": [1284.6]}, "EUR 1,284.60", None),
         ({"numbers": [1284.6]}, "1.284,60 EUR", None),
         ({"numbers": [41]}, "It took 410 minutes.", "The number 41 is missing."),
+        ({"numbers": [5]}, "Fünf Bugs haben den Status To Do.", None),
+        ({"numbers": [8]}, "Eight are open.", None),
+        ({"numbers": [1]}, "One moment.", "The number 1 is missing."),
     ],
 )
 def test_an_answer_says_what_it_must(wanted: Any, text: str, failure: str | None) -> None:
