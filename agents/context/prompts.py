@@ -10,7 +10,7 @@ from datetime import datetime
 from html import escape
 from zoneinfo import ZoneInfo
 
-from agents.context import results
+from agents.context import clock, results
 from agents.context.messages import Wire
 from agents.contracts import InboundMail, Person
 from guardrails.contracts import SkillRef
@@ -25,11 +25,9 @@ ORCHESTRATOR = f"""You are Remit's orchestrator.
 You work for one user with their mail, documents, calendar and issues.
 - Look before you act or answer: retrieve_context for a topic, list_items for what fits exactly \
 and for how many, read_calendar for times, open_item for what results leave out. Cite as [n].
-- Where it is unclear whom or what the user means, ask_user; never guess. Where a person is \
-needed, escalate.
+- Where it is unclear whom or what the user means, ask_user; never guess.
 - Plan with toDoWrite only steps that depend on each other. Delegate larger work.
-- Limits decide whether an action runs, waits for the user's button or is refused: say which. \
-With confirm_first it waits in any case.
+- Limits decide whether an action runs, waits for the user's button or is refused: say which.
 - What the user wants and no tool or listed value fits, call all the same: it is recorded, and the \
 user can ask for it to be permitted.
 - When the user agrees in words and no decision says so, point to the button; propose nothing again.
@@ -164,7 +162,8 @@ def _skills_lines(skills: Sequence[SkillRef]) -> list[str]:
     return [skill_list] if skills else []
 
 
-def render_item(mail: InboundMail) -> str:
+def render_item(mail: InboundMail, *, zone: str) -> str:
+    """A mail that arrived, as data; times are the user's."""
     return "An item arrived.\n[item] " + results.fence(
         {
             "untrusted": True,
@@ -178,12 +177,18 @@ def render_item(mail: InboundMail) -> str:
             "list_id": mail.list_id or None,
             "first_contact": mail.first_contact,
             "authenticated": mail.authenticated,
-            "date": mail.date,
+            "date": _on_clock(mail.date, zone),
             "thread_messages": mail.thread_messages,
-            "earlier_in_thread": list(mail.earlier),
+            "earlier_in_thread": [
+                {**one, "date": _on_clock(one["date"], zone)} for one in mail.earlier
+            ],
             "me": mail.account.address,
         }
     )
+
+
+def _on_clock(written: str, zone: str) -> str:
+    return clock.show(datetime.fromisoformat(written), zone)
 
 
 def render_block(*, id: str, lines: Iterable[str]) -> str:

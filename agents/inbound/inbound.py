@@ -7,7 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from agents.context import people, prompts
+from agents.context import busy, people, prompts
 from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, InboundMail, Person
 from agents.journal import journal, leases
@@ -150,7 +150,7 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
     system = (
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
-    request = f"{prompts.render_now(person, timezone.now())}\n{prompts.render_item(mail)}"
+    request = _request(person, mail)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
@@ -198,6 +198,20 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
             raise OutOfTime  # the model said nothing in all this time
         case Stop():
             finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
+
+
+def _request(person: Person, mail: InboundMail) -> str:
+    """What the mail reader is asked: the mail, the time, and when the user's is taken."""
+    now = timezone.now()
+    # Acted upon is the mailbox alone; the calendar is another account.
+    everything = people.load_person(
+        organisation_id=person.organisation_id, external_user_id=person.external_user_id
+    )
+    about = f"{mail.subject}\n{mail.text}"
+    taken = "" if mail.list_id else busy.render(everything or person, about, now)
+    lines = [prompts.render_now(person, now), taken]
+    lines.append(prompts.render_item(mail, zone=person.time_zone))
+    return "\n".join(filter(None, lines))
 
 
 def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> None:

@@ -33,6 +33,8 @@ ASKING = (
     "press it."
 )
 WAITS = "Not done. It waits for the user's button."
+MARKED = "Its subject says that nobody was asked about %s."
+LEFT_OUT = "Its first line says that %s was left out of the receivers, because nobody was asked."
 STATUS_WORDS = {
     "pending": "pending_confirmation",
     "held": "held",
@@ -154,6 +156,15 @@ def describe_action(action: Mapping[str, Any]) -> dict[str, Any]:
     return {**mark, **reported, "result": result}
 
 
+def _unasked(result: Mapping[str, Any]) -> str:
+    """What was done to a draft because of receivers about whom nobody was asked."""
+    said = [
+        (MARKED, result.get("marked")),
+        (LEFT_OUT, result.get("left_out")),
+    ]
+    return " ".join(words % ", ".join(people) for words, people in said if people)
+
+
 def reports_outcome(action_type: str) -> bool:
     """Whether the result of such an action is text that strangers wrote."""
     action = BY_NAME.get(action_type)
@@ -196,7 +207,7 @@ def to_observation(result: ActionResult) -> ToolResult:
         "id": str(result.approval_id) if waits else "",
         "description": result.description or title_of(result.action_type),
         "result": dict(result.result),
-        "sentence": said or (WAITS if waits else ""),
+        "sentence": said or (WAITS if waits else "") or _unasked(result.result),
     }
     return ToolResult(
         success=True,

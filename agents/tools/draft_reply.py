@@ -6,6 +6,7 @@ from typing import Annotated
 from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from agents.context import busy
 from agents.context.prompts import REPLY_DRAFT, render_block, render_now, render_person
 from agents.contracts import ToolResult, failure
 from agents.tools.acting import act, to_observation
@@ -51,7 +52,9 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""
     person = context.person
-    about = f"{render_person(person)}\n{render_now(person, timezone.now())}\n\n"
+    now = timezone.now()
+    taken = busy.render(person, f"{mail.subject}\n{mail.body_text}\n{arguments.points}", now)
+    about = "\n".join(filter(None, [render_person(person), render_now(person, now), taken]))
     earlier = [one for one in thread if one.id != mail.id]
     blocks = [
         render_block(id="earlier in the thread", lines=[render_with_head(one)]) for one in earlier
@@ -63,7 +66,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
         written = Written.model_validate(
             llm.complete_json(
                 system=REPLY_DRAFT,
-                user=about + asked + "\n".join(blocks),
+                user=f"{about}\n\n{asked}" + "\n".join(blocks),
                 payer=context.payer,
                 purpose="draft_reply",
                 max_tokens=BODY_TOKENS,

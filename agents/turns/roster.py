@@ -149,12 +149,12 @@ EMAIL_SPECIALIST = Agent(
     prompt=prompts.EMAIL_SPECIALIST,
     tools=(
         retrieve_context.TOOL,
-        list_items.TOOL,
         open_item.TOOL,
         summaries.SUMMARISE_THREAD,
         draft_reply.TOOL,
         load_skill.TOOL,
     ),
+    rare=(list_items.TOOL,),
     acts_on=("mail",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
@@ -163,12 +163,12 @@ DOCUMENT_SPECIALIST = Agent(
     prompt=prompts.DOCUMENT_SPECIALIST,
     tools=(
         retrieve_context.TOOL,
-        list_items.TOOL,
         open_item.TOOL,
         summaries.SUMMARISE_DOCUMENT,
         tasks.EXTRACT_TASKS,
         load_skill.TOOL,
     ),
+    rare=(list_items.TOOL,),
     acts_on=("files",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )

@@ -2,9 +2,10 @@
 
 import json
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connections
@@ -86,21 +87,30 @@ def test_a_question_gets_one_thread_status_and_a_draft(office: Office) -> None:
 
 
 def test_the_reader_of_a_mail_sees_its_thread_and_the_users_clock(office: Office) -> None:
-    """FINDINGS A7: it saw 1,500 characters, no thread and no date."""
+    """FINDINGS A3, A7: it saw 1,500 characters, no thread, no calendar, and times in UTC."""
+    office.sync("calendar")
     mail = office.deliver("question")
     with scripted({INGEST: [SUMMARY], READER: ["Nothing to do."]}) as model:
         office.drain()
 
     [asked] = model.chats(READER)
-    now, _, rest = asked["messages"][1]["content"].partition("\n")
+    now, calendar, _, rest = asked["messages"][1]["content"].split("\n", 3)
     assert now.startswith("[now] ")
     assert now.endswith("(Europe/Stockholm)")
-    item = json.loads(rest.partition("[item] ")[2])
+    assert calendar.startswith("[calendar] Taken in the user's next 10 days: [{")
+    item = json.loads(rest.removeprefix("[item] "))
     earlier = item["earlier_in_thread"]
     assert len(earlier) == item["thread_messages"] - 1 > 0
-    assert all(one["date"] < mail["date"] and one["text"] for one in earlier)
-    assert [one["date"] for one in earlier] == sorted(one["date"] for one in earlier)
+    arrived = datetime.fromisoformat(mail["date"]).astimezone(ZoneInfo("Europe/Stockholm"))
+    assert item["date"] == f"{arrived:%a} {arrived.isoformat(timespec='minutes')}"
+    times = [datetime.fromisoformat(one["date"].partition(" ")[2]) for one in earlier]
+    assert all(at < arrived for at in times)
+    assert all(one["text"] for one in earlier)
+    assert times == sorted(times)
     assert '"name":"Maya Lindqvist"' in asked["messages"][0]["content"]
+    account = office.account("maya", "gmail")
+    long = mail_reader(account).email(mail["id"]).model_copy(update={"body_text": "y" * 9_000})
+    assert len(inbound.build_context(account, long).text) == 6_000
 
 
 def test_the_second_status_of_a_thread_replaces_the_first(office: Office) -> None:

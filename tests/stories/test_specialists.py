@@ -140,6 +140,7 @@ def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
     material = asked["messages"][1]["content"]
     assert '"name":"Maya Lindqvist"' in material
     assert "(Europe/Stockholm)" in material
+    assert "[calendar] Taken" in material  # it names a day
     assert material.count('<untrusted id="mail">') == 1
 
 

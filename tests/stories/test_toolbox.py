@@ -189,6 +189,7 @@ def test_the_agent_knows_whom_it_works_for_and_what_time_it_is(office: Office, c
     said = next(line for line in state.splitlines() if line.startswith("[now] "))
     _, weekday, moment, zone = said.split()
     assert (weekday, zone) == (f"{before:%A}", "(Europe/Stockholm)")
+    assert datetime.fromisoformat(moment).utcoffset() == before.utcoffset()
     assert (
         timedelta()
         <= datetime.fromisoformat(moment) - before.replace(second=0, microsecond=0)

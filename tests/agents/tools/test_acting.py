@@ -34,6 +34,16 @@ def test_what_was_done_has_its_result_and_no_id_of_ours() -> None:
     }
 
 
+def test_a_draft_whose_receivers_nobody_was_asked_about_says_so() -> None:
+    marked = {"draft_id": "d", "marked": ["ann@client.com"], "left_out": ["eve@evil.example"]}
+    found = observed("succeeded", action_type="draft", result=marked)
+
+    assert found["data"]["sentence"] == (
+        "Its subject says that nobody was asked about ann@client.com. Its first line says that "
+        "eve@evil.example was left out of the receivers, because nobody was asked."
+    )
+
+
 def test_a_provider_that_is_silent_is_tried_later_and_not_at_once() -> None:
     error = observed(
         "refused", reason="facts_unavailable", sentence=SENTENCES["facts_unavailable"]

@@ -104,6 +104,14 @@ def test_an_agent_is_shown_the_permitted_actions_that_are_its_work() -> None:
     }
 
 
+def test_a_specialist_has_no_schema_of_what_it_seldom_needs() -> None:
+    for agent in SPECIALISTS:
+        tools = agent.offer(PERSON, capabilities=[], skills=False, agents=False)
+        offered = [tool for tool in tools.values() if tool.offered]
+        assert "list_items" not in {tool.name for tool in offered}
+        assert sum(tool.schema_tokens for tool in offered) < 800
+
+
 def test_few_actions_have_a_schema_and_many_a_line_each() -> None:
     few = ORCHESTRATOR.offer(PERSON, capabilities=[permit("archive")], skills=False, agents=False)
     everything = [permit(action.name) for action in ACTIONS]

@@ -1,0 +1,53 @@
+"""When the user's time is taken, for answers to mails that ask about time.
+
+Nothing but the times: who wrote the mail may read what is answered.
+"""
+
+from datetime import datetime, timedelta
+
+from agents.context import clock, results
+from agents.contracts import Person
+from guardrails.words.spots import spots
+from guardrails.words.vocabulary import MeaningKind
+from integrations.registry import writable
+from knowledge.search import agenda
+
+DAYS = 10
+MOST_CHARS = 6_000  # of a mail are looked through
+TIMES: tuple[MeaningKind, ...] = (*("weekday", "day", "part", "clock", "o'clock", "week", "unit"),)
+# What people ask by who name no time, in the languages whose times are read.
+ASKED_BY = frozenset(
+    {
+        *("when", "available", "availability", "appointment", "meet", "meeting"),
+        *("wann", "termin", "termine", "treffen", "besprechung"),
+        *("quand", "disponible", "disponibilité", "rendez", "réunion"),
+        *("cuándo", "cita", "reunión", "disponibilidad"),
+        *("quando", "appuntamento", "riunione", "disponibilità"),
+    }
+)
+
+
+def render(person: Person, text: str, now: datetime) -> str:
+    """A line of data about the next days, in the user's zone; empty where the text says nothing
+    about time, or no calendar of the user is known."""
+    if not any(one.source in writable("calendar") for one in person.accounts):
+        return ""
+    if not any(
+        one.means(*TIMES) or one.text.casefold() in ASKED_BY for one in spots(text[:MOST_CHARS])
+    ):
+        return ""
+    meetings = agenda.list_meetings(
+        account_ids=[one.id for one in person.accounts],
+        own=[one.address for one in person.accounts],
+        since=now,
+        until=now + timedelta(days=DAYS),
+    )
+    taken = [
+        {
+            "begins": clock.show(one.starts_at, person.time_zone),
+            "ends": clock.show(one.ends_at, person.time_zone),
+        }
+        for one in meetings
+        if not one.free
+    ]
+    return f"[calendar] Taken in the user's next {DAYS} days: {results.fence(taken)}"
