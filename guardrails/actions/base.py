@@ -14,7 +14,7 @@ from guardrails.facts.classes import ArgumentClass, classes
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Unasked
 from guardrails.facts.facts import Facts, Need, ObjectKind
-from guardrails.facts.targets import Target, TargetKind
+from guardrails.facts.targets import Target, TargetKind, place_of
 from guardrails.facts.text import visible
 from integrations.contracts import Kind
 from integrations.ports.account import Writer
@@ -277,7 +277,8 @@ def parts(annotation: Any) -> Iterator[Any]:
 
 
 def _problem(details: Any) -> str:
-    place = visible(".".join(map(str, details["loc"])), limit=80)
+    names = (str(one) for one in details["loc"] if not isinstance(one, int))
+    place = visible(place_of(".".join(names)), limit=80)
     return f"{place}: {details['msg'].removeprefix('Value error, ')}"
 
 

@@ -22,6 +22,7 @@ Catalogue = Literal["labels", "projects", "mail_folders", "drive_folders"]
 MAX_ADDRESS = 254
 MAX_LOCAL = 64
 MAX_DOMAIN = 253
+INDEX = re.compile(r"\[\d+\]")
 # Without ! and %, which some servers route by, and ?, which encoded words need.
 ATOM = r"[A-Za-z0-9#$&'*+/=^_`{|}~-]+"
 LOCAL = re.compile(rf"{ATOM}(?:\.{ATOM})*")
@@ -29,6 +30,12 @@ LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 TOP_LEVEL = re.compile(r"[a-z]{2,63}")
 # How such names begin, without their hyphens and dots.
 UNATTENDED = ("noreply", "donotreply", "notreply", "mailerdaemon", "bounce", "autoreply")
+
+
+def place_of(path: str) -> str:
+    """What a path such as `to[0]` or `event.attendees[1]` stands in, in words: “to”, “event
+    attendees”."""
+    return INDEX.sub("", path).replace(".", " ").replace("_", " ")
 
 
 class Target(NamedTuple):
@@ -43,6 +50,10 @@ class Target(NamedTuple):
     value: str
     role: Role = "target"
     catalogue: Catalogue | None = None
+
+    @property
+    def place(self) -> str:
+        return place_of(self.path)
 
     @property
     def is_receiver(self) -> bool:

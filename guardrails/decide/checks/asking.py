@@ -63,9 +63,9 @@ def _about_target(case: Case, target: Target) -> Iterator[str]:
     if unclear := case.unclear_name(target.path):
         yield unclear.sentence
     if _is_strange(case, target):
-        yield f"Nobody typed or listed “{target.value}” itself ({target.path})."
+        yield f"Nobody typed or listed “{target.value}” itself ({target.place})."
     elif _is_named_outside(case, target):
-        yield f"“{target.value}” is only named, and outside the organisation ({target.path})."
+        yield f"“{target.value}” is only named, and outside the organisation ({target.place})."
 
 
 def _is_strange(case: Case, target: Target) -> bool:
@@ -85,7 +85,7 @@ def _to_lists(case: Case) -> Iterator[str]:
     for target in case.receivers:
         listed = case.listed.get(target.path) if let_in else None
         if target.path in case.lists and (listed is None or listed.kind != "recipient"):
-            yield f"“{target.value}” is a mailing list: nobody knows who reads it ({target.path})."
+            yield f"“{target.value}” is a mailing list: nobody knows who reads it ({target.place})."
 
 
 def _is_named_outside(case: Case, target: Target) -> bool:

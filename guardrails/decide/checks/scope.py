@@ -43,7 +43,7 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
             Check(
                 name=f"thread {target.path}",
                 passed=target.path in case.authenticated,
-                detail=f"“{target.value}” ({target.path})",
+                detail=f"“{target.value}” ({target.place})",
             ),
         )
 

@@ -127,3 +127,10 @@ def test_what_is_accepted_is_ascii_without_anything_that_splits(text: str) -> No
 )
 def test_some_addresses_say_that_nobody_reads_them(address: str, expected: bool) -> None:
     assert targets.is_unattended(address) == expected
+
+
+def test_a_path_is_said_in_words() -> None:
+    assert targets.place_of("to[0]") == "to"
+    assert targets.place_of("event.attendees[12]") == "event attendees"
+    assert targets.place_of("message.to_recipients[0].email") == "message to recipients email"
+    assert targets.Target(path="cc[1]", kind="recipient", value="a@b.com").place == "cc"

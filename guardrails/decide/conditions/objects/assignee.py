@@ -61,5 +61,5 @@ class Assignee(Condition):
                 named=bool(sources & SPOKEN)
             )
             if not (is_member or sources & LISTED):
-                return self.check(False, f"{target.value} is neither ({target.path}).")
+                return self.check(False, f"{target.value} is neither ({target.place}).")
         return self.check(True, "Nobody else is given the issue.")

@@ -76,5 +76,5 @@ class Recipient(OpeningCondition):
         for target in context.targets:
             known = context.relations.get(target.path, frozenset())
             if target.is_receiver and not self.admits(known):
-                return self.check(False, f"{target.value} is none of these ({target.path}).")
+                return self.check(False, f"{target.value} is none of these ({target.place}).")
         return self.check(True, "Every receiver has a permitted relation to the user.")

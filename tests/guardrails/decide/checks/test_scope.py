@@ -24,7 +24,7 @@ from tests.guardrails.values import (
 
 DEV = "dev@python.example"
 TYPED = {"kind": "recipient", "relation": ["typed", "corresponded", "thread_participant"]}
-WHY = f"“{DEV}” is a mailing list: nobody knows who reads it (to[0])."
+WHY = f"“{DEV}” is a mailing list: nobody knows who reads it (to)."
 POSTED = email(to=(DEV,), list_post=DEV)
 WROTE = email(id="mail-0", labels=("SENT",), to=(DEV,), **{"from": ME})
 LISTED = list_target("send_email", "recipient", DEV)
