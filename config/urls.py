@@ -38,6 +38,8 @@ def webhooks(kind: Kind) -> list[URLPattern]:
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health.health, name="health"),
     path("ready", health.ready, name="ready"),
+    # Beside the two above, as the seed has it; described where the API is.
+    path("status", agents.StatusView.as_view(schema=None)),
     *(pattern for kind in KINDS for pattern in webhooks(kind)),
     path("api/v1/status", agents.StatusView.as_view(), name="status"),
     path("api/v1/chat", agents.ChatView.as_view(), name="chat"),

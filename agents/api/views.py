@@ -217,7 +217,7 @@ class StatusView(APIView):
                         "max_steps": agent.limits().max_steps,
                         "tools": [
                             {"name": tool.name, "description": tool.description}
-                            for tool in agent.tools
+                            for tool in agent.toolbox.values()
                         ],
                     }
                     for agent in AGENTS

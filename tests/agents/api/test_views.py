@@ -12,6 +12,8 @@ from django.test import Client
 from agents.journal import journal, leases
 from agents.journal.history import load_user_words
 from agents.models import Conversation, Message, ToolCall, Turn
+from agents.turns import turns
+from agents.turns.roster import AGENTS
 from audit.ledger.selectors import actions_of_run
 from integrations.models import Account, Organisation, ServiceToken
 from integrations.web import authentication
@@ -424,3 +426,37 @@ def test_a_task_that_makes_no_sense_starts_nothing(
 ) -> None:
     assert post(token, body, "/api/v1/tasks").status_code == code
     assert not Turn.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ([Failure(400)], turns.REFUSED_SENTENCE),
+        ([Failure(401)], turns.REFUSED_SENTENCE),
+        ([Failure(500)], turns.ERROR_SENTENCE),
+    ],
+    indirect=["model"],
+)
+def test_an_error_says_whether_to_try_again_helps(
+    token: str, model: ScriptedModel, said: str
+) -> None:
+    """FINDINGS A11: a wrong key was answered with “Please try again”."""
+    assert post(token, {"user_id": "maya", "message": "Hello"}).json()["response"] == said
+
+
+def test_the_status_names_every_agent_with_all_its_tools_and_who_answers(
+    token: str, settings: Any
+) -> None:
+    settings.CHAT_MODEL, settings.SPECIALIST_MAX_STEPS = "some-model", 7
+    settings.MODEL_IS_OFFLINE = False
+    own = {"authorization": f"Bearer {token}"}
+    found = Client().get("/api/v1/status", headers=own).json()
+
+    assert Client().get("/status", headers=own).json() == found
+    assert (found["chat_model"], found["model_is_offline"]) == ("some-model", False)
+    assert {
+        agent["name"]: {tool["name"] for tool in agent["tools"]} for agent in found["agents"]
+    } == {agent.name: set(agent.toolbox) for agent in AGENTS}
+    assert {agent["max_steps"] for agent in found["agents"] if agent["name"] == "email"} == {7}
+    assert Client().get("/api/v1/status").status_code == 401
+    assert Client().get("/status").status_code == 401
