@@ -50,7 +50,9 @@ def targets(case: Case, action: AnyAction, facts: Facts) -> None:
         if unclear and not passed:
             people = tuple([visible(str(one)) for one in unclear.people])
             case.ambiguity = Ambiguity(name=visible(unclear.text), people=people)
-        detail = unclear.sentence if unclear and not passed else f"“{target.value}” ({path})"
+        detail = (
+            unclear.sentence if unclear and not passed else f"“{target.value}” ({target.place})"
+        )
         case.require(
             "name_ambiguous" if unclear else reason,
             Check(name=f"target {path}", passed=passed, detail=detail),
@@ -64,7 +66,7 @@ def targets(case: Case, action: AnyAction, facts: Facts) -> None:
                 Check(
                     name=f"provider has {path}",
                     passed=names.get(target.value) == listed_target.name,
-                    detail=f"“{visible(listed_target.name)}” ({path})",
+                    detail=f"“{visible(listed_target.name)}” ({target.place})",
                 ),
             )
         if listed_target.single:

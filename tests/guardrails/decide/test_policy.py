@@ -389,6 +389,6 @@ def test_a_refusal_names_what_was_wrong() -> None:
         now=NOW,
     )
     assert decision.sentence == (
-        "A target is not among those an operator listed. “mallory@evil.example” (to[0])"
+        "A target is not among those an operator listed. “mallory@evil.example” (to)"
     )
     assert [check.passed for check in decision.checks][-1] is False
