@@ -125,6 +125,8 @@ def test_who_may_only_look_changes_nothing(office: Office) -> None:
     client.force_login(viewer)
     assert upload(client, office, CSV.encode()).status_code == 403
     viewer.user_permissions.add(Permission.objects.get(codename="view_person"))
+    assert upload(client, office, CSV.encode()).status_code == 404  # of no organisation
+    office.organisation.memberships.create(user=viewer)
 
     shown = upload(client, office, CSV.encode())
 
