@@ -79,7 +79,7 @@ KINDS = (
         "eliminato cancellato annullato rimosso",
         "verwijderd geannuleerd gewist",
         *("delete_draft", "cancel_calendar_event", "unshare_document", "archive", "classify"),
-        *("move_email", "restore_labels", "trash_email"),
+        *("move_email", "restore_labels", "trash_email", "trash_document"),
     ),
     _kind(
         *("shared", "freigegeben geteilt", "partagé", "compartido", "condiviso", "gedeeld"),

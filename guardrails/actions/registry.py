@@ -11,7 +11,9 @@ from guardrails.actions.calendar.update_calendar_event import UpdateCalendarEven
 from guardrails.actions.files.append_document import AppendDocument
 from guardrails.actions.files.create_document import CreateDocument
 from guardrails.actions.files.move_document import MoveDocument
+from guardrails.actions.files.restore_document import RestoreDocument
 from guardrails.actions.files.share_document import ShareDocument
+from guardrails.actions.files.trash_document import TrashDocument
 from guardrails.actions.files.unshare_document import UnshareDocument
 from guardrails.actions.issues.comment_jira_task import CommentJiraTask
 from guardrails.actions.issues.create_jira_task import CreateJiraTask
@@ -49,6 +51,7 @@ ACTIONS: tuple[AnyAction, ...] = (
     AppendDocument(),
     MoveDocument(),
     ShareDocument(),
+    TrashDocument(),
     CallMcpTool(),
 )
 # What a person's command to undo may need beside these. No agent is offered one of them.
@@ -57,6 +60,7 @@ UNDOING: tuple[AnyAction, ...] = (
     RestoreEvent(),
     RestoreIssue(),
     UnshareDocument(),
+    RestoreDocument(),
 )
 BY_NAME: Mapping[str, AnyAction] = {action.name: action for action in (*ACTIONS, *UNDOING)}
 

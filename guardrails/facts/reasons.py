@@ -35,6 +35,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("argument_unclassified", "Remit does not know what one of the arguments is."),
     Reason("facts_unavailable", "The provider could not be asked. Try again later."),
     Reason("object_unknown", "There is no such item in this account."),
+    Reason("not_own", "Only who owns it may do this."),
     Reason(
         "tool_not_enabled",
         "No operator has enabled this tool as it is now; it may have changed since one did.",

@@ -125,6 +125,7 @@ class Document(ProviderObject):
     shared_with: tuple[Text, ...] = ()
     roles: dict[Text, Text] = {}
     owner: Text = ""
+    trashed: bool = False
 
 
 class Attendee(Value):

@@ -29,3 +29,12 @@ class FilesWriter(Writer, Protocol):
     def unshare_document(
         self, document_id: str, *, email: str, revision: str | None, key: str
     ) -> dict[str, Any]: ...
+    def trash_document(self, document_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
+        """Puts it into the trash, where nobody but its owner finds it, and for a while."""
+        ...
+
+    def restore_document(
+        self, document_id: str, *, revision: str | None, key: str
+    ) -> dict[str, Any]:
+        """Takes it out of the trash: who read it before reads it again."""
+        ...

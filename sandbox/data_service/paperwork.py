@@ -199,3 +199,22 @@ def unshare_document(store: Store, *, user: User, target: str, body: bodies.Unsh
         },
     )
     return Outcome(200, changed)
+
+
+def trash_document(store: Store, *, user: User, target: str, body: bodies.Empty) -> Outcome:
+    """Puts a document of the user's own into the trash. Refuses 403 for one of somebody else."""
+    document = objects.find(store, user_id=user.id, kind=DOCUMENT, id=target)
+    if document["owner"] != user.address:
+        raise Refusal(403, "not_owner", "Only its owner puts a document into the trash.")
+    return _trashed(store, user, target, trashed=True)
+
+
+def restore_document(store: Store, *, user: User, target: str, body: bodies.Empty) -> Outcome:
+    """Takes a document out of the trash."""
+    return _trashed(store, user, target, trashed=False)
+
+
+def _trashed(store: Store, user: User, target: str, *, trashed: bool) -> Outcome:
+    fields = {"trashed": trashed}
+    changed = objects.change(store, user_id=user.id, kind=DOCUMENT, id=target, fields=fields)
+    return Outcome(200, changed)

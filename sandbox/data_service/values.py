@@ -116,6 +116,7 @@ class Document(Value):
     shared_with: list[str] = []
     roles: dict[str, Role] = {}
     owner: str
+    trashed: bool = False
     url: str = ""
 
     @model_validator(mode="after")

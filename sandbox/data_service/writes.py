@@ -48,6 +48,8 @@ WRITES = (
     _write("POST", "/documents/{id}/move", bodies.Move, paperwork.move_document),
     _write("POST", "/documents/{id}/share", bodies.Share, paperwork.share_document),
     _write("POST", "/documents/{id}/unshare", bodies.Unshare, paperwork.unshare_document),
+    _write("POST", "/documents/{id}/trash", bodies.Empty, paperwork.trash_document),
+    _write("POST", "/documents/{id}/restore", bodies.Empty, paperwork.restore_document),
 )
 
 

@@ -29,6 +29,7 @@ BASE: dict[str, dict[str, Any]] = {
     "append_document": {"document_id": "doc-1", "content": "More."},
     "move_document": {"document_id": "doc-1", "folder_id": "drive_finance"},
     "share_document": {"document_id": "doc-1", "email": BOB},
+    "trash_document": {"document_id": "doc-1"},
     "call_mcp_tool": {"tool": "tracker:create_issue", "arguments": {"title": "Setup"}},
 }
 TARGETS: dict[str, list[tuple[str, str, str]]] = {
@@ -152,6 +153,7 @@ ROWS = (
     Row("append_document", "content", "More.", "", INVALID),
     Row("move_document", "document_id", "doc-1", "doc-foreign", UNLISTED),
     Row("move_document", "folder_id", "drive_finance", "drive_people", UNLISTED),
+    Row("trash_document", "document_id", "doc-1", "doc-foreign", "not_own"),
     Row("share_document", "document_id", "doc-1", "doc-foreign", UNLISTED),
     Row("share_document", "email", BOB, EVE, UNLISTED),
     Row("share_document", "role", "writer", "owner", INVALID),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from guardrails.contracts import Check
 from guardrails.decide import provenance
-from guardrails.decide.checks import hiding
+from guardrails.decide.checks import hiding, recurring
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import secrets
 from guardrails.decide.checks.exposing import Cause, causes
@@ -46,6 +46,8 @@ def _in_general(case: Case) -> Iterator[str]:
         yield "The agent asked for it."
     yield from (one.sentence for one in case.effects if one.kind == "destructive")
     yield from hiding.reasons(case)
+    if recurring.is_unsaid(case):
+        yield "It concerns a whole series, and the user's words do not say so."
     yield from _doubts(case)
 
 

@@ -147,6 +147,14 @@ class DataServiceWriter:
         path = f"/documents/{segment(document_id)}/unshare"
         return self._call("POST", path, key, {"email": email}, revision)
 
+    def trash_document(self, document_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
+        return self._call("POST", f"/documents/{segment(document_id)}/trash", key, {}, revision)
+
+    def restore_document(
+        self, document_id: str, *, revision: str | None, key: str
+    ) -> dict[str, Any]:
+        return self._call("POST", f"/documents/{segment(document_id)}/restore", key, {}, revision)
+
     def change_labels(
         self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
     ) -> dict[str, Any]:
