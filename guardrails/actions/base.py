@@ -163,6 +163,10 @@ class Action(ABC, Generic[A, W]):
         arguments themselves, which are judged by their receivers and their own words."""
         return ()
 
+    def attached(self, arguments: A) -> tuple[str, ...]:
+        """Documents of the user's own drive that go along, by id."""
+        return ()
+
     def names(self, arguments: A, facts: Facts) -> tuple[str, ...]:
         """The paths of names within the arguments that no schema names: text that somebody made
         up, like a value."""

@@ -45,6 +45,7 @@ UNREAD: dict[str, Any] = {
     "event": {"description"},
     "issue": {"description"},
     "draft": {"body"},
+    "attached": {"__all__": {"document": {"content_text"}}},
 }
 LISTS = ("labels", "projects")  # the provider's lists
 FACTS = TypeAdapter(Facts)

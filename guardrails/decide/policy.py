@@ -130,6 +130,12 @@ def _object(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) -
     if object_id is not None:
         found = action.object_kind is not None and facts.was_read(action.object_kind, object_id)
         case.require("object_unknown", bare("object", found))
+    attached = action.attached(arguments)
+    if attached:
+        case.require("not_from_mail", bare("attached by a person", not case.from_content))
+        theirs = [one for one in facts.attached if one.document and one.document.id in attached]
+        case.require("object_unknown", bare("attached", len(theirs) == len({*attached})))
+        case.require("not_own", bare("attached own", all(one.is_own for one in theirs)))
     if unfit := action.unfit(arguments, facts):
         case.refuse(unfit[0], "fit", unfit[1])
 

@@ -62,6 +62,7 @@ class Facts:
     issue: Issue | None = None
     draft: Draft | None = None
     tool: Tool | None = None
+    attached: tuple["Facts", ...] = ()  # of each document that a mail takes along
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
     directory: Directory | None = None  # whom the action reaches, and whom the user may mean
     members: tuple[str, ...] | None = None  # of the issue's project, among those it is given to
@@ -280,14 +281,15 @@ class Facts:
 
     def exposed(self) -> list[Any]:
         """What a person's word is bound to: the object as they saw it."""
+        along = [part for one in self.attached for part in one.exposed()]
         if self.email:
             mail = self.email
             content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
-            return [mail.id, mail.thread_id, mail.sender, mail.subject, content]
+            return [mail.id, mail.thread_id, mail.sender, mail.subject, content, *along]
         if self.tool:
             return [self.tool.id, self.tool.revision, self.tool.fingerprint]
         found = self.document or self.event or self.issue or self.draft
-        return [found.id, found.revision] if found else []
+        return [found.id, found.revision] if found else along
 
 
 def _paths(name: str) -> list[str]:

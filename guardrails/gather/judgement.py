@@ -25,6 +25,7 @@ from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
 from guardrails.gather import directory, own_mail, usage
+from guardrails.gather.attached import authors_of_attached, read_attached
 from guardrails.gather.authorship import authors
 from guardrails.gather.lookups import (
     corresponded,
@@ -258,8 +259,12 @@ def read_facts(
         facts = replace(facts, directory=found)
     if "members" in needs:
         facts = replace(facts, members=_members(reader, reached))
+    facts = replace(facts, attached=read_attached(request, action.attached(arguments)))
     if exposures := action.exposes(arguments, facts):
-        facts = replace(facts, authors=authors(request, exposures, facts))
+        files = authors_of_attached(request, exposures, facts.attached)
+        theirs = {one.object_id for one in files}
+        others = authors(request, [one for one in exposures if one.id not in theirs], facts)
+        facts = replace(facts, authors=(*files, *others))
     return own_mail.without(replace(facts, created=created), request.account)
 
 

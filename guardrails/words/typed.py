@@ -5,8 +5,8 @@ from bisect import bisect
 from collections.abc import Iterator
 from functools import lru_cache
 
-OPENING = frozenset("<([{\"'“‘,;:=")  # noqa: RUF001
-CLOSING = frozenset(">)]}\"'”’,;:!?")  # noqa: RUF001
+OPENING = frozenset("<([{\"'“‘„«»,;:=")  # noqa: RUF001
+CLOSING = frozenset(">)]}\"'”’“«»,;:!?")  # noqa: RUF001
 QUOTES = ("“”", "„“", "«»", "‘’", '""', "''", "``")  # noqa: RUF001
 RUN = re.compile(r"\S+")
 DOMAIN = re.compile(r"@[^\s@<>()\[\],;:\"']+")

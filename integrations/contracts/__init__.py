@@ -208,7 +208,8 @@ class Draft(ProviderObject):
 @dataclass(frozen=True, kw_only=True)
 class OutgoingMail:
     """A mail to be drafted, sent or sent on in the user's name. A forwarded mail keeps its own
-    subject; `reply_to_id` is the mail that is answered."""
+    subject; `reply_to_id` is the mail that is answered, and `attachments` are ids of documents of
+    the user's drive."""
 
     to: tuple[str, ...]
     cc: tuple[str, ...] = ()
@@ -216,6 +217,7 @@ class OutgoingMail:
     subject: str = ""
     body: str = ""
     reply_to_id: str | None = None
+    attachments: tuple[str, ...] = ()
 
 
 class Named(Value):

@@ -52,6 +52,7 @@ class Send(Value):
     subject: Line = ""
     body: str
     reply_to_id: str | None = None
+    attachments: Words = []
 
 
 class Forward(Value):
@@ -59,6 +60,7 @@ class Forward(Value):
     cc: Addresses = []
     bcc: Addresses = []
     body: str = ""
+    attachments: Words = []
 
 
 class NewDraft(Value):

@@ -8,7 +8,7 @@ from sandbox.data_service.operations import Outcome
 from sandbox.data_service.places import User, folder_name, label_ids, mail_folder_ids
 from sandbox.data_service.store import JsonObject, Store
 from sandbox.data_service.times import instant_text, now
-from sandbox.data_service.values import DRAFT, EMAIL, SYSTEM_LABELS, with_label
+from sandbox.data_service.values import DOCUMENT, DRAFT, EMAIL, SYSTEM_LABELS, with_label
 
 
 def send(store: Store, *, user: User, target: str, body: bodies.Send) -> Outcome:
@@ -24,6 +24,7 @@ def send(store: Store, *, user: User, target: str, body: bodies.Send) -> Outcome
         subject=body.subject,
         text=body.body,
         thread_id=thread_id,
+        attachments=_files(store, user, body.attachments),
     )
 
 
@@ -45,7 +46,7 @@ def forward(store: Store, *, user: User, target: str, body: bodies.Forward) -> O
         subject=f"Fwd: {email['subject']}",
         text=quoted.lstrip(),
         thread_id=email["thread_id"],
-        attachments=email["attachments"],
+        attachments=[*email["attachments"], *_files(store, user, body.attachments)],
     )
 
 
@@ -138,6 +139,21 @@ def _thread_of(store: Store, *, user: User, email_id: str | None) -> str | None:
         return None
     email = objects.find(store, user_id=user.id, kind=EMAIL, id=email_id)
     return str(email["thread_id"])
+
+
+def _files(store: Store, user: User, document_ids: Sequence[str]) -> list[JsonObject]:
+    """Documents of the user's drive as attachments. Refuses 404 for one that is none of theirs."""
+    found = [objects.find(store, user_id=user.id, kind=DOCUMENT, id=one) for one in document_ids]
+    return [
+        {
+            "name": one["name"],
+            "mime_type": one["mime_type"],
+            "size": one["size_bytes"],
+            "gdrive_id": one["id"],
+            "file_id": one["file_id"],
+        }
+        for one in found
+    ]
 
 
 def _message_id(user: User) -> str:

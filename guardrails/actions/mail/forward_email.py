@@ -4,7 +4,7 @@ from typing import Any
 
 from guardrails.actions.base import Call
 from guardrails.actions.mail.messages import exposed, subject_of
-from guardrails.actions.mail.sending import Receivers, Sends
+from guardrails.actions.mail.sending import Sends, WithFiles
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
@@ -13,7 +13,7 @@ from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
 
 
-class ForwardEmailArguments(Receivers):
+class ForwardEmailArguments(WithFiles):
     email_id: ObjectId
     body: Body = ""
 
@@ -24,7 +24,8 @@ class ForwardEmail(Sends[ForwardEmailArguments]):
     title = "Forward a mail"
     description = (
         "Send one mail on, whole, with its attachments. Every receiver must be listed; a blind "
-        "copy only to an address that is listed itself."
+        "copy only to an address that is listed itself. attachments are ids of documents that the "
+        "user owns and named."
     )
     object_field = "email_id"
     exposes_object = True
@@ -39,16 +40,21 @@ class ForwardEmail(Sends[ForwardEmailArguments]):
         )
 
     def exposes(self, arguments: ForwardEmailArguments, facts: Facts) -> tuple[Exposure, ...]:
-        receivers = (*arguments.to, *arguments.cc, *arguments.bcc)
-        return exposed(facts, [Reader(one, "receiver") for one in receivers])
+        coming = [Reader(one, "receiver") for one in arguments.everybody]
+        return exposed(facts, coming) + super().exposes(arguments, facts)
 
     def describe(self, arguments: ForwardEmailArguments, facts: Facts) -> str:
-        return f"Forward to {arguments.in_words()}: {subject_of(facts)}"
+        files = arguments.with_files(facts)
+        return f"Forward to {arguments.in_words()}: {subject_of(facts)}{files}"
 
     def perform(
         self, writer: MailWriter, arguments: ForwardEmailArguments, call: Call
     ) -> dict[str, Any]:
         mail = OutgoingMail(
-            to=arguments.to, cc=arguments.cc, bcc=arguments.bcc, body=arguments.body
+            to=arguments.to,
+            cc=arguments.cc,
+            bcc=arguments.bcc,
+            body=arguments.body,
+            attachments=arguments.attachments,
         )
         return writer.forward_email(arguments.email_id, mail, key=call.key)

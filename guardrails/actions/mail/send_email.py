@@ -3,7 +3,7 @@
 from typing import Any
 
 from guardrails.actions.base import Call
-from guardrails.actions.mail.sending import Receivers, Sends
+from guardrails.actions.mail.sending import Sends, WithFiles
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.text import Body, Line, ObjectId, quote
@@ -11,7 +11,7 @@ from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
 
 
-class SendEmailArguments(Receivers):
+class SendEmailArguments(WithFiles):
     subject: Line
     body: Body
     reply_to_id: ObjectId | None = None
@@ -23,17 +23,19 @@ class SendEmail(Sends[SendEmailArguments]):
     title = "Send a mail"
     description = (
         "Send a mail in the user's name, new or as a reply. Every receiver must be listed; "
-        "a blind copy only to an address that is listed itself."
+        "a blind copy only to an address that is listed itself. attachments are ids of documents "
+        "that the user owns and named."
     )
     object_field = "reply_to_id"
     from_mail = True
     arguments = SendEmailArguments
 
     def effects(self, arguments: SendEmailArguments, facts: Facts) -> tuple[Effect, ...]:
-        return (Effect(kind="egress", because="a mail is sent"),)
+        return (Effect(kind="egress", because=f"a mail is sent{arguments.with_files(facts)}"),)
 
     def describe(self, arguments: SendEmailArguments, facts: Facts) -> str:
-        return f"Send to {arguments.in_words()}: {quote(arguments.subject)}"
+        files = arguments.with_files(facts)
+        return f"Send to {arguments.in_words()}: {quote(arguments.subject)}{files}"
 
     def perform(
         self, writer: MailWriter, arguments: SendEmailArguments, call: Call

@@ -6,8 +6,14 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from guardrails.actions.base import Arguments, MailAction, Outcome, artifact
+from guardrails.actions.files import documents
 from guardrails.actions.mail.messages import named, receivers
+from guardrails.facts.exposure import Exposure, Reader
+from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Address, Addresses, Target
+from guardrails.facts.text import ObjectId, quote
+
+MOST_FILES = 5
 
 
 class Receivers(Arguments):
@@ -15,12 +21,27 @@ class Receivers(Arguments):
     cc: Addresses = ()
     bcc: Addresses = ()
 
+    @property
+    def everybody(self) -> tuple[str, ...]:
+        return (*self.to, *self.cc, *self.bcc)
+
     def in_words(self) -> str:
         hidden = f", blind copy to {named(self.bcc)}" if self.bcc else ""
         return f"{named(self.to + self.cc)}{hidden}"
 
 
-R = TypeVar("R", bound=Receivers)
+class WithFiles(Receivers):
+    """`attachments` are ids of documents of the user's own."""
+
+    attachments: Annotated[tuple[ObjectId, ...], Field(strict=False, max_length=MOST_FILES)] = ()
+
+    def with_files(self, facts: Facts) -> str:
+        """The names of the documents, as they stand in a line."""
+        names = [quote(one.object_title) for one in facts.attached]
+        return f" with {', '.join(names)}" if names else ""
+
+
+R = TypeVar("R", bound=WithFiles)
 
 
 class Sends(MailAction[R]):
@@ -40,6 +61,14 @@ class Sends(MailAction[R]):
             + receivers("cc", arguments.cc)
             + receivers("bcc", arguments.bcc)
         )
+
+    def attached(self, arguments: R) -> tuple[str, ...]:
+        return arguments.attachments
+
+    def exposes(self, arguments: R, facts: Facts) -> tuple[Exposure, ...]:
+        """Each document that goes along, whole."""
+        coming = [Reader(one, "receiver") for one in arguments.everybody]
+        return tuple(one for file in facts.attached for one in documents.exposed(file, coming))
 
     def outcome(self, arguments: R, answer: Mapping[str, Any]) -> Outcome:
         names = ("message_id", "thread_id")

@@ -32,12 +32,16 @@ def expose(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) ->
         return
     own = action.object_id(arguments)
     named = _how_named(case.sources.get(action.object_field or "", frozenset()))
+    attached = {
+        document_id: _how_named(case.sources.get(f"attachments[{index}]", frozenset()))
+        for index, document_id in enumerate(action.attached(arguments))
+    }
     exposures = []
     for one in found:
         author = facts.author(one.id)
         exposures.append(
             one._replace(
-                named=named if one.id == own else one.named,
+                named=named if one.id == own else attached.get(one.id, one.named),
                 taint=author.taint,
                 placed=author.placed,
             )

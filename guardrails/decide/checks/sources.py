@@ -1,6 +1,6 @@
 """Where the values of one action come from: what the facts prove, by path. Pure."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.decide import edits, provenance
@@ -52,6 +52,7 @@ def sources(
     elif by_words:  # in a chat the model chooses the mail that is answered, or else the user did
         proved["T"] = case.authenticated
     proved["O"] = _of_own_object(case, action, facts, by_words=by_words)
+    proved["O"] |= _attached_by_title(case, action.attached(arguments), facts)
     if facts.created and object_id in facts.created:
         proved["R"] = item
     by_value, derived = saying.read(case, action, facts, proved.get("O", set()))
@@ -85,6 +86,19 @@ def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: boo
         return set()
     people = facts.readers(action.object_kind) or ()
     return {one.path for one in case.receivers if one.value in people} | {action.object_field or ""}
+
+
+def _attached_by_title(case: Case, attached: Sequence[str], facts: Facts) -> set[str]:
+    """The paths of documents of the user's own that they named by a title which no other has."""
+    known = {
+        one.document.id
+        for one in facts.attached
+        if one.document
+        and one.is_own
+        and named(one.object_title, case.words)
+        and one.namesakes == 1
+    }
+    return {f"attachments[{index}]" for index, one in enumerate(attached) if one in known}
 
 
 def relations(case: Case, facts: Facts) -> dict[str, frozenset[Relation]]:

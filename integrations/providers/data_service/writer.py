@@ -86,7 +86,7 @@ class DataServiceWriter:
         return self._post(f"/emails/{segment(email_id)}/move", key, {"folder_id": folder_id})
 
     def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> dict[str, Any]:
-        content = {**_receivers(mail), "body": mail.body}
+        content = {**_receivers(mail), "body": mail.body} | _files(mail)
         return self._post(f"/emails/{segment(email_id)}/forward", key, content)
 
     def delete_draft(self, draft_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
@@ -201,5 +201,9 @@ def _receivers(mail: OutgoingMail) -> dict[str, Any]:
 
 
 def _message(mail: OutgoingMail) -> dict[str, Any]:
-    message = {**_receivers(mail), "subject": mail.subject, "body": mail.body}
+    message = {**_receivers(mail), "subject": mail.subject, "body": mail.body} | _files(mail)
     return message | ({"reply_to_id": mail.reply_to_id} if mail.reply_to_id else {})
+
+
+def _files(mail: OutgoingMail) -> dict[str, Any]:
+    return {"attachments": list(mail.attachments)} if mail.attachments else {}

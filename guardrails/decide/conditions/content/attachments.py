@@ -34,7 +34,7 @@ class Attachments(ContentCondition):
         return self.attachments == "any"
 
     def unfit(self, action: AnyAction) -> str:
-        if action.exposes_object and action.object_kind == "email":
+        if action.sends_mail:
             return ""
         return "this action sends no attachments"
 

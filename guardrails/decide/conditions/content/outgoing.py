@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from guardrails.actions.base import AnyAction
@@ -55,6 +56,10 @@ def outgoing(context: Context) -> Content | None:
     """What goes out by this action. None when it is not known."""
     given = (context.arguments.get(name) for name in context.action.texts)
     written = content.of([text for one in given for text in _texts(one)])
+    for file in context.facts.attached:
+        if file.content is None:
+            return None
+        written += replace(file.content, attachments=(file.object_title,))
     if not context.action.exposes_object:
         return written if written.chars or context.arguments else None
     return written + context.facts.content if context.facts.content else None
