@@ -113,7 +113,9 @@ CASES: tuple[Case, ...] = (
         arguments=raw(BAD, after=', "reason": "\\u0000"')
     ),
     FORWARD.case(SMUGGLING, "forwarded ids as a list", FORM, email_id=["mail-1", "mail-2"]),
-    FORWARD.case(SMUGGLING, "forwarded with attachments", FORM, attachments=["doc-1"]),
+    FORWARD.case(
+        SMUGGLING, "forwarded with attachments", FORM, attachments=[{"gdrive_id": "doc-1"}]
+    ),
     LABEL.case(SMUGGLING, "a label as a list", FORM, label_id=["label_fyi", "TRASH"]),
     LABEL.case(SMUGGLING, "labels beside", FORM, remove=["INBOX"]),
     MOVE_EMAIL.case(SMUGGLING, "a folder with a path", INVALID, folder_id="folder_clients/../x"),
