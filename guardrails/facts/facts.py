@@ -282,8 +282,7 @@ class Facts:
     def exposed(self) -> list[Any]:
         """What a person's word is bound to: the object as they saw it."""
         along = [part for one in self.attached for part in one.exposed()]
-        if self.email:
-            mail = self.email
+        if mail := self.email:
             content = [mail.body_text, mail.body_html, [one.name for one in mail.attachments]]
             return [mail.id, mail.thread_id, mail.sender, mail.subject, content, *along]
         if self.tool:

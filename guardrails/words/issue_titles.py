@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from guardrails.words import issue_words as known
-from guardrails.words.issue_queries import KEY, is_noun
+from guardrails.words.issue_phrases import is_noun
+from guardrails.words.issue_queries import KEY
 from guardrails.words.own import HOLE
 from guardrails.words.typed import QUOTES
 from integrations.contracts import Issue
