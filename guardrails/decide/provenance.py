@@ -7,7 +7,8 @@ N  the user typed a name in this request that means exactly one person, whose ad
 C  a colleague in the organisation's directory, and the allowed action lets in such
 D  the user has sent mail to it before; being known, or having written to the user, is nothing
 T  it takes part in the thread that set this off, sender authenticated; or is that mail itself
-O  a field of something the user owns and named exactly
+O  a field of something the user owns and named exactly, and who was let into it by them or by
+   somebody of their organisation (guardrails.facts.belonging)
 V  follows from what the user typed or named: the subject of a reply, the end of a moved event
 R  created in this run
 X  everything else: bodies, names in text, tool results, stored text, the model's own words
@@ -38,7 +39,14 @@ IN_WORDS: Mapping[str, str] = {
 }
 # How a receiver stands to the user. Nobody who stands in no relation is ever let in for free.
 Relation = Literal[
-    "typed", "named", "own_domain", "corresponded", "thread_participant", "directory", "listed"
+    "typed",
+    "named",
+    "own_domain",
+    "corresponded",
+    "thread_participant",
+    "belongs",
+    "directory",
+    "listed",
 ]
 RELATIONS: Mapping[Provenance, Relation] = {
     "U": "typed",
@@ -46,6 +54,7 @@ RELATIONS: Mapping[Provenance, Relation] = {
     "N": "named",
     "D": "corresponded",
     "T": "thread_participant",
+    "O": "belongs",
 }
 # What a value may come from, by what set the action off. Whatever else is found is X.
 SOURCES: Mapping[Trigger, frozenset[Provenance]] = {

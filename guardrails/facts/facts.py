@@ -71,6 +71,7 @@ class Facts:
     content: Content | None = None  # what the object's own text contains
     authors: tuple[Authorship, ...] | None = None  # of what others get to see
     reached_by_agent: tuple[str, ...] = ()  # whom it wrote to unasked, in small letters
+    let_in_by_agent: tuple[str, ...] | None = None  # to the object, unasked, in small letters
     created: tuple[str, ...] | None = None  # ids of what this run has created
     meant_by: str = ""  # how the user's words mean the object, by the guard's own look-up
     namesakes: int | None = None  # objects of its kind that have the object's whole title

@@ -61,11 +61,16 @@ def look_up(
 
 
 def look_up_for(
-    request: ActionRequest, reader: Reader, addresses: Sequence[str], *, is_asked_for: bool
+    request: ActionRequest,
+    reader: Reader,
+    addresses: Sequence[str],
+    *,
+    is_asked_for: bool,
+    adders: Iterable[str] = (),
 ) -> Directory:
-    """What the directory says about them, and, where the user did not type each of them or asks
-    for an object in words, about the names in the user's words, which may also mean whom they
-    wrote to. Once for each decision. Raises ProviderError."""
+    """What the directory says about them and about `adders`, who let them in, and, where the user
+    did not type each of them or asks for an object in words, about the names in the user's words,
+    which may also mean whom they wrote to. Once for each decision. Raises ProviderError."""
     if not (addresses or is_asked_for):
         return Directory()
     words = own_words(request.origin.user_words) if "N" in SOURCES[request.origin.trigger] else ""
@@ -74,7 +79,7 @@ def look_up_for(
     account = request.account
     return look_up(
         account.organisation_id,
-        addresses or [account.address],
+        [*addresses, *adders] or [account.address],
         words=words,
         written_to=correspondents(reader, account, now=timezone.now())
         if names.words_of(words)

@@ -20,11 +20,12 @@ from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.checks.rates import rates_of
 from guardrails.decide.provenance import SOURCES
 from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.facts.belonging import let_in
 from guardrails.facts.counts import UNASKED, Use, hidden_question
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
-from guardrails.gather import directory, own_mail, usage
+from guardrails.gather import directory, own_mail, own_objects, usage
 from guardrails.gather.attached import authors_of_attached, read_attached
 from guardrails.gather.authorship import authors
 from guardrails.gather.lookups import (
@@ -33,14 +34,10 @@ from guardrails.gather.lookups import (
     gather,
     groups,
     members,
-    namesakes,
 )
-from guardrails.gather.meant import asks_for, meant_by
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
-from guardrails.words.own import own_words
-from guardrails.words.typed import named, typed
 from integrations import reads
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
@@ -232,29 +229,17 @@ def read_facts(
     facts = replace(facts, groups=groups(known))
     if "D" in SOURCES[request.origin.trigger]:
         facts = replace(facts, corresponded=corresponded(known))
-    title = facts.object_title
-    if (
-        "O" in SOURCES[request.origin.trigger]
-        and (facts.is_own or facts.alert)
-        and named(title, own_words(request.origin.user_words))
-    ):
-        facts = replace(facts, namesakes=namesakes(reader, action.object_kind, title))
-    object_id = action.object_id(arguments)
-    words = own_words(request.origin.user_words)
-    may_mean = "O" in SOURCES[request.origin.trigger] and not typed(object_id or "", words)
-    is_asked_for = may_mean and asks_for(action.object_kind, words)
     people = [target.value for target in reached if target.is_person]
-    found = directory.look_up_for(request, reader, people, is_asked_for=is_asked_for)
-    if may_mean:
-        meant = meant_by(
-            request,
-            reader,
-            kind=action.object_kind,
-            object_id=object_id,
-            now=timezone.now(),
-            people=found.people,
-        )
-        facts = replace(facts, meant_by=meant)
+    found = directory.look_up_for(
+        request,
+        reader,
+        people,
+        is_asked_for=own_objects.is_asked_for(request, action, arguments),
+        adders=frozenset().union(*let_in(facts, action.object_kind).values()),
+    )
+    facts = own_objects.look_up(
+        request, reader, action, arguments, facts, reaches=bool(receivers), people=found.people
+    )
     if people:
         facts = replace(facts, directory=found)
     if "members" in needs:

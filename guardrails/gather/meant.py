@@ -1,6 +1,6 @@
 """Which object the user's own words mean, by the guard's own look-up: “my first meeting on Friday”,
-“Tom's overdue tasks”. Bounded; nothing but structured fields is looked at, and titles of issues
-that somebody of the organisation reported."""
+“Tom's overdue tasks”, “lunch with Lena tomorrow”. Bounded; nothing but structured fields is looked
+at, and titles: of the user's events, and of issues that somebody of the organisation reported."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -13,9 +13,9 @@ from guardrails.facts.text import visible
 from guardrails.gather import directory
 from guardrails.gather.lookups import MAX_PAGES, PAGE
 from guardrails.words import issue_queries, issue_titles, queries
+from guardrails.words.event_titles import find_titled, says_title
 from guardrails.words.moments import zone_of
 from guardrails.words.own import own_words
-from guardrails.words.queries import Query
 from guardrails.words.typed import without_links
 from integrations.contracts import AnyItem, Email, Event, Issue
 from integrations.exceptions import NotFound
@@ -33,35 +33,78 @@ def meant_by(
     *,
     kind: ObjectKind | None,
     object_id: str | None,
+    title: str,
     now: datetime,
     people: Iterable[Person],
 ) -> str:
-    """How the user's words mean this object, in words; empty where they do not, or where more
-    would have to be read than `MAX_PAGES` pages. Raises ProviderError."""
+    """How the user's words mean this object with this title, in words; empty where they do not, or
+    where more would have to be read than `MAX_PAGES` pages. Raises ProviderError."""
     words = without_links(own_words(request.origin.user_words))
     zone, said_at = request.origin.time_zone, request.origin.said_at
     if not (object_id and zone and said_at):
         return ""
     if kind == "issue" and isinstance(reader, IssuesReader):
         return _issue_meant_by(request, reader, words, key=object_id, now=now)
-    query: Query | None = None
-    ids: tuple[str, ...] = ()
-    if kind == "event" and isinstance(reader, CalendarReader) and queries.EVENT.search(words):
-        query = queries.event_query(words, said_at=said_at, zone=zone, people=people)
-        if query is not None:
-            first = min(query.days, default=now.date()) - timedelta(days=1)
-            since = datetime(first.year, first.month, first.day, tzinfo=now.tzinfo)
-            events = [one for one in _items(reader, since, window=True) if isinstance(one, Event)]
-            ids = queries.select_events(query, events, now=now, zone=zone)
-    elif kind == "email" and isinstance(reader, MailReader) and queries.MAIL.search(words):
-        query = queries.mail_query(words, said_at=said_at, zone=zone, people=people)
-        if query is not None:
-            since = now - timedelta(days=MAIL_DAYS)
-            mails = [one for one in _items(reader, since, window=False) if isinstance(one, Email)]
-            ids = queries.select_mails(query, mails, zone=zone)
-    if query is None or object_id not in ids:
+    if kind == "event" and isinstance(reader, CalendarReader):
+        if not (queries.EVENT.search(words) or says_title(words, title)):
+            return ""
+        phrase, ids = _events(request, reader, words, now=now, people=people)
+    elif kind == "email" and isinstance(reader, MailReader):
+        phrase, ids = _mails(request, reader, words, now=now, people=people)
+    else:
         return ""
-    return f"“{visible(query.phrase)}” means this {'mail' if kind == 'email' else 'event'}"
+    if object_id not in ids:
+        return ""
+    return f"“{visible(phrase)}” means this {'mail' if kind == 'email' else 'event'}"
+
+
+def _events(
+    request: ActionRequest,
+    reader: CalendarReader,
+    words: str,
+    *,
+    now: datetime,
+    people: Iterable[Person],
+) -> tuple[str, tuple[str, ...]]:
+    """The phrase that asks for an event, and which it is: “my first meeting on Friday”, or its
+    title. Where both stand apart, they may be two."""
+    zone, said_at = request.origin.time_zone, request.origin.said_at
+    days = queries.days_of(words, said_at=said_at, zone=zone)
+    if days is None:
+        return "", ()
+    first = min(days, default=now.date()) - timedelta(days=1)
+    since = datetime(first.year, first.month, first.day, tzinfo=now.tzinfo)
+    events = [one for one in _items(reader, since, window=True) if isinstance(one, Event)]
+    title = find_titled(words, events, days=days, now=now, zone=zone)
+    asked = queries.EVENT.search(words)
+    if title and (asked is None or (asked.start() < title.end and title.start < asked.end())):
+        return words[title.start : title.end], (title.event.id,)
+    if title or asked is None:
+        return "", ()
+    query = queries.event_query(words, said_at=said_at, zone=zone, people=people)
+    if query is None:
+        return "", ()
+    return query.phrase, queries.select_events(query, events, now=now, zone=zone)
+
+
+def _mails(
+    request: ActionRequest,
+    reader: MailReader,
+    words: str,
+    *,
+    now: datetime,
+    people: Iterable[Person],
+) -> tuple[str, tuple[str, ...]]:
+    """The phrase that asks for mails of one sender, and which those are."""
+    if not queries.MAIL.search(words):
+        return "", ()
+    zone, said_at = request.origin.time_zone, request.origin.said_at
+    query = queries.mail_query(words, said_at=said_at, zone=zone, people=people)
+    if query is None:
+        return "", ()
+    since = now - timedelta(days=MAIL_DAYS)
+    mails = [one for one in _items(reader, since, window=False) if isinstance(one, Email)]
+    return query.phrase, queries.select_mails(query, mails, zone=zone)
 
 
 def asks_for(kind: ObjectKind | None, words: str) -> bool:

@@ -289,7 +289,7 @@ class Migration(migrations.Migration):
                     "hold_seconds",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="What reaches other people is held for so many seconds first, and can be recalled until then. 0: not held.",
+                        help_text="What reaches other people or destroys something is held for so many seconds first, and can be recalled until then. 0: not held.",
                         validators=[django.core.validators.MaxValueValidator(604800)],
                     ),
                 ),
@@ -419,7 +419,7 @@ class Migration(migrations.Migration):
                     "hold_seconds",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="What reaches other people is held for at least so many seconds first, and can be recalled until then. 0: not held.",
+                        help_text="What reaches other people or destroys something is held for at least so many seconds first, and can be recalled until then. 0: not held.",
                         validators=[django.core.validators.MaxValueValidator(604800)],
                     ),
                 ),

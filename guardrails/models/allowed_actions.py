@@ -68,8 +68,8 @@ class AllowedAction(ValidatedModel):
     hold_seconds = models.PositiveIntegerField(
         default=0,
         validators=[MaxValueValidator(MAX_HOLD_SECONDS)],
-        help_text="What reaches other people is held for so many seconds first, and can be "
-        "recalled until then. 0: not held.",
+        help_text="What reaches other people or destroys something is held for so many seconds "
+        "first, and can be recalled until then. 0: not held.",
     )
     conditions = ConditionsField(
         default=list,

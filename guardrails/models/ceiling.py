@@ -57,8 +57,8 @@ class CeilingLimit(ValidatedModel):
     hold_seconds = models.PositiveIntegerField(
         default=0,
         validators=[MaxValueValidator(MAX_HOLD_SECONDS)],
-        help_text="What reaches other people is held for at least so many seconds first, and "
-        "can be recalled until then. 0: not held.",
+        help_text="What reaches other people or destroys something is held for at least so many "
+        "seconds first, and can be recalled until then. 0: not held.",
     )
     note = models.CharField(max_length=300, blank=True, help_text="Why, for people.")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -119,7 +119,8 @@ def _in_words(section: str, entry: Mapping[str, Any]) -> str:
         unapproved = unapproved if entry["patterns_unapproved"] else ""
         in_words = ", also confirmed in words" if entry["confirm_in_words"] else ""
         seconds = entry["hold_seconds"]
-        held = f", held for {duration(seconds)} first where it reaches others" if seconds else ""
+        wait = f", held for {duration(seconds)} first where it reaches others or destroys something"
+        held = wait if seconds else ""
         return (
             MODES[entry["mode"]]
             + (f", only if {only_if}" if only_if else "")

@@ -43,7 +43,8 @@ class Effective:
     @property
     def sentence(self) -> str:
         only_if = f", only if {'; '.join(self.conditions)}" if self.conditions else ""
-        held = f" Held for {duration(self.hold_seconds)} first, where it reaches others."
+        wait = duration(self.hold_seconds)
+        held = f" Held for {wait} first, where it reaches others or destroys something."
         seen = f" {EXPOSING}" if self.exposes_object and self.verdict == "allow" else ""
         return f"{IN_WORDS[self.verdict]}{only_if}.{seen}" + held * bool(self.hold_seconds)
 

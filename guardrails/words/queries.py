@@ -58,7 +58,7 @@ class Query:
 def event_query(words: str, *, said_at: str, zone: str, people: Iterable[Person]) -> Query | None:
     """The one event that the words ask for; None where they ask for none, or for several."""
     found = list(EVENT.finditer(words))
-    days = _days(words, said_at=said_at, zone=zone)
+    days = days_of(words, said_at=said_at, zone=zone)
     if len(found) != 1 or days is None or HOLE in words:
         return None
     wanted: list[frozenset[str]] = []
@@ -83,7 +83,7 @@ def event_query(words: str, *, said_at: str, zone: str, people: Iterable[Person]
 def mail_query(words: str, *, said_at: str, zone: str, people: Iterable[Person]) -> Query | None:
     """The mails of one sender that the words ask for: the last, or all, also of one day."""
     found = list(MAIL.finditer(words))
-    days = _days(words, said_at=said_at, zone=zone)
+    days = days_of(words, said_at=said_at, zone=zone)
     if len(found) != 1 or days is None or HOLE in words:
         return None
     one = found[0]
@@ -156,7 +156,7 @@ def _attended(event: Event, people: Sequence[frozenset[str]]) -> bool:
     return all(not there.isdisjoint(one) for one in people)
 
 
-def _days(words: str, *, said_at: str, zone: str) -> frozenset[date] | None:
+def days_of(words: str, *, said_at: str, zone: str) -> frozenset[date] | None:
     """The day that the words look at: not one that something is moved to. None for several."""
     found = set(times.days_named(words, said_at=said_at, zone=zone))
     if len(found) > 1:

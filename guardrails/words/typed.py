@@ -5,9 +5,10 @@ from bisect import bisect
 from collections.abc import Iterator
 from functools import lru_cache
 
-OPENING = frozenset("<([{\"'“‘„«»,;:=")  # noqa: RUF001
-CLOSING = frozenset(">)]}\"'”’“«»,;:!?")  # noqa: RUF001
-QUOTES = ("“”", "„“", "«»", "‘’", '""', "''", "``")  # noqa: RUF001
+OPENING = frozenset("<([{\"'“‘„‚«»‹›,;:=")  # noqa: RUF001
+CLOSING = frozenset(">)]}\"'”’“‘»«›‹,;:!?")  # noqa: RUF001
+QUOTES = ("“”", "„“", "«»", "»«", "‘’", "‚‘", '""', "''", "``")  # noqa: RUF001
+BLANKS = ("", " ", "\u00a0", "\u202f")  # between a French mark and what it quotes
 RUN = re.compile(r"\S+")
 DOMAIN = re.compile(r"@[^\s@<>()\[\],;:\"']+")
 
@@ -33,7 +34,11 @@ def address_typed(address: str, words: str) -> bool:
 def named(title: str, words: str) -> bool:
     """Whether the user typed exactly this title. A title of one or two words counts only in
     quotation marks: somebody who calls something “the report” would be named by chance."""
-    whole = len(title.split()) >= 3 or any(f"{pair[0]}{title}{pair[1]}" in words for pair in QUOTES)
+    whole = len(title.split()) >= 3 or any(
+        f"{pair[0]}{blank}{title}{blank}{pair[1]}" in words
+        for pair in QUOTES
+        for blank in (BLANKS if pair == "«»" else ("",))
+    )
     return whole and typed(title, words)
 
 

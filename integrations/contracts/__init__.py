@@ -123,15 +123,19 @@ class Document(ProviderObject):
     size_bytes: int = 0
     file_id: FileId = None
     shared_with: tuple[Text, ...] = ()
+    shared_by: dict[Text, Text] = {}  # who let each of them in; absent: the provider does not tell
     roles: dict[Text, Text] = {}
     owner: Text = ""
     trashed: bool = False
 
 
 class Attendee(Value):
+    """`added_by` is who put them on the list; empty: the provider does not tell."""
+
     email: Text
     name: Text = ""
     status: Text = ""
+    added_by: Text = ""
 
 
 class Event(ProviderObject):

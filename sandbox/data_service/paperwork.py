@@ -42,7 +42,8 @@ def change_event(store: Store, *, user: User, target: str, body: bodies.EventCha
     if "attendees" in fields:
         present = {attendee["email"]: attendee for attendee in event["attendees"]}
         fields["attendees"] = [
-            present.get(address, {"email": address}) for address in body.attendees
+            present.get(address, {"email": address, "added_by": user.address})
+            for address in body.attendees
         ]
     return Outcome(
         200, objects.change(store, user_id=user.id, kind=EVENT, id=target, fields=fields)
@@ -179,6 +180,7 @@ def share_document(store: Store, *, user: User, target: str, body: bodies.Share)
         id=target,
         fields={
             "shared_with": shared if body.email in shared else [*shared, body.email],
+            "shared_by": {body.email: user.address, **document["shared_by"]},
             "roles": {**document["roles"], body.email: body.role},
         },
     )

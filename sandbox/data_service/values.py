@@ -101,7 +101,9 @@ class Draft(Value):
 
 
 class Document(Value):
-    """A file. `roles` says what each address in `shared_with` may do; absent means reader."""
+    """A file. `roles` says what each address in `shared_with` may do; absent means reader.
+    `shared_by` says who let each in: the owner, unless told otherwise; empty means that nobody
+    knows."""
 
     id: Id
     name: str
@@ -114,6 +116,7 @@ class Document(Value):
     size_bytes: int = 0
     file_id: str | None = None
     shared_with: list[str] = []
+    shared_by: dict[str, str] = {}
     roles: dict[str, Role] = {}
     owner: str
     trashed: bool = False
@@ -122,13 +125,20 @@ class Document(Value):
     @model_validator(mode="after")
     def _settle(self) -> Self:
         self.size_bytes = self.size_bytes or len(self.content_text.encode())
+        self.shared_by = {
+            reader: self.shared_by.get(reader, self.owner) for reader in self.shared_with
+        }
         return self
 
 
 class Attendee(Value):
+    """`added_by` is who put them on the list: who made the event, unless told otherwise; empty
+    means that nobody knows."""
+
     email: str
     name: str = ""
     status: Literal["needs_action", "accepted", "declined", "tentative"] = "needs_action"
+    added_by: str | None = None
 
 
 class Event(Value):
@@ -154,6 +164,9 @@ class Event(Value):
     def _check(self) -> Self:
         if self.end <= self.start:
             raise ValueError("end must be after start")
+        for attendee in self.attendees:
+            if attendee.added_by is None:
+                attendee.added_by = self.created_by
         return self
 
 

@@ -21,10 +21,7 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
     operation = "cancel_event"
     resource_type = "event"
     title = "Cancel an event"
-    description = (
-        "Cancel one event. Everybody who attends it and who made it must be listed, and a "
-        "person is always asked."
-    )
+    description = "Cancel one event. Everybody who attends it and who made it must be listed."
     needs = frozenset()
     takes = ("recipient", "recipient_domain")
     object_kind = "event"

@@ -12,6 +12,7 @@ from guardrails.decide.conditions.base import Condition
 from guardrails.decide.provenance import THE_USERS, strongest
 from guardrails.facts import content, links, targets
 from guardrails.facts.classes import ArgumentClass
+from guardrails.facts.exposure import NAMED
 from guardrails.facts.targets import Target
 
 BY_PEOPLE = frozenset({"chat", "operator"})
@@ -44,11 +45,27 @@ def _in_general(case: Case) -> Iterator[str]:
         yield "The organisation's ceiling says so."
     if case.request.origin.tighten:
         yield "The agent asked for it."
-    yield from (one.sentence for one in case.effects if one.kind == "destructive")
+    if not _cancels_own(case):
+        yield from (one.sentence for one in case.effects if one.kind == "destructive")
     yield from hiding.reasons(case)
     if recurring.is_unsaid(case):
         yield "It concerns a whole series, and the user's words do not say so."
     yield from _doubts(case)
+
+
+def _cancels_own(case: Case) -> bool:
+    """Whether the allowed action lets this event go: one of the user's own that they named, not a
+    series, among people of the organisation, and with time to recall it."""
+    conditions = case.allowed_action.conditions if case.allowed_action else ()
+    event = case.facts.event if case.facts and case.facts.is_own else None
+    return (
+        any(one.lets_own_events_go for one in conditions)
+        and event is not None
+        and not (event.recurrence or event.this_and_future)
+        and not NAMED.isdisjoint(case.sources.get(case.action.object_field or "", ()))
+        and all(case.is_inside(one.value) for one in case.receivers)
+        and case.hold_seconds > 0
+    )
 
 
 def _doubts(case: Case) -> Iterator[str]:
@@ -68,6 +85,8 @@ def _about_target(case: Case, target: Target) -> Iterator[str]:
         yield f"Nobody typed or listed “{target.value}” itself ({target.place})."
     elif _is_named_outside(case, target):
         yield f"“{target.value}” is only named, and outside the organisation ({target.place})."
+    elif _belongs_outside(case, target):
+        yield f"“{target.value}” is outside the organisation ({target.place})."
 
 
 def _is_strange(case: Case, target: Target) -> bool:
@@ -102,6 +121,15 @@ def _is_named_outside(case: Case, target: Target) -> bool:
     return strongest(sources - {"N"}) == "X" or not all(
         one.knows(relations) for one in case.openings
     )
+
+
+def _belongs_outside(case: Case, target: Target) -> bool:
+    """Whether somebody outside is let in for no other reason than that they belong to the user's
+    own object."""
+    if target.path not in case.opened or case.is_inside(target.value):
+        return False
+    relations = case.relations[target.path] - {"belongs"}
+    return not all(one.knows(relations) for one in case.openings)
 
 
 def _written_by_the_agent(case: Case) -> Iterator[str]:

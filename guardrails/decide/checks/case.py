@@ -163,8 +163,8 @@ class Case:
 
     @property
     def hold_seconds(self) -> int:
-        """How long what reaches others is held first: the strictest counts."""
-        if self.allowed_action is None or not self.has("egress"):
+        """How long what reaches others or destroys is held first: the strictest counts."""
+        if self.allowed_action is None or not self.has("egress", "destructive"):
             return 0
         return max(
             self.allowed_action.hold_seconds, *(limit.hold_seconds for limit in self.limits), 0

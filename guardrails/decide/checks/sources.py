@@ -14,6 +14,7 @@ from guardrails.decide.provenance import (
     strongest,
 )
 from guardrails.facts import targets
+from guardrails.facts.belonging import belonging
 from guardrails.facts.facts import Facts
 from guardrails.words.typed import named, typed
 
@@ -74,18 +75,22 @@ def sources(
 
 
 def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: bool) -> set[str]:
-    """The paths that belong to an object which the user owns and named exactly: in words that
-    mean it alone, or by its title."""
-    if (facts.email or facts.issue) and facts.meant_by:
-        # Any mail of the mailbox and any issue that the account may write to is theirs to name.
-        return {action.object_field or ""}
+    """The paths of an object which the user owns and named exactly, in words that mean it alone or
+    by its title, and of those who belong to it."""
+    kind = action.object_kind
+    is_mail = facts.email is not None and kind == "email"
     # An alert is its reader's own; it counts by its title too.
-    if not (action.object_kind and (facts.is_own or facts.alert)):
-        return set()
-    if not (by_words or (named(facts.object_title, case.words) and facts.namesakes == 1)):
-        return set()
-    people = facts.readers(action.object_kind) or ()
-    return {one.path for one in case.receivers if one.value in people} | {action.object_field or ""}
+    is_own = kind is not None and bool(facts.is_own or facts.alert)
+    titled = is_own and named(facts.object_title, case.words) and facts.namesakes == 1
+    found: set[str] = set()
+    # Any mail of the mailbox and any issue that the account may write to is theirs to mean.
+    is_meant = bool((is_mail or facts.issue) and facts.meant_by)
+    if (is_own and by_words) or titled or is_meant:
+        found.add(action.object_field or "")
+    if found or (is_mail and by_words):
+        people = belonging(facts, kind, is_inside=case.is_inside)
+        found |= {one.path for one in case.receivers if one.value in people}
+    return found
 
 
 def _attached_by_title(case: Case, attached: Sequence[str], facts: Facts) -> set[str]:

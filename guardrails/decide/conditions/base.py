@@ -139,6 +139,11 @@ class Condition(BaseModel, ABC):
         return False
 
     @property
+    def lets_own_events_go(self) -> bool:
+        """Whether an event of the user's own may be cancelled without anybody being asked."""
+        return False
+
+    @property
     def unasked_receivers(self) -> Literal["", "mark", "leave_out"]:
         """What becomes of a draft's receivers about whom nobody was asked; empty: it says nothing
         of that."""
@@ -250,6 +255,7 @@ class Unreadable:
     unasked_receivers: ClassVar[Literal["", "mark", "leave_out"]] = ""
     lets_plain_text_out: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
+    lets_own_events_go: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 
     def lets_out(self, exposure: Exposure) -> bool:

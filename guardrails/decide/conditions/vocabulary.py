@@ -18,6 +18,7 @@ from guardrails.decide.conditions.content.secrets import Secrets
 from guardrails.decide.conditions.content.subject import Subject
 from guardrails.decide.conditions.content.written_by import WrittenBy
 from guardrails.decide.conditions.objects.assignee import Assignee
+from guardrails.decide.conditions.objects.cancelling import Cancelling
 from guardrails.decide.conditions.objects.created_in_run import CreatedInRun
 from guardrails.decide.conditions.objects.labels import Labels
 from guardrails.decide.conditions.objects.named import Named
@@ -74,6 +75,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     Assignee,
     Audience,
     Named,
+    Cancelling,
     CreatedInRun,
     Age,
     Links,

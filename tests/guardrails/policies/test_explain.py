@@ -201,7 +201,8 @@ def test_a_held_send_is_named() -> None:
     )
     archive = next(one for one in explain.effective(policy, "gmail") if one.verdict == "allow")
     assert archive.sentence == (
-        "Done without asking. Held for 5 minutes first, where it reaches others."
+        "Done without asking. Held for 5 minutes first, "
+        "where it reaches others or destroys something."
     )
 
 

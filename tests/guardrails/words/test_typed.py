@@ -16,6 +16,9 @@ from guardrails.words.typed import address_typed, named, typed, without_links
         "Write bob@company.com.",
         "notbob@company.com and bob@company.com",
         "to:bob@company.com",
+        "„bob@company.com“",
+        "«bob@company.com»",
+        "« bob@company.com »",
     ],
 )
 def test_a_value_typed_as_a_whole_is_the_users(words: str) -> None:

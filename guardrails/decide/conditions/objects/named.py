@@ -36,6 +36,8 @@ class Named(Condition):
 
     def evaluate(self, context: Context) -> Check:
         if self.unnamed == "ask":
+            if not context.sources:
+                return self.check(False, "It is not known where anything comes from.")
             return self.check(True, "A person is asked about what nobody named.")
         return self._judge(context)
 

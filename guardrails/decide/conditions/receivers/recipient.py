@@ -15,6 +15,7 @@ IN_WORDS: Mapping[Relation, str] = {
     "own_domain": "somebody known at the account's own domain",
     "corresponded": "somebody the user has written to",
     "thread_participant": "a proved participant of the thread",
+    "belongs": "somebody whom the organisation let into the user's own event, document or thread",
     "directory": "a colleague in the organisation's directory",
     "listed": "listed",
 }
@@ -24,8 +25,10 @@ class Recipient(OpeningCondition):
     """Every receiver has one of these relations to the user. In an allowed action it also
     lets them in: they need not be listed (but the address of a blind copy always must be).
     The directory has this organisation's people, and whose accounts are connected here. Named
-    is whom a name in the user's words means, and nobody else; outside the organisation a person
-    is asked about them.
+    is whom a name in the user's words means, and nobody else. Who belongs attends the user's own
+    event, reads their own document or takes part in their thread, which the user named, and was
+    let in by the user or by somebody of the organisation. Outside the organisation a person is
+    asked about either.
 
     own_domain alone opens nothing: it means somebody at the account's own domain who is
     typed, listed, corresponded with or a participant. Who stands in none of them is refused,
@@ -47,6 +50,7 @@ class Recipient(OpeningCondition):
             "corresponded": "corresponded",
             "directory": "directory",
             "named": "directory",
+            "belongs": "directory",
         }
         return frozenset(looked_up[one] for one in self.relation if one in looked_up)
 

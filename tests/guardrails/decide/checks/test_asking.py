@@ -1,5 +1,6 @@
 """When a person is asked, and for which reason."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Polic
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from guardrails.models import Approval
-from integrations.contracts import Mailbox
+from integrations.contracts import Event, Mailbox
 from tests.guardrails.approvals import confirm
 from tests.guardrails.office import CHAT, Office, phases
 from tests.guardrails.values import (
@@ -21,6 +22,7 @@ from tests.guardrails.values import (
     allow,
     chat,
     decide,
+    directory_of,
     facts,
     inbound,
     list_target,
@@ -216,3 +218,102 @@ def test_an_ask_for_text_is_carried_out_after_a_persons_word(office: Office) -> 
     assert phases(result) == [("control", "waiting", "needs_approval")]
     assert confirm(Approval.objects.get(), decided_by="maya").status == "succeeded"
     assert [call["body"]["body"] for call in office.calls()] == [MAIL["body"]]
+
+
+# --- cancelling one's own events ----------------------------------------------------------
+
+LETTING_GO = (
+    {"kind": "recipient", "relation": ["belongs"], "novel": "ask"},
+    {"kind": "cancelling", "unasked": "own"},
+)
+BOB = "bob@company.com"
+
+
+def cancel(
+    *,
+    words: str = "Cancel event-1.",
+    guests: tuple[tuple[str, str], ...] = ((BOB, ME),),
+    hold_seconds: int = 60,
+    conditions: tuple[dict[str, Any], ...] = LETTING_GO,
+    agents: tuple[str, ...] = (),
+    **changes: Any,
+) -> Decision:
+    """An event with guests, and who added each, is cancelled under a policy that lets it go."""
+    values: dict[str, Any] = {"id": "event-1", "start": NOW, "end": NOW, "created_by": ME}
+    attendees = [{"email": one, "added_by": by} for one, by in guests]
+    found = Event.model_validate({**values, "attendees": attendees, **changes})
+    wish = request("cancel_calendar_event", {"event_id": "event-1"}, chat(words))
+    rule = allow("cancel_calendar_event", "auto", *conditions, hold_seconds=hold_seconds)
+    return decide(
+        request=replace(wish, account=account(source="calendar")),
+        policy=policy_of(rule),
+        facts=Facts(
+            event=found,
+            own_address=ME,
+            let_in_by_agent=agents,
+            directory=directory_of(BOB),
+        ),
+        now=NOW,
+    )
+
+
+def test_an_own_event_among_colleagues_is_cancelled_unasked_and_held() -> None:
+    decision = cancel()
+    assert (decision.verdict, decision.hold_seconds) == ("allow", 60)
+    assert decision.provenance == {"event_id": "U", "event.people[0]": "O"}
+    alone = cancel(guests=())
+    assert (alone.verdict, alone.hold_seconds) == ("allow", 60)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"words": "Cancel it."},
+        {"hold_seconds": 0},
+        {"conditions": LETTING_GO[:1]},
+        {"guests": ((BOB, ME), (ADA, ME))},
+        {"guests": ((BOB, ME), (ADA, ADA))},
+        {"guests": ((BOB, ADA),)},
+        {"guests": ((BOB, ""),)},
+        {"agents": (BOB,)},
+        {"created_by": ADA},
+        {"created_by": BOB},
+        {"recurrence": "RRULE:FREQ=WEEKLY"},
+        {"series_id": "series-1", "this_and_future": True},
+    ],
+)
+def test_any_other_event_is_cancelled_after_a_question(changes: dict[str, Any]) -> None:
+    assert cancel(**changes).verdict == "ask"
+
+
+def test_an_event_that_nobody_else_attends_is_held_too() -> None:
+    assert cancel(guests=(), hold_seconds=0).sentence.endswith(
+        "Cannot be undone: the event and the answers to it will be gone."
+    )
+
+
+def test_who_belongs_but_is_outside_is_asked_about() -> None:
+    decision = cancel(guests=((ADA, ME),))
+    assert decision.verdict == "ask"
+    forbidding = ({**LETTING_GO[0], "novel": "forbid"}, LETTING_GO[1])
+    outside = cancel(guests=((ADA, ME),), conditions=forbidding)
+    assert outside.verdict == "ask"
+    stranger = cancel(guests=((ADA, ADA),), conditions=forbidding)
+    assert (stranger.verdict, stranger.reason) == ("refuse", "receiver_novel")
+
+
+def test_the_question_says_who_is_outside() -> None:
+    moved = {"title": "Later"}
+    raw = ({**LETTING_GO[0], "novel": "forbid"},)
+    values: dict[str, Any] = {"id": "event-1", "start": NOW, "end": NOW, "created_by": ME}
+    found = Event.model_validate(values | {"attendees": [{"email": ADA, "added_by": ME}]})
+    wish = request("update_calendar_event", {"event_id": "event-1", **moved}, chat("Do event-1."))
+    decision = decide(
+        request=replace(wish, account=account(source="calendar")),
+        policy=policy_of(allow("update_calendar_event", "auto", *raw)),
+        facts=Facts(event=found, own_address=ME, let_in_by_agent=()),
+        now=NOW,
+    )
+    assert decision.sentence == (
+        f"A person must confirm this first. “{ADA}” is outside the organisation (event people)."
+    )

@@ -10,6 +10,7 @@ from guardrails.decide.snapshot import AllowedAction, ListedTarget
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from guardrails.gather.lookups import MAX_CORRESPONDENTS
+from guardrails.models import OwnDomain
 from guardrails.policies.simulation import simulate
 from integrations.contracts import Document
 from tests.guardrails.office import CHAT, Office, minutes_ago, webhook
@@ -234,6 +235,25 @@ def test_attendees_of_an_own_event_that_the_user_named_are_theirs(office: Office
     assert by_id == {"event_id": "U", "event.people[0]": "O"}
     assert by_title == {"event_id": "O", "event.people[0]": "O"}
     assert unnamed == {"event_id": "X", "event.people[0]": "X"}
+
+
+@database
+def test_an_attendee_whom_a_stranger_added_stays_content(office: Office) -> None:
+    office.permit("cancel_calendar_event")
+    office.list_target("cancel_calendar_event", "recipient_domain", "client.com")
+    for event_id, by in (("event-1", STRANGER), ("event-2", ""), ("event-3", ADA)):
+        put_event(office, event_id, attendees=[{"email": ADA, "added_by": by}])
+        found = cancelled(office, event_id, f"Cancel {event_id}")
+        assert found == {"event_id": "U", "event.people[0]": "X"}
+
+
+@database
+def test_a_colleague_may_add_attendees_to_the_users_event(office: Office) -> None:
+    office.permit("cancel_calendar_event")
+    office.list_target("cancel_calendar_event", "recipient_domain", "client.com")
+    OwnDomain.objects.create(organisation=office.organisation, domain="company.com")
+    put_event(office, "event-1", attendees=[{"email": ADA, "added_by": "bob@company.com"}])
+    assert cancelled(office, "event-1", "Cancel event-1")["event.people[0]"] == "O"
 
 
 @database

@@ -1,0 +1,106 @@
+"""Which event the user's words call by its title: “lunch with Lena tomorrow”. Pure.
+
+A title counts as a whole, in any case of its letters, and with the day where the words name one. A
+title of one word must be the user's own (“my gym”) or come with an article and a day. In doubt
+nothing is meant: two titles, two events of one, a series, or a title after a “not” or “except”.
+Whose the event is, is for the caller to ask.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Set
+from datetime import date, datetime
+from typing import NamedTuple
+
+from guardrails.facts.people import spellings
+from guardrails.words.moments import zone_of
+from guardrails.words.name_words import BUT, DETERMINERS, EXCLUDING
+from guardrails.words.own import HOLE
+from integrations.contracts import Event
+
+WORD = re.compile(r"[^\W_]+")
+MY = frozenset(
+    {"my", "mein", "meine", "meinen", "meinem", "meiner", "mon", "ma", "mes", "mi", "mis"}
+    | {"mio", "mia", "miei", "mie"}
+)
+DENYING = EXCLUDING | BUT
+ENDS = frozenset(".!?\n")
+LEAST_LETTERS = 4
+MOST_WORDS = 12
+REACH = 3  # so many words after a “not” are what it denies
+
+
+class Titled(NamedTuple):
+    """The one event whose title stands in the words, and where."""
+
+    event: Event
+    start: int
+    end: int
+
+
+class Place(NamedTuple):
+    event: Event
+    first: int  # words
+    last: int
+
+
+def find_titled(
+    words: str, events: Iterable[Event], *, days: Set[date], now: datetime, zone: str
+) -> Titled | None:
+    """The event that the words call by its title, out of all of the user's calendar. `days` are all
+    that the one day named in the words may mean; without one, events that are over do not count."""
+    where = zone_of(zone)
+    if where is None or HOLE in words:
+        return None
+    found = list(WORD.finditer(words))
+    said = [_fold(one[0]) for one in found]
+    places: list[Place] = []
+    for event in events:
+        if event.status == "cancelled":
+            continue
+        is_then = event.start.astimezone(where).date() in days if days else event.end > now
+        if is_then or event.recurrence or event.this_and_future:
+            places += _places(event, said, has_day=bool(days))
+    longest = [one for one in places if not any(_is_within(one, other) for other in places)]
+    if len({one.event.id for one in longest}) != 1:
+        return None
+    event, first, last = longest[0]
+    start, end = found[first].start(), found[last].end()
+    if event.recurrence or event.this_and_future or ENDS & set(words[start:end]) - set(event.title):
+        return None
+    return None if _is_excluded(said, first) else Titled(event, start, end)
+
+
+def says_title(words: str, title: str) -> bool:
+    """Whether this title stands in the words, whatever else does."""
+    said, wanted = ([_fold(one) for one in WORD.findall(text)] for text in (words, title))
+    size = len(wanted)
+    return size > 0 and any(said[at : at + size] == wanted for at in range(len(said) - size + 1))
+
+
+def _places(event: Event, said: list[str], *, has_day: bool) -> Iterator[Place]:
+    """Where the title stands as a whole in the words."""
+    title = [_fold(one) for one in WORD.findall(event.title)]
+    size = len(title)
+    if not 0 < size <= MOST_WORDS or sum(map(str.isalpha, "".join(title))) < LEAST_LETTERS:
+        return
+    for at in range(len(said) - size + 1):
+        if said[at : at + size] != title:
+            continue
+        before = spellings(said[at - 1]) if at else frozenset()
+        if size > 1 or before & MY or (has_day and before & DETERMINERS):
+            yield Place(event, at, at + size - 1)
+
+
+def _is_within(one: Place, other: Place) -> bool:
+    """Whether a title is only a part of a longer one that stands there."""
+    longer = other.last - other.first > one.last - one.first
+    return longer and other.first <= one.first and one.last <= other.last
+
+
+def _is_excluded(said: list[str], at: int) -> bool:
+    return any(spellings(one) & DENYING for one in said[max(0, at - REACH) : at])
+
+
+def _fold(word: str) -> str:
+    return unicodedata.normalize("NFC", word).casefold()
