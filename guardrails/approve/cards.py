@@ -217,11 +217,12 @@ def _reached(row: Approval) -> Iterator[CardValue]:
     """Whom and what it reaches by facts alone: attendees, readers, the issue's project."""
     for path, text in row.reached.items():
         code = row.provenance.get(path, "X")
+        known = THERE_ALREADY if code == "X" else IN_WORDS.get(code, THERE_ALREADY)
         yield CardValue(
             path=path,
             label=path.partition("[")[0].replace(".", " ").replace("_", " "),
             text=visible(text),
-            provenance=THERE_ALREADY if code == "X" else IN_WORDS.get(code, THERE_ALREADY),
+            provenance=row.first_seen.get(path) or known,
             is_target=True,
             is_new=code == "X",
         )

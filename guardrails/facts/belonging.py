@@ -47,6 +47,21 @@ def belonging(
     )
 
 
+def how_let_in(facts: Facts, kind: ObjectKind | None, address: str) -> str:
+    """Who let somebody into the user's own event or document, in words; empty where that is no
+    question: it is not theirs, or nobody is said to have let them in. Mail says it itself."""
+    by = None if kind == "email" else let_in(facts, kind).get(address)
+    if by is None:
+        return ""
+    if address.lower() in (facts.let_in_by_agent or ()):
+        return "NEW: let in by the agent, unasked"
+    if not by:
+        return "NEW: nobody knows who let them in"
+    if address_or_none(facts.own_address) in by:
+        return "already there, let in by the user"
+    return f"NEW: let in by {', '.join(sorted(by))}"
+
+
 def _plain(pairs: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[str]]:
     """By plain address, the plain addresses of those who let them in."""
     found: dict[str, set[str]] = defaultdict(set)

@@ -184,6 +184,7 @@ def _described(
 ) -> Judgement:
     """The judgement with all that is needed to ask a person and to act."""
     decision, description = found.decision, action.describe(arguments, facts)
+    reached = {one.path: one.value for one in action.implied(arguments, facts) or ()}
     snapshot = found.policy
     if snapshot is None:
         raise ValueError("a decision without policy asks nobody")
@@ -193,9 +194,15 @@ def _described(
         arguments=arguments,
         description=description,
         undo=action.undo(arguments, facts),
-        first_seen=first_seen(request.arguments, provenance=decision.provenance, facts=facts),
+        first_seen=first_seen(
+            request.arguments,
+            reached=reached,
+            kind=action.object_kind,
+            provenance=decision.provenance,
+            facts=facts,
+        ),
         differences=action.differences(arguments, facts, decision.removals),
-        reached={one.path: one.value for one in action.implied(arguments, facts) or ()},
+        reached=reached,
         digest=binding(
             request, description=description, decision=decision, facts=facts, policy=snapshot
         ),

@@ -1,9 +1,11 @@
-"""Where a value that nobody typed or listed was found: in which mail, by whom. Pure."""
+"""Where a value that nobody typed or listed was found: in which mail, by whom; and who let in whom
+the action reaches without naming them. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from guardrails.facts.facts import Facts
+from guardrails.facts.belonging import how_let_in
+from guardrails.facts.facts import Facts, ObjectKind
 from guardrails.facts.text import visible
 from integrations.contracts import Email
 
@@ -13,14 +15,24 @@ SUBJECT_SHOWN = 80
 
 
 def first_seen(
-    arguments: Mapping[str, Any], *, provenance: Mapping[str, str], facts: Facts
+    arguments: Mapping[str, Any],
+    *,
+    reached: Mapping[str, str],
+    kind: ObjectKind | None,
+    provenance: Mapping[str, str],
+    facts: Facts,
 ) -> dict[str, str]:
     """By path, for values of unknown provenance: the oldest mail of the thread at hand that
-    has the value in its headers or text, in words. What was found nowhere is left out."""
+    has the value in its headers or text, in words; for people of the user's own object of this
+    kind, also those `reached` by no argument, who let them in. What was found nowhere is left
+    out."""
     mails = sorted(facts.thread or ((facts.email,) if facts.email else ()), key=_age)
     found = {}
-    for path, value in _texts(arguments):
+    for path, value in (*_texts(arguments), *reached.items()):
         if provenance.get(path) != "X" or not SHORTEST <= len(value) <= LONGEST:
+            continue
+        if how := how_let_in(facts, kind, value):
+            found[path] = how
             continue
         mail = next((mail for mail in mails if value.casefold() in _text_of(mail)), None)
         if mail is not None:

@@ -137,8 +137,8 @@ def mail_in_thread(**fields: Any) -> Callable[[Desk], None]:
     return arrives
 
 
-def beside(play: Play, name: str, reason: str, **before: Callable[[Desk], None]) -> Case:
-    return replace(play.case(BELONGS, name, reason), **before)
+def beside(play: Play, name: str, reason: str, *, before: Callable[[Desk], None]) -> Case:
+    return replace(play.case(BELONGS, name, reason), before=before)
 
 
 def in_languages(name: str, play: Callable[[str], Play], before: Callable[[Desk], None]) -> Any:

@@ -88,6 +88,30 @@ def test_a_label_shows_what_is_on_and_what_would_be(office: Office) -> None:
     assert card.differences == (("labels", "(nothing)", "FYI"),)
 
 
+def test_a_card_says_who_let_in_whom_the_action_reaches(office: Office) -> None:
+    eve, bob = "eve@evil.example", "bob@company.com"
+    for domain in ("evil.example", "client.com", "company.com"):
+        office.list_target("update_calendar_event", "recipient_domain", domain)
+    guests = [
+        {"email": eve, "added_by": "mallory@evil.example"},
+        {"email": "ann@client.com", "added_by": ""},
+        {"email": bob},
+    ]
+    office.put("events", attendees=guests)
+    later = {"event_id": "event-1", "attendees": [eve, bob]}
+
+    card = asked(office, "update_calendar_event", later)
+
+    told = {value.path: value.provenance for value in card.values if value.is_target}
+    assert told == {
+        "attendees[0]": "NEW: let in by mallory@evil.example",
+        "attendees[1]": "already there, let in by the user",
+        "event.people[0]": "NEW: nobody knows who let them in",
+        "event.people[1]": "already there, let in by the user",
+        "event.people[2]": "NEW: let in by mallory@evil.example",
+    }
+
+
 def test_a_changed_event_shows_before_and_after(office: Office) -> None:
     office.put("events", title="Stand-up", end="2026-03-02T10:15:00Z")
     card = asked(
@@ -123,7 +147,7 @@ def test_whom_no_argument_names_come_first_too(office: Office) -> None:
         (
             "event people",
             "zoe@client.com",
-            "already there, in no argument; nobody typed or listed the address itself",
+            "already there, let in by the user",
             True,
         ),
     ]

@@ -23,6 +23,7 @@ from guardrails.execute.entries import blocked
 from guardrails.execute.executor import execute
 from guardrails.facts.facts import Facts
 from guardrails.gather.judgement import Judgement
+from guardrails.models import OwnDomain
 from tests.guardrails.decide.test_policy_ceiling import limits
 from tests.guardrails.decide.test_policy_properties import (
     ARGUMENTS,
@@ -30,7 +31,7 @@ from tests.guardrails.decide.test_policy_properties import (
     origins,
     policies,
 )
-from tests.guardrails.office import Office, policy_that_decided, webhook
+from tests.guardrails.office import CHAT, Office, policy_that_decided, webhook
 from tests.guardrails.values import (
     ADA,
     NOW,
@@ -205,3 +206,27 @@ def test_a_policy_is_kept_once_and_only_as_it_was(office: Office) -> None:
             "INSERT INTO audit_policy (tenant_id, digest, body) VALUES (%s, %s, '{}')",
             [tenant_id, "0" * 64],
         )
+
+
+@database
+def test_who_belonged_is_kept_so_that_a_replay_says_the_same(office: Office) -> None:
+    bob = "bob@company.com"
+    condition = {"kind": "recipient", "relation": ["belongs"], "novel": "forbid"}
+    office.permit("update_calendar_event", conditions=[condition])
+    OwnDomain.objects.create(organisation=office.organisation, domain="company.com")
+    office.put("events", attendees=[{"email": bob}])
+    origin = replace(CHAT, user_words="Call event-1 a late lunch.")
+    rename = {"event_id": "event-1", "title": "Late lunch"}
+    result = execute(office.request("update_calendar_event", rename, origin=origin))
+    assert result.status == "succeeded"
+    OwnDomain.objects.all().delete()
+    office.change("events", "event-1", attendees=[{"email": bob, "added_by": ADA}])
+
+    row = recorded(result.action_id)[0]
+    past = evidence.past(row)
+    assert past is not None
+    again = evidence.decide_again(past, policy_that_decided(row))
+
+    assert again is not None
+    assert (again.verdict, again.provenance["event.people[0]"]) == ("allow", "O")
+    assert row.payload["decision"]["provenance"] == dict(again.provenance)

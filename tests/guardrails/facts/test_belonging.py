@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from guardrails.facts.belonging import belonging
+from guardrails.facts.belonging import belonging, how_let_in
 from guardrails.facts.facts import Facts, ObjectKind
 from integrations.contracts import Authentication, Document, Event
 from tests.guardrails.values import ADA, ME, NOW, STRANGER, email, facts
@@ -92,6 +92,16 @@ def test_a_mail_that_is_not_proved_lets_nobody_in() -> None:
 
 def test_a_thread_without_the_user_has_nobody_of_theirs() -> None:
     assert people(thread({"from": BOB, "to": (OMAR,)}), "email") == set()
+
+
+def test_who_let_somebody_in_is_said_in_words() -> None:
+    found = event((ADA, STRANGER), (BOB, ME), (OMAR, ""), agents=(BOB,))
+    assert how_let_in(found, "event", ADA) == f"NEW: let in by {STRANGER}"
+    assert how_let_in(found, "event", BOB) == "NEW: let in by the agent, unasked"
+    assert how_let_in(found, "event", OMAR) == "NEW: nobody knows who let them in"
+    assert how_let_in(event((ADA, ME)), "event", ADA) == "already there, let in by the user"
+    assert how_let_in(found, "event", "dan@company.com") == ""
+    assert how_let_in(event((ADA, ME), by=STRANGER), "event", ADA) == ""
 
 
 def test_a_mailing_list_is_nobody() -> None:

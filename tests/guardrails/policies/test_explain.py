@@ -194,6 +194,22 @@ def test_ids_are_looked_for_among_labels_and_not_among_people() -> None:
     assert reach(policy, "Ada <ada@client.com>") == {}
 
 
+def test_who_belongs_and_what_is_cancelled_unasked_is_said() -> None:
+    belongs = {"kind": "recipient", "relation": ["belongs"], "novel": "forbid"}
+    cancelling = {"kind": "cancelling", "unasked": "own"}
+    policy = policy_of(allow("cancel_calendar_event", "auto", belongs, cancelling))
+    [found] = [
+        one
+        for one in explain.effective(policy, "calendar")
+        if one.action_type == "cancel_calendar_event"
+    ]
+    assert found.sentence == (
+        "Done without asking, only if every receiver is somebody whom the organisation let into "
+        "the user's own event, document or thread; it is the user's own event, among colleagues "
+        "and held first, or a person is asked."
+    )
+
+
 def test_a_held_send_is_named() -> None:
     policy = replace(
         policy_of(allow("archive", hold_seconds=60)),

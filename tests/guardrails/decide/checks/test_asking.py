@@ -243,10 +243,10 @@ def cancel(
     attendees = [{"email": one, "added_by": by} for one, by in guests]
     found = Event.model_validate({**values, "attendees": attendees, **changes})
     wish = request("cancel_calendar_event", {"event_id": "event-1"}, chat(words))
-    rule = allow("cancel_calendar_event", "auto", *conditions, hold_seconds=hold_seconds)
+    permitted = allow("cancel_calendar_event", "auto", *conditions, hold_seconds=hold_seconds)
     return decide(
         request=replace(wish, account=account(source="calendar")),
-        policy=policy_of(rule),
+        policy=policy_of(permitted),
         facts=Facts(
             event=found,
             own_address=ME,
