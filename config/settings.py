@@ -369,6 +369,10 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     # Fields of the same name with other choices need names of their own.
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.schema.add_refusals",
+    ],
     "ENUM_NAME_OVERRIDES": {"WordEnum": ["confirm", "reject"]},
     "TITLE": "Remit",
     "DESCRIPTION": "Chat, sync, approvals and the audit ledger of Remit.",

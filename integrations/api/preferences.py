@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError as InvalidRow
 from django.db import transaction
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import exceptions, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -17,9 +17,14 @@ from integrations.web.authentication import HasScope, caller_for
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
+@extend_schema_field({"type": "string", "pattern": r"^([01]\d|2[0-3]):[0-5]\d$"})
+class ClockTime(serializers.TimeField):
+    """Hours and minutes: what OpenAPI calls a time has seconds and a zone, too."""
+
+
 class DayHours(StrictSerializer):
-    start = serializers.TimeField(format="%H:%M", input_formats=["%H:%M"])
-    end = serializers.TimeField(format="%H:%M", input_formats=["%H:%M"])
+    start = ClockTime(format="%H:%M", input_formats=["%H:%M"])
+    end = ClockTime(format="%H:%M", input_formats=["%H:%M"])
 
 
 class WeekHours(StrictSerializer):

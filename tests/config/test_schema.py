@@ -1,0 +1,61 @@
+"""What the API's schema promises, held against the API by schemathesis: a sample of what
+`make bench NAME=fuzz` tries. No answer is a 5xx, and none has a status or a shape that is not
+documented."""
+
+import os
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from hypothesis import HealthCheck, given, settings, strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from integrations.models import Account, Organisation, ServiceToken
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "2"))
+SCHEMA = schemathesis.openapi.from_wsgi("/api/schema?format=json", get_wsgi_application())
+FOUND: list[Any] = list(SCHEMA.get_all_operations())
+OPERATIONS = {found.ok().label: found.ok() for found in FOUND}
+CHECKS = [
+    *(not_a_server_error, status_code_conformance),
+    *(content_type_conformance, response_schema_conformance),
+]
+# They wait for a model: here nobody who is known asks them.
+ASKS_A_MODEL = {"POST /api/v1/chat", "POST /api/v1/tasks"}
+
+
+@pytest.fixture
+def token() -> str:
+    organisation = Organisation.objects.create(slug="default", name="Default")
+    Account.objects.create(
+        organisation=organisation, external_user_id="maya", source="gmail", address="m@a.example"
+    )
+    scopes = ServiceToken.Scope.values
+    return ServiceToken.issue(organisation=organisation, name="fuzz", scopes=scopes)[1]
+
+
+def name_maya(part: Any) -> None:
+    """Ask about a user who is there."""
+    if isinstance(part, dict) and "user_id" in part:
+        part["user_id"] = "maya"
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_each_operation_answers_as_documented(label: str, token: str) -> None:
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(case=OPERATIONS[label].as_strategy(), known=st.booleans(), maya=st.booleans())
+    def answers_well(case: Any, known: bool, maya: bool) -> None:
+        if maya and label not in ASKS_A_MODEL:
+            name_maya(case.query)
+            name_maya(case.body)
+        headers = {"Authorization": f"Bearer {token}"} if known else {}
+        case.validate_response(case.call(headers=headers), checks=CHECKS)
+
+    answers_well()
