@@ -18,6 +18,8 @@ from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import held_sends, recovery, releases, switches
 from guardrails.gather import usage
+from integrations import arrivals
+from integrations.exceptions import ProviderError
 from integrations.llm import metering
 from integrations.models import Account, Organisation
 from integrations.registry import writable
@@ -33,6 +35,24 @@ def queue_delivery(delivery_id: UUID) -> None:
 
 def react(delivery_id: str) -> None:
     reactions.react_side_by_side(UUID(delivery_id))
+
+
+def look_at_account(account_id: str) -> None:
+    """Store what is new at the account and queue its work. What cannot be asked now is asked at the
+    next look."""
+    try:
+        arrivals.look(UUID(account_id), enqueue=queue_delivery)
+    except ProviderError as error:
+        log.warning("account.not_looked_at", extra={"account": account_id, "code": error.code})
+
+
+def queue_looks(*, now: datetime) -> int:
+    """Queue the accounts that are due; how many."""
+    with transaction.atomic():
+        due = arrivals.claim_due(now=now)
+        for account_id in due:
+            async_task(look_at_account, str(account_id))
+    return len(due)
 
 
 def learn() -> None:
@@ -80,6 +100,7 @@ def sweep() -> None:
     now, patience = timezone.now(), settings.TURN_LEASE_SECONDS
     parts: tuple[Callable[[], object], ...] = (
         lambda: _queue_again(now),
+        lambda: queue_looks(now=now),
         lambda: deadlines.expire_overdue(now=now),
         lambda: deadlines.escalate_overdue(now=now),
         lambda: deadlines.finish_confirmed(older_than_seconds=patience, now=now),

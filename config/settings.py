@@ -67,6 +67,15 @@ LEDGER_VAULT_KEY_BEFORE = env.str("LEDGER_VAULT_KEY_BEFORE", default="")
 # Months of the ledger that are kept beside the present one; 0 keeps all. Older ones leave
 # when two people say so (`manage.py drop_ledger_months`).
 LEDGER_KEEP_MONTHS = env.int("LEDGER_KEEP_MONTHS", default=0)
+# Secrets of people's accounts are sealed to the public key; only processes that call providers have
+# the private one, wherever it came from. `manage.py make_credential_keys` makes a pair.
+if "CREDENTIALS_PRIVATE_KEY" not in local_secrets.NEEDS.get(PROCESS, local_secrets.ALL):
+    os.environ.pop("CREDENTIALS_PRIVATE_KEY", None)
+    os.environ.pop("CREDENTIALS_PRIVATE_KEY_BEFORE", None)
+CREDENTIALS_PUBLIC_KEY = env.str("CREDENTIALS_PUBLIC_KEY", default="")
+CREDENTIALS_PRIVATE_KEY = env.str("CREDENTIALS_PRIVATE_KEY", default="")
+# The one before, while secrets are sealed anew (`manage.py reseal_credentials`).
+CREDENTIALS_PRIVATE_KEY_BEFORE = env.str("CREDENTIALS_PRIVATE_KEY_BEFORE", default="")
 # Signs the ledger's checkpoints. No process but those that sign keeps it, wherever it came from;
 # `manage.py seal_ledger` says when it is missing.
 if PROCESS != "sealer" and sys.argv[1:2] not in (["seal_ledger"], ["rotate_signing_key"]):
@@ -217,6 +226,8 @@ DATA_SERVICE_BURST = env.float("DATA_SERVICE_BURST", default=200.0)
 SYNC_SIDE_BY_SIDE = env.int("SYNC_SIDE_BY_SIDE", default=16)
 SYNC_LEASE_SECONDS = env.float("SYNC_LEASE_SECONDS", default=60.0)
 SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
+# How often a mailbox of somebody's own is asked for what is new.
+MAILBOX_CHECK_SECONDS = env.float("MAILBOX_CHECK_SECONDS", default=60.0)
 # Who gets a message when a sync is finished, by organisation: default=https://…, default=whsec_…
 SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})

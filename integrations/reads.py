@@ -2,17 +2,23 @@
 
 from collections.abc import Callable
 
+from django.conf import settings
+
 from integrations.contracts import AccountRef
 from integrations.exceptions import Rejected
 from integrations.ports.account import Reader
 from integrations.ports.mail import MailReader
 from integrations.providers.data_service.reader import DataServiceReader
+from integrations.providers.imap.reader import ImapReader
 from integrations.providers.mcp.reader import McpReader
 
 READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "data_service": DataServiceReader,
+    "imap": ImapReader,
     "mcp": McpReader,
 }
+# Providers of people's own accounts, called with a secret that is sealed.
+SEALED = frozenset({"imap"})
 
 
 def reader(account: AccountRef) -> Reader:
@@ -21,6 +27,12 @@ def reader(account: AccountRef) -> Reader:
     if account.provider not in READERS:
         raise Rejected(f"nobody can be asked about {account.source}")
     return READERS[account.provider](account)
+
+
+def can_be_asked_here(account: AccountRef) -> bool:
+    """Whether this process may open what the account's provider is called with. The web process
+    may not where people's own secrets are sealed."""
+    return account.provider not in SEALED or bool(settings.CREDENTIALS_PRIVATE_KEY)
 
 
 def mail_reader(account: AccountRef) -> MailReader:

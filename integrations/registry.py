@@ -88,6 +88,31 @@ DATA_SERVICE = Provider(
         ),
     ),
 )
+# A mailbox of somebody's own. A mail server keeps no keys: what became of a write is known by
+# Remit's own record and by looking again; changes of a mail do no harm twice, sending does.
+IMAP = Provider(
+    name="imap",
+    label="Mail server",
+    connectors=(
+        Connector(
+            source="imap",
+            kind="mail",
+            label="Mailbox",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                repeat="by_key",
+                repeats={"send_email": "never", "forward_email": "never"},
+            ),
+            starts_turns=True,
+        ),
+    ),
+)
 # What `manage.py import_mailbox` and `manage.py import_calendar` bring in. Nobody can be asked
 # about it again.
 IMPORTS = Provider(
@@ -129,15 +154,16 @@ MCP = Provider(
     ),
 )
 
-PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMPORTS, MCP)
+PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMAP, IMPORTS, MCP)
 BY_SOURCE: dict[str, Connector] = {
     one.source: one for provider in PROVIDERS for one in provider.connectors
 }
 PROVIDER_OF: dict[str, Provider] = {
     one.source: provider for provider in PROVIDERS for one in provider.connectors
 }
-# Those that a sync reads.
+# Those that a sync reads, and those of them for which one is begun from time to time.
 SYNCED = tuple(one.source for one in BY_SOURCE.values() if one.is_synced)
+SYNCED_AGAIN = tuple(one for one in SYNCED if not BY_SOURCE[one].is_watched)
 
 
 def source_choices() -> list[tuple[str, str]]:

@@ -8,10 +8,12 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import Rejected
 from integrations.ports.account import Writer
 from integrations.providers.data_service.writer import DataServiceWriter
+from integrations.providers.imap.writer import ImapWriter
 from integrations.providers.mcp.writer import McpWriter
 
 WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "data_service": DataServiceWriter,
+    "imap": ImapWriter,
     "mcp": McpWriter,
 }
 

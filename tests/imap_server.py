@@ -57,7 +57,7 @@ def running_mail_server(folder: Path, *, starttls: bool = False) -> Iterator[Mai
     """Serves until the block ends; `folder` holds `ca.pem`, the certificate it is known by."""
     state = MailServer(starttls=starttls)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(_certificate(folder))
+    context.load_cert_chain(certificate(folder))
 
     class Talk(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -194,7 +194,7 @@ def _day(arrived: str) -> datetime:
     return datetime.strptime(arrived[:11].strip(), "%d-%b-%Y").replace(tzinfo=UTC)
 
 
-def _certificate(folder: Path) -> Path:
+def certificate(folder: Path) -> Path:
     """A certificate for 127.0.0.1 in `ca.pem`, and with its key in the file that is returned."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "mail on loopback")])

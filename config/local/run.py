@@ -138,7 +138,7 @@ def supervise() -> int:
             children = Children(
                 record=record,
                 logs=chosen.folder / "logs",
-                environment=_environment(chosen),
+                environment=_environment(chosen, secrets),
                 secrets={**_given_secrets(), **secrets},
                 say=say,
             )
@@ -178,10 +178,11 @@ def _hold(chosen: Plan, children: Children, secrets: dict[str, str]) -> int:
         say("Stopped.")
 
 
-def _environment(plan: Plan) -> dict[str, str]:
+def _environment(plan: Plan, secrets: dict[str, str]) -> dict[str, str]:
     """What every program may know."""
     return {
         **{name: value for name, value in os.environ.items() if name not in local_secrets.ALL},
+        "CREDENTIALS_PUBLIC_KEY": local_secrets.public_half(secrets["CREDENTIALS_PRIVATE_KEY"]),
         "MODEL_IS_OFFLINE": str(plan.own_model),  # some are not given the key that says so
         "REMIT_STATE_DIR": str(plan.folder),
         "SANDBOX_PORT": str(plan.sandbox_port),

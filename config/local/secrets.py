@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from config.local import state
+from integrations.credentials import sealing
 
 
 def _signing_secret() -> str:
@@ -18,6 +19,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(64),
     "LEDGER_KEY": lambda: secrets.token_urlsafe(64),
     "LEDGER_SIGNING_KEY": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
+    "CREDENTIALS_PRIVATE_KEY": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
     "DATA_SERVICE_KEYS": lambda: f"default={secrets.token_urlsafe(32)}",
     "WEBHOOK_SECRETS": _signing_secret,
     "OPERATOR_PASSWORD": lambda: secrets.token_urlsafe(12),
@@ -31,10 +33,12 @@ _ACTS = _LEDGER | {
     *("SECRET_KEY", "REDIS_URL", "DATA_SERVICE_KEYS", "OPENAI_API_KEY", "MODEL_PROVIDER_KEYS"),
     "OTEL_EXPORTER_OTLP_HEADERS",
 }
+# They open the secrets of people's accounts. The web process does not.
+_OPENS = frozenset({"CREDENTIALS_PRIVATE_KEY", "CREDENTIALS_PRIVATE_KEY_BEFORE"})
 NEEDS: dict[str, frozenset[str]] = {
     "web": _ACTS | {"WEBHOOK_SECRETS", "EMAIL_URL"},
-    "cluster": _ACTS | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL"},
-    "turns": _ACTS,
+    "cluster": _ACTS | _OPENS | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL"},
+    "turns": _ACTS | _OPENS,
     "sealer": _DATABASE | {"LEDGER_KEY", "LEDGER_SIGNING_KEY"},
     "migrate": _DATABASE,
     "load_demo": _LEDGER | {"SECRET_KEY", "DATA_SERVICE_KEYS", "OPERATOR_PASSWORD"},
@@ -62,6 +66,11 @@ def load(path: Path) -> dict[str, str]:
         added = [f"{name}={value}" for name, value in missing.items()]
         state.write_private(path, "\n".join([*lines, *added, ""]))
     return {name: os.environ.get(name) or {**stored, **missing}[name] for name in MAKERS}
+
+
+def public_half(private: str) -> str:
+    """The public key of CREDENTIALS_PRIVATE_KEY, which every process may know."""
+    return sealing.to_text(sealing.private_key(private).public_key())
 
 
 def of_default(values: str) -> str:

@@ -28,26 +28,18 @@ from guardrails.approve.approval_rows import (
     record,
     with_account,
 )
-from guardrails.approve.cards import handled, zone_of
 from guardrails.approve.edits import change_arguments
+from guardrails.approve.finishing import finish
 from guardrails.contracts import ActionResult, ApprovalCard
-from guardrails.execute.executor import Confirmation, execute, one_at_a_time
+from guardrails.execute.executor import execute, one_at_a_time
 from guardrails.execute.held_sends import request_of
-from guardrails.execute.switches import UNDER_WAY
-from guardrails.facts.reasons import sentence
-from guardrails.models import Approval, HeldSend
+from guardrails.models import Approval
+from integrations import reads
 
 __all__ = ["ApprovalConflict", "ApprovalNotFound", "confirm", "decide", "edit", "reject"]
 
 log = logging.getLogger(__name__)
 Word = Literal["confirm", "reject", "edit"]
-FINAL_STATE = {
-    "succeeded": State.EXECUTED,
-    "noop": State.EXECUTED,
-    "failed": State.FAILED,
-    "refused": State.REFUSED,
-    "unknown": State.FAILED,
-}
 
 
 def confirm(
@@ -152,61 +144,6 @@ def note_shown(cards: Iterable[ApprovalCard]) -> None:
         rows.update(shown_at=timezone.now())
 
 
-def finish(row: Approval, *, claimed: bool = False) -> ActionResult:
-    """Executes a confirmed approval, or gives the result it had. Only who claimed it, or who
-    finds it left behind, executes it: an attempt that another process has under way is not
-    to be taken for an interrupted one."""
-    if row.state == State.APPROVED and not (claimed or is_held(row) or _is_left_behind(row)):
-        return replace(_under_way(row), handled=handled(row, zone=zone_of(row)))
-    if row.state == State.APPROVED:
-        record(row)
-    result = execute(
-        request_of(row),
-        Confirmation(approval_id=row.id, decided_by=row.decided_by, digest=row.digest)
-        if row.state == State.APPROVED
-        else None,
-    )
-    if row.state == State.APPROVED and has_ended(result):
-        Approval.objects.filter(id=row.id, state=State.APPROVED).update(
-            state=FINAL_STATE[result.status],
-            executed={
-                "status": result.status,
-                "reason": result.reason,
-                "sentence": result.sentence,
-                "result": dict(result.result),
-            },
-        )
-    return replace(result, handled=handled(row, zone=zone_of(row)))
-
-
-def has_ended(result: ActionResult) -> bool:
-    """Whether the result will not change: an open attempt may still turn out either way, and
-    what is held can be recalled."""
-    return result.status != "held" and result.reason != "outcome_unknown"
-
-
-def is_held(row: Approval) -> bool:
-    """Whether what was confirmed waits for its release: nothing is under way then."""
-    return HeldSend.objects.filter(action_id=row.action_id, state=HeldSend.State.HELD).exists()
-
-
-def _is_left_behind(row: Approval) -> bool:
-    return row.decided_at is not None and timezone.now() - row.decided_at >= UNDER_WAY
-
-
-def _under_way(row: Approval) -> ActionResult:
-    return ActionResult(
-        status="unknown",
-        action_id=row.action_id,
-        action_type=row.action_type,
-        description=row.description,
-        arguments=row.arguments,
-        reason="outcome_unknown",
-        sentence=sentence("outcome_unknown"),
-        approval_id=row.id,
-    )
-
-
 def _accept(
     row: Approval,
     by: str,
@@ -233,7 +170,10 @@ def _accept(
             row.refresh_from_db(fields=CLAIMED)
         if row.state in (State.PENDING, State.REJECTED, State.SUPERSEDED):
             raise no_longer_waiting(row)
-        return finish(row, claimed=claimed or (resumed and row.decided_by == by))
+        mine = claimed or (resumed and row.decided_by == by)
+        if reads.can_be_asked_here(row.account.ref()):
+            return finish(row, claimed=mine)
+    return finish(row, claimed=mine)  # another process executes: nobody waits for that here
 
 
 def _decline(row: Approval, by: str, external_user_id: str | None, reason: str) -> None:

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from guardrails.approve.approval_rows import CLOCK, State, expire, record, with_account
-from guardrails.approve.approvals import finish, has_ended
 from guardrails.approve.delegation import escalate_row
+from guardrails.approve.finishing import finish, has_ended
 from guardrails.models import Approval, HeldSend
 
 LIMIT = 200

@@ -26,10 +26,12 @@ from integrations.contracts.field_types import (
 # What an account holds, at any provider. Actions, conditions, tools and turns are about kinds.
 Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
 # What the API, webhooks and items call the place that an account reads from: one of the data
-# service, one of files and mail servers that an operator reads in, or the MCP servers.
+# service, one that somebody connected, one of files and mail servers that an operator reads in, or
+# the MCP servers.
 ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]
 ImportedSource = Literal["mailbox", "calendar_file"]
-Source = Literal[ProvidedSource, ImportedSource, "mcp"]
+ConnectedSource = Literal["imap"]
+Source = Literal[ProvidedSource, ConnectedSource, ImportedSource, "mcp"]
 ContentType = Literal["email", "document", "event", "issue", "message"]
 
 
@@ -340,18 +342,23 @@ class Page(Generic[T]):
 
 
 class ItemEvent(BaseModel):
-    """One webhook of the data service about one item, as it was sent (contract section 1.3).
-
-    `data` is the whole item for created and updated; a deletion has none.
-    """
+    """What happened to one item of one user's account. `data` is the whole item for created and
+    updated; a deletion has none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["created", "updated", "deleted"]
     user_id: Text = Field(min_length=1, max_length=200)
-    source: ProvidedSource
+    source: ProvidedSource | ConnectedSource
     source_id: Text = Field(min_length=1, max_length=500)
     content_type: ContentType | None = None
     data: JsonObject | None = None
     changes: JsonObject | None = None
     timestamp: Moment
+
+
+class WebhookEvent(ItemEvent):
+    """One webhook of the data service, as it was sent (contract section 1.3). It speaks of its own
+    sources alone."""
+
+    source: ProvidedSource

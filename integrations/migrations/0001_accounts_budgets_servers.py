@@ -379,4 +379,67 @@ class Migration(migrations.Migration):
         ),
         # Written at every request and worth nothing after a crash: no write-ahead log for it.
         migrations.RunSQL("ALTER TABLE integrations_upstream SET UNLOGGED", "ALTER TABLE integrations_upstream SET LOGGED"),
+        migrations.CreateModel(
+            name='Credential',
+            fields=[
+                ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='credential', serialize=False, to='integrations.account')),
+                ('user_name', models.CharField(max_length=320)),
+                ('servers', models.JSONField(default=dict, help_text='Where the account is, as its provider needs to know.')),
+                ('sealed', models.BinaryField()),
+                ('key_id', models.CharField(db_index=True, max_length=16)),
+                ('state', models.CharField(choices=[('good', 'Signed in'), ('sign_in', 'Sign in again')], default='good', max_length=16)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('looked_at', models.DateTimeField(blank=True, help_text='When somebody last began to look for what is new.', null=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='MailMark',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('folder', models.CharField(max_length=500)),
+                ('validity', models.BigIntegerField()),
+                ('next_uid', models.BigIntegerField()),
+                ('modseq', models.BigIntegerField(default=0)),
+                ('mails', models.BigIntegerField(default=0)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mail_marks', to='integrations.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'folder'), name='mail_mark_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='MailPlace',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('mail_id', models.CharField(max_length=40)),
+                ('thread_id', models.CharField(max_length=40)),
+                ('message_id', models.CharField(blank=True, max_length=260)),
+                ('folder', models.CharField(blank=True, help_text='Empty: nobody knows.', max_length=500)),
+                ('validity', models.BigIntegerField()),
+                ('uid', models.BigIntegerField()),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mail_places', to='integrations.account')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['account', 'mail_id'], name='mail_place_of_mail'), models.Index(fields=['account', 'thread_id'], name='mail_place_of_thread')],
+                'constraints': [models.UniqueConstraint(fields=('account', 'folder', 'validity', 'uid'), name='mail_place_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='MailWrite',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200)),
+                ('operation', models.CharField(max_length=40)),
+                ('mail_id', models.CharField(blank=True, max_length=40)),
+                ('target', models.JSONField(default=dict)),
+                ('answer', models.JSONField(default=dict)),
+                ('state', models.CharField(choices=[('started', 'Started'), ('submitting', 'The last byte of a mail is under way'), ('done', 'Done')], default='started', max_length=16)),
+                ('begun_at', models.DateTimeField(auto_now_add=True)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mail_writes', to='integrations.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'key'), name='mail_write_once')],
+            },
+        ),
     ]

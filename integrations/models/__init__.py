@@ -1,7 +1,9 @@
 """Rows of `integrations`, split by what they are about."""
 
 from integrations.models.accounts import Account, Organisation, ProviderResource
+from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
+from integrations.models.mailboxes import MailMark, MailPlace, MailWrite
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
@@ -12,7 +14,11 @@ from integrations.models.upstreams import Upstream
 __all__ = [
     "Account",
     "Budget",
+    "Credential",
     "Delivery",
+    "MailMark",
+    "MailPlace",
+    "MailWrite",
     "McpServer",
     "McpTool",
     "Membership",

@@ -5,6 +5,7 @@ that points into our own network, or does so a moment later, reaches nothing the
 """
 
 import ipaddress
+import re
 import smtplib
 import socket
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from standardwebhooks.webhooks import Webhook
 from integrations import exceptions
 from integrations.network import http
 
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -66,14 +68,26 @@ def public_address(url: str) -> str:
     check_form(url)
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
+    return str(_addresses(str(parts.hostname), port)[0])
+
+
+def check_host(host: str) -> None:
+    """The same for the name of a server that is no web address. Raises Forbidden and
+    Unavailable."""
+    if not _NAME.fullmatch(host):
+        raise Forbidden("This is not the name of a server.")
+    _addresses(host, 0)
+
+
+def _addresses(host: str, port: int) -> "list[Address]":
     try:
-        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise exceptions.Unavailable("the name has no address") from error
     addresses = [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in found]
     if not settings.OUTGOING_TO_PRIVATE and not all(map(is_public, addresses)):
         raise Forbidden("The name leads to an address that is not public.")
-    return str(addresses[0])
+    return addresses
 
 
 def is_public(address: Address) -> bool:

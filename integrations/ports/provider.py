@@ -16,8 +16,9 @@ class Connector:
 
     `window` is how far back a first sync reads by default. `is_synced`: its items are read by a
     sync; others come in by an import, or nothing of them is kept. `is_writable`: actions of its
-    kind can be carried out there. `capabilities`: what it can prove about them. `starts_turns`:
-    a new mail here is worked through by the agent.
+    kind can be carried out there. `is_watched`: what is new is looked for all the time, so no sync
+    is begun for it. `capabilities`: what it can prove about them. `starts_turns`: a new mail here
+    is worked through by the agent.
     """
 
     source: Source
@@ -28,6 +29,7 @@ class Connector:
     window: timedelta
     is_synced: bool = False
     is_writable: bool = False
+    is_watched: bool = False
     capabilities: Capabilities = READ_ONLY
     starts_turns: bool = False
 

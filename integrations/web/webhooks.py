@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from pydantic import ValidationError
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from integrations.contracts import ItemEvent
+from integrations.contracts import ItemEvent, WebhookEvent
 from integrations.database import trouble
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
@@ -87,7 +87,7 @@ def parse(*, kind: Kind, body: bytes) -> ItemEvent:
     if "kind" in data:
         raise Refused(400, "invalid", "kind: this field is not part of the contract.")
     try:
-        event = ItemEvent.model_validate(data | {"kind": kind})
+        event = WebhookEvent.model_validate(data | {"kind": kind})
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "body"

@@ -113,7 +113,7 @@ def list_due(*, every: timedelta, now: datetime, limit: int) -> list[tuple[UUID,
             read=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state="done")),
             active=Exists(SyncSource.objects.filter(account=OuterRef("pk"), state__in=ACTIVE)),
         )
-        .filter(read=True, active=False, last_at__lte=now - every, source__in=registry.SYNCED)
+        .filter(read=True, active=False, last_at__lte=now - every, source__in=registry.SYNCED_AGAIN)
         .order_by("last_at")
     )
     return [

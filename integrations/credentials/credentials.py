@@ -1,0 +1,122 @@
+"""Keeping, opening and forgetting the sign-ins of accounts."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from django.conf import settings
+from django.utils import timezone
+
+from integrations.contracts import AccountRef
+from integrations.credentials import sealing
+from integrations.exceptions import NotPermitted
+from integrations.models import Credential
+
+RESEALED_AT_ONCE = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignIn:
+    """What a provider is called with. `fingerprint` changes with the secret and tells nothing."""
+
+    user_name: str
+    servers: dict[str, Any]
+    secret: str = field(repr=False)
+    fingerprint: str
+
+
+def keep(*, account_id: UUID, user_name: str, servers: dict[str, Any], secret: str) -> Credential:
+    """Seal and store it, in place of one from before. Raises sealing.BadKey where this
+    installation has no public key."""
+    key = _public_key()
+    sealed = sealing.seal(secret, account_id=account_id, key=key)
+    row, _ = Credential.objects.update_or_create(
+        account_id=account_id,
+        defaults={
+            "user_name": user_name,
+            "servers": servers,
+            "sealed": sealed.data,
+            "key_id": sealed.key_id,
+            "state": Credential.State.GOOD,
+        },
+    )
+    return row
+
+
+def open_sign_in(account: AccountRef) -> SignIn:
+    """Raises NotPermitted where there is none, where it has to be given again, and where this
+    process is not one that may open it."""
+    row = _find(account)
+    if row is None:
+        raise NotPermitted("this account is not connected")
+    if row.state == Credential.State.SIGN_IN:
+        raise NotPermitted("its user has to sign in again")
+    sealed = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
+    try:
+        secret = sealing.unseal(sealed, account_id=account.id, keys=_private_keys())
+    except (sealing.CannotOpen, sealing.BadKey) as error:
+        raise NotPermitted(str(error)) from error
+    return SignIn(
+        user_name=row.user_name,
+        servers=row.servers,
+        secret=secret,
+        fingerprint=_fingerprint(row),
+    )
+
+
+def fingerprint(account: AccountRef) -> str:
+    """What `SignIn` calls so, without opening it; empty where there is none."""
+    row = _find(account)
+    return _fingerprint(row) if row else ""
+
+
+def ask_to_sign_in(account_id: UUID) -> None:
+    """The provider refuses it: nothing more is tried with it. Everything else stays as it is."""
+    Credential.objects.filter(account_id=account_id).update(
+        state=Credential.State.SIGN_IN, changed_at=timezone.now()
+    )
+
+
+def forget(account_id: UUID) -> None:
+    """The secret is gone. What was read in and the ledger stay."""
+    Credential.objects.filter(account_id=account_id).delete()
+
+
+def reseal() -> int:
+    """Seal with the present public key what was sealed with another; how many. Raises
+    sealing.CannotOpen for one that no key at hand opens."""
+    public, keys = _public_key(), _private_keys()
+    waiting = Credential.objects.exclude(key_id=sealing.key_id(public))
+    count = 0
+    for row in waiting.iterator(chunk_size=RESEALED_AT_ONCE):
+        old = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
+        secret = sealing.unseal(old, account_id=row.account_id, keys=keys)
+        new = sealing.seal(secret, account_id=row.account_id, key=public)
+        # Who has signed in again meanwhile has another secret by now.
+        count += Credential.objects.filter(account_id=row.account_id, sealed=row.sealed).update(
+            sealed=new.data, key_id=new.key_id
+        )
+    return count
+
+
+def _find(account: AccountRef) -> Credential | None:
+    return Credential.objects.filter(
+        account_id=account.id, account__organisation_id=account.organisation_id
+    ).first()
+
+
+def _fingerprint(row: Credential) -> str:
+    return f"{row.key_id} {row.changed_at.isoformat()}"
+
+
+def _public_key() -> X25519PublicKey:
+    """A process with the private key needs no other."""
+    if settings.CREDENTIALS_PRIVATE_KEY and not settings.CREDENTIALS_PUBLIC_KEY:
+        return sealing.private_key(settings.CREDENTIALS_PRIVATE_KEY).public_key()
+    return sealing.public_key(settings.CREDENTIALS_PUBLIC_KEY)
+
+
+def _private_keys() -> list[X25519PrivateKey]:
+    given = (settings.CREDENTIALS_PRIVATE_KEY, settings.CREDENTIALS_PRIVATE_KEY_BEFORE)
+    return [sealing.private_key(text) for text in given if text]

@@ -1,0 +1,112 @@
+"""`manage.py connect_mailbox`: somebody's own mailbox, tried before anything is stored."""
+
+import getpass
+import os
+import sys
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from integrations.credentials import sealing
+from integrations.exceptions import ProviderError
+from integrations.models import Organisation
+from integrations.providers.imap import connecting
+from integrations.providers.imap.servers import MailServers, Server
+
+PASSWORD = "REMIT_MAIL_PASSWORD"  # noqa: S105  # the variable's name
+STARTTLS_PORTS = (143, 587)
+
+
+class Command(BaseCommand):
+    help = (
+        "Connects a mailbox over IMAP and SMTP: finds its servers, signs in, says what Remit can "
+        "do and prove there, and stores it. Nothing is allowed at first: it is read alone. Again "
+        f"for the same address, it takes a new password. The password comes from {PASSWORD} or is "
+        "asked for; most providers want an app password, made in the account's settings there."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("address")
+        parser.add_argument("--user", required=True, help="Whose mailbox: the user's id.")
+        parser.add_argument("--organisation", default="default", help="By its slug (%(default)s).")
+        parser.add_argument(
+            "--display-name", default="", help="As it stands beside the address in mail."
+        )
+        parser.add_argument("--time-zone", default="UTC")
+        parser.add_argument("--login", default="", help="Where it is not the address.")
+        parser.add_argument("--imap", metavar="HOST[:PORT]", help="Where it is not found.")
+        parser.add_argument("--smtp", metavar="HOST[:PORT]", help="The server to send with.")
+        parser.add_argument(
+            "--starttls",
+            choices=["imap", "smtp"],
+            nargs="*",
+            default=[],
+            help="Servers that are encrypted by STARTTLS, where the port does not say so.",
+        )
+        parser.add_argument("--try-only", action="store_true", help="Store nothing.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        address, user_name = options["address"], options["login"] or options["address"]
+        organisation = Organisation.objects.filter(slug=options["organisation"]).first()
+        if organisation is None:
+            raise CommandError(f"There is no organisation “{options['organisation']}”.")
+        try:
+            found = named(options) if options["imap"] else connecting.find_servers(address)
+            secret = password()
+            tried = connecting.try_servers(found, user_name=user_name, secret=secret)
+        except ProviderError as error:
+            raise CommandError(str(error)) from error
+        self.say(tried)
+        if options["try_only"]:
+            return
+        try:
+            connecting.connect(
+                organisation=organisation,
+                user_id=options["user"],
+                address=address,
+                user_name=user_name,
+                secret=secret,
+                tried=tried,
+                display_name=options["display_name"],
+                time_zone=options["time_zone"],
+            )
+        except sealing.BadKey as error:
+            raise CommandError(
+                "Set CREDENTIALS_PUBLIC_KEY, so that the password can be sealed. `manage.py "
+                "make_credential_keys` makes a pair."
+            ) from error
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self.stdout.write(
+            "\nConnected. Nothing is allowed yet. Next:\n"
+            f"  manage.py first_sync --user {options['user']}    reads the last 30 days in\n"
+            "  and choose a preset for this account in the admin."
+        )
+
+    def say(self, tried: connecting.Tried) -> None:
+        servers = tried.servers
+        self.stdout.write(f"Signed in at {servers.imap.host}: {tried.mails} mails in the inbox.")
+        for one in tried.abilities:
+            self.stdout.write(f"  {one.grade or '-'}  {one.what}. {one.why}")
+
+
+def password() -> str:
+    given = os.environ.get(PASSWORD)
+    if given is None and not sys.stdin.isatty():
+        raise CommandError(f"Give the password in {PASSWORD}.")
+    return getpass.getpass("Password: ") if given is None else given
+
+
+def named(options: dict[str, Any]) -> tuple[MailServers, ...]:
+    smtp = server("smtp", options, 465) if options["smtp"] else None
+    return (MailServers(imap=server("imap", options, 993), smtp=smtp),)
+
+
+def server(kind: str, options: dict[str, Any], usual_port: int) -> Server:
+    host, _, number = options[kind].partition(":")
+    if number and not (number.isdigit() and 0 < int(number) < 65536):
+        raise CommandError(f"“{number}” is no port.")
+    port = int(number or usual_port)
+    starttls = kind in options["starttls"] or port in STARTTLS_PORTS
+    return Server(host=host, port=port, security="starttls" if starttls else "tls")

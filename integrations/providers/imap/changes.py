@@ -1,0 +1,180 @@
+"""What has happened in a mailbox since it was last looked at.
+
+Each folder has a mark (`MailMark`): how its mails were numbered, the next number, how many there
+were, and the last change where the server counts them (CONDSTORE, RFC 7162). A folder that is as
+its mark says costs one STATUS. A folder that is seen for the first time, or is numbered anew, gets
+a mark and nothing else: what it holds is read in by a sync, and is no news.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef, ItemEvent
+from integrations.models import MailMark, MailPlace
+from integrations.providers.imap.connection import connection
+from integrations.providers.imap.mails import Found, Mails
+
+# What lay elsewhere longer than this before it came into a folder is no new mail.
+NEW_WITHIN = timedelta(days=2)
+READ_AT_ONCE = 50
+MOST_CHANGES = 500  # of mails that were there already; the next sync finds the others
+Kind = Literal["created", "updated", "deleted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What happened in one folder: events, each with a name of its own that is the same however
+    often it is seen. Keep the mark in one transaction with them."""
+
+    events: tuple[tuple[str, ItemEvent], ...]
+    mark: MailMark
+
+    def keep_mark(self) -> None:
+        names = ("validity", "next_uid", "modseq", "mails")
+        MailMark.objects.update_or_create(
+            account_id=self.mark.account_id,
+            folder=self.mark.folder,
+            defaults={name: getattr(self.mark, name) for name in names},
+        )
+
+
+def look(account: AccountRef) -> Generator[Looked]:
+    """Folder by folder, many new mails in several steps. Keep each mark before going on. Raises
+    ProviderError."""
+    with connection(account) as own:
+        mails = Mails(account, own)
+        marks = {one.folder: one for one in MailMark.objects.filter(account_id=account.id)}
+        trash = mails.folders.named("trash")
+        for folder in [*mails.read_in(), *([trash] if trash else [])]:
+            now = _present(mails, folder)
+            before = marks.get(folder)
+            if before is None or before.validity != now.validity:
+                yield Looked(events=(), mark=now)
+            elif _state(before) != _state(now):
+                yield from _look(mails, before, now)
+
+
+def _present(mails: Mails, folder: str) -> MailMark:
+    """The folder as the server says it is."""
+    counts = mails.own.client.has_capability("CONDSTORE")
+    wanted = ["UIDVALIDITY", "UIDNEXT", "MESSAGES", *(["HIGHESTMODSEQ"] if counts else [])]
+    said = mails.own.client.folder_status(folder, wanted)
+    return MailMark(
+        account_id=mails.account.id,
+        folder=folder,
+        validity=int(said.get(b"UIDVALIDITY", 0)),
+        next_uid=int(said.get(b"UIDNEXT", 1)),
+        modseq=int(said.get(b"HIGHESTMODSEQ", 0)),
+        mails=int(said.get(b"MESSAGES", 0)),
+    )
+
+
+def _state(mark: MailMark) -> tuple[int, ...]:
+    return (mark.next_uid, mark.modseq, mark.mails)
+
+
+def _look(mails: Mails, before: MailMark, now: MailMark) -> Iterator[Looked]:
+    mails.own.let_go()
+    arrived = mails.search(now.folder, after=before.next_uid - 1)
+    events = _changed(mails, before, now)
+    if now.mails < before.mails + len(arrived):
+        events += _gone(mails, before)
+    for start in range(0, len(arrived), READ_AT_ONCE):
+        step = arrived[start : start + READ_AT_ONCE]
+        events += _arrived(mails, now.folder, step)
+        reached = MailMark(
+            account_id=now.account_id,
+            folder=now.folder,
+            validity=now.validity,
+            next_uid=step[-1] + 1,
+            modseq=before.modseq,
+            mails=before.mails,
+        )
+        yield Looked(events=tuple(events), mark=reached)
+        events = []
+    yield Looked(events=tuple(events), mark=now)
+
+
+def _arrived(mails: Mails, folder: str, uids: Sequence[int]) -> list[tuple[str, ItemEvent]]:
+    """Mails with new numbers: new ones, and others that were moved here."""
+    arrived = list(mails.read(folder, mails.heads(folder, uids)))
+    known = frozenset(
+        MailPlace.objects.filter(
+            account_id=mails.account.id, mail_id__in=[one.email.id for one in arrived]
+        )
+        .exclude(folder=folder, uid__in=uids)
+        .values_list("mail_id", flat=True)
+    )
+    limit = timezone.now() - NEW_WITHIN
+    return [
+        _event(
+            mails,
+            "created" if found.email.id not in known and found.head.arrived >= limit else "updated",
+            found,
+        )
+        for found in arrived
+    ]
+
+
+def _changed(mails: Mails, before: MailMark, now: MailMark) -> list[tuple[str, ItemEvent]]:
+    """Mails that were there already and are marked otherwise now. Only a server that counts
+    changes tells of them; with another one the next sync finds them."""
+    if not before.modseq or now.modseq == before.modseq:
+        return []
+    found = mails.search(now.folder, "MODSEQ", before.modseq + 1)
+    uids = [uid for uid in found if uid < before.next_uid][-MOST_CHANGES:]
+    heads = mails.heads(now.folder, uids)
+    return [_event(mails, "updated", found) for found in mails.read(now.folder, heads)]
+
+
+def _gone(mails: Mails, before: MailMark) -> list[tuple[str, ItemEvent]]:
+    """Mails that are in no folder any more. One that was moved has another place by now."""
+    rows = MailPlace.objects.filter(
+        account_id=mails.account.id, folder=before.folder, validity=before.validity
+    )
+    there = set(mails.search(before.folder))
+    missing = [row for row in rows if row.uid not in there]
+    events = []
+    for row in missing:
+        if _is_elsewhere(mails, row):
+            row.lose()
+            continue
+        event = ItemEvent(
+            kind="deleted",
+            user_id=mails.account.external_user_id,
+            source="imap",
+            source_id=row.mail_id,
+            timestamp=timezone.now(),
+        )
+        events.append((f"imap {before.validity} {row.uid} gone {row.mail_id}", event))
+    return events
+
+
+def _is_elsewhere(mails: Mails, row: MailPlace) -> bool:
+    others = MailPlace.objects.filter(account_id=row.account_id, mail_id=row.mail_id)
+    if others.exclude(pk=row.pk).exclude(folder="").exists():
+        return True
+    if not row.message_id:
+        return False
+    return mails.elsewhere(row.mail_id, row.message_id) is not None
+
+
+def _event(mails: Mails, kind: Kind, found: Found) -> tuple[str, ItemEvent]:
+    email, head = found.email, found.head
+    flags = b" ".join(sorted(head.flags)).decode("ascii", "replace")
+    event = ItemEvent(
+        kind=kind,
+        user_id=mails.account.external_user_id,
+        source="imap",
+        source_id=email.id,
+        content_type="email",
+        data=email.model_dump(
+            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
+        ),
+        timestamp=timezone.now(),
+    )
+    return f"imap {mails.own.validity()} {head.uid} {kind} {flags}", event

@@ -1,0 +1,75 @@
+"""What became of a write to a mailbox: by Remit's own record of how far it came, and by what the
+server holds now."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef
+from integrations.exceptions import NotFound
+from integrations.models import MailWrite
+from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.providers.imap.compose import message_id
+from integrations.providers.imap.connection import connection
+from integrations.providers.imap.mails import Mails
+
+SUBMITTING, DONE = MailWrite.State.SUBMITTING, MailWrite.State.DONE
+# A server that files what it sends does so within seconds; a person is asked when it has not.
+FILED_WITHIN = timedelta(minutes=10)
+
+
+def find(account: AccountRef, key: str) -> Evidence:
+    """Raises ProviderError where the server has to be asked and is away."""
+    row = MailWrite.objects.filter(account_id=account.id, key=key).first()
+    if row is None:
+        return NotPerformed(proof="Remit had sent nothing to the mail server under this key.")
+    if row.state == DONE:
+        return Performed(response=row.answer, at=row.changed_at)
+    with connection(account) as own:
+        mails = Mails(account, own)
+        if row.operation in ("send_email", "forward_email"):
+            return _of_sending(row, mails)
+        if row.operation == "create_draft":
+            return _of_draft(row, mails)
+        return _of_change(row, mails)
+
+
+def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
+    if row.state != SUBMITTING:
+        return NotPerformed(
+            proof="The last line of the mail had not left Remit, and no receiver gets it before."
+        )
+    sent = mails.folders.named("sent")
+    wanted = message_id(row.key, mails.account.address)
+    if sent and mails.own.servers.files_sent and mails.search(sent, "HEADER", "Message-ID", wanted):
+        return Performed(response=row.target, at=row.changed_at)
+    until = row.changed_at + FILED_WITHIN
+    waits = mails.own.servers.files_sent and timezone.now() < until
+    return CannotTell(ask_again_at=until if waits else None)
+
+
+def _of_draft(row: MailWrite, mails: Mails) -> Evidence:
+    drafts = mails.folders.named("drafts")
+    wanted = message_id(row.key, mails.account.address)
+    if drafts and mails.search(drafts, "HEADER", "Message-ID", wanted):
+        return Performed(response=row.target, at=row.changed_at)
+    return NotPerformed(proof="The mail server holds no draft of this key.")
+
+
+def _of_change(row: MailWrite, mails: Mails) -> Evidence:
+    """A change of a mail is there or not, and making it again changes nothing."""
+    deletes = row.operation == "delete_draft"
+    try:
+        found = mails.find(row.mail_id)
+    except NotFound:
+        if deletes:
+            return Performed(response={}, at=row.changed_at)
+        return NotPerformed(proof="The mail is not in the mailbox any more.")
+    if deletes:
+        return NotPerformed(proof="The draft is still there.")
+    labels = set(found.email.labels)
+    if labels.issuperset(row.target.get("add", ())) and labels.isdisjoint(
+        row.target.get("remove", ())
+    ):
+        return Performed(response={"id": row.mail_id}, at=row.changed_at)
+    return NotPerformed(proof="The mail is where and as it was before.")

@@ -1,0 +1,139 @@
+"""Handing a mail to a submission server, so that it is known where a failure was.
+
+The receivers get a mail with the last byte of its text, a line with a dot, and with nothing before
+it. So whatever goes wrong before that byte leaves means that nothing was sent; only after it can
+nobody tell.
+"""
+
+import re
+import smtplib
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from integrations.credentials.credentials import SignIn
+from integrations.exceptions import NotPermitted, RateLimited, Rejected, Unavailable
+from integrations.providers.imap.servers import Server
+
+SECONDS = 60.0
+SAID_CHARS = 200
+_LEADING_DOT = re.compile(rb"(?m)^\.")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+class NotSent(Unavailable):
+    """The server could not be reached or went away before it had the mail: nothing was sent."""
+
+    outcome_unknown = False
+
+
+def submit(
+    server: Server,
+    sign_in: SignIn,
+    *,
+    sender: str,
+    receivers: Sequence[str],
+    data: bytes,
+    before_last_byte: Callable[[], None],
+) -> str:
+    """The server's answer to the whole mail. To all receivers or to none.
+
+    `before_last_byte` is called when all but the last line has been taken: keep then that nobody
+    can tell any more. Raises NotSent, NotPermitted, Rejected or RateLimited where nothing was sent,
+    and Unavailable where nobody can tell.
+    """
+    smtp = _reached(server, sign_in)
+    try:
+        try:
+            _offer(smtp, sender, receivers)
+            smtp.send(_dotted(data))
+        except (smtplib.SMTPServerDisconnected, OSError) as error:
+            raise NotSent("the server went away before it had the mail") from error
+        before_last_byte()
+        try:
+            smtp.send(b".\r\n")
+            code, said = smtp.getreply()
+        except (smtplib.SMTPException, OSError) as error:
+            raise Unavailable("no answer to the whole mail") from error
+        _expect(code, said, 250)
+        return _text(said)
+    finally:
+        with suppress(smtplib.SMTPException, OSError):
+            smtp.quit()
+        smtp.close()
+
+
+def try_sign_in(server: Server, sign_in: SignIn) -> None:
+    """Signs in and sends nothing. Raises what `submit` raises before it offers a mail."""
+    smtp = _reached(server, sign_in)
+    with suppress(smtplib.SMTPException, OSError):
+        smtp.quit()
+    smtp.close()
+
+
+def _reached(server: Server, sign_in: SignIn) -> smtplib.SMTP:
+    context = ssl.create_default_context()
+    smtp: smtplib.SMTP | None = None
+    try:
+        if server.security == "tls":
+            smtp = smtplib.SMTP_SSL(server.host, server.port, timeout=SECONDS, context=context)
+        else:
+            smtp = smtplib.SMTP(server.host, server.port, timeout=SECONDS)
+            smtp.starttls(context=context)
+        smtp.login(sign_in.user_name, sign_in.secret)
+    except smtplib.SMTPAuthenticationError as error:
+        _close(smtp)
+        if 400 <= error.smtp_code < 500:
+            raise RateLimited("the server takes no sign-in now") from error
+        raise NotPermitted("the server refused the sign-in") from error
+    except ssl.SSLCertVerificationError as error:
+        _close(smtp)
+        raise NotPermitted(f"the server's certificate: {error.verify_message}") from error
+    except smtplib.SMTPNotSupportedError as error:
+        _close(smtp)
+        raise NotPermitted("the server offers no encrypted sign-in") from error
+    except (smtplib.SMTPException, OSError) as error:
+        _close(smtp)
+        raise NotSent("the server cannot be reached") from error
+    return smtp
+
+
+def _close(smtp: smtplib.SMTP | None) -> None:
+    if smtp is not None:
+        smtp.close()
+
+
+def _offer(smtp: smtplib.SMTP, sender: str, receivers: Sequence[str]) -> None:
+    """Sender, every receiver, and that the mail follows. One refused receiver refuses it."""
+    smtp.ehlo_or_helo_if_needed()
+    options = ["BODY=8BITMIME"] if smtp.has_extn("8bitmime") else []
+    _expect(*smtp.mail(sender, options), 250)
+    for receiver in receivers:
+        code, said = smtp.rcpt(receiver)
+        if code not in (250, 251):
+            smtp.rset()
+            _expect(code, said, 250)
+    _expect(*smtp.docmd("DATA"), 354)
+
+
+def _expect(code: int, said: bytes, wanted: int) -> None:
+    if code == wanted:
+        return
+    text = f"{code} {_text(said)}"[:SAID_CHARS]
+    if code == -1:
+        raise NotSent("the server went away before it had the mail")
+    if 400 <= code < 500:
+        raise RateLimited("the server says: later", said=text)
+    raise Rejected("the server refused the mail", said=text)
+
+
+def _dotted(data: bytes) -> bytes:
+    """Line ends as SMTP wants them, and no line that is read as the end."""
+    lines = _LINE_END.sub(b"\r\n", data)
+    if not lines.endswith(b"\r\n"):
+        lines += b"\r\n"
+    return _LEADING_DOT.sub(b"..", lines)
+
+
+def _text(said: bytes) -> str:
+    return said.decode("utf-8", "replace")

@@ -1,0 +1,231 @@
+"""Writes to one mailbox over IMAP, and mail out of it over SMTP. Only `integrations.writes` may
+import this module.
+
+A mail server knows no idempotency keys. So each write is a row (`MailWrite`) that says how far it
+came, committed before each step that others can see.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from email.message import EmailMessage
+from email.parser import BytesHeaderParser
+from typing import Any
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef, OutgoingMail
+from integrations.credentials import credentials
+from integrations.exceptions import Changed, ProviderError, Rejected, Unavailable
+from integrations.mail import mail as mail_parser
+from integrations.mail.headers import message_ids
+from integrations.models import MailWrite
+from integrations.providers.imap import compose, labelling, submission
+from integrations.providers.imap.compose import Answered
+from integrations.providers.imap.connection import connection
+from integrations.providers.imap.folders import UNREAD
+from integrations.providers.imap.mails import SEEN, Found, Mails, mail_id
+from integrations.providers.imap.servers import MailServers
+
+SUBMITTING, DONE = MailWrite.State.SUBMITTING, MailWrite.State.DONE
+DRAFT = b"\\Draft"
+Answer = dict[str, Any]
+
+
+class ImapWriter:
+    """Satisfies `integrations.ports.mail.MailWriter`."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self.request_id = ""
+        self._account = account
+
+    @property
+    def credential(self) -> str:
+        return credentials.fingerprint(self._account)
+
+    def archive(self, email_id: str, *, key: str) -> Answer:
+        return self._change("archive", email_id, add=(), remove=("INBOX",), key=key)
+
+    def trash_email(self, email_id: str, *, key: str) -> Answer:
+        return self._change("trash_email", email_id, add=("TRASH",), remove=("INBOX",), key=key)
+
+    def mark_read(self, email_id: str, *, key: str) -> Answer:
+        return self._change("mark_read", email_id, add=(), remove=(UNREAD,), key=key)
+
+    def move_email(self, email_id: str, *, folder_id: str, key: str) -> Answer:
+        return self._change("move_email", email_id, add=(folder_id,), remove=(), key=key)
+
+    def change_labels(
+        self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
+    ) -> Answer:
+        return self._change("change_labels", email_id, add=add, remove=remove, key=key)
+
+    def create_draft(self, mail: OutgoingMail, *, key: str) -> Answer:
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            drafts = labelling.folder_for(mails, "drafts")
+            known = self._held(mails, drafts, key)
+            if known is None:
+                raw = compose.to_bytes(self._composed(mails, mail, key), blind_copies=True)
+                _name(row, raw)
+                mails.own.client.append(drafts, raw, (DRAFT, SEEN))
+                known = self._held(mails, drafts, key)
+            if known is None:
+                raise Unavailable("the server does not show the draft that it took")
+            return _answer(known.email.id, known.email.thread_id, known.email.message_id)
+
+        return self._written("create_draft", key, write)
+
+    def delete_draft(self, draft_id: str, *, revision: str | None, key: str) -> Answer:
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            found = mails.find(draft_id)
+            if mails.folders.roles.get(found.folder) != "drafts":
+                raise Changed("it is no draft any more")
+            labelling.expunge(mails, found)
+            return {}
+
+        return self._written("delete_draft", key, write, mail_id=draft_id)
+
+    def send_email(self, mail: OutgoingMail, *, key: str) -> Answer:
+        def written(mails: Mails) -> EmailMessage:
+            return self._composed(mails, mail, key)
+
+        return self._sent("send_email", mail, key, written)
+
+    def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> Answer:
+        def written(mails: Mails) -> EmailMessage:
+            return compose.compose(
+                self._account,
+                mail,
+                key=key,
+                at=timezone.now(),
+                sent_on=_answered(mails.find(email_id)),
+            )
+
+        return self._sent("forward_email", mail, key, written)
+
+    def _written(
+        self,
+        operation: str,
+        key: str,
+        write: Callable[[Mails, MailWrite], Answer],
+        **about: Any,
+    ) -> Answer:
+        """Once: what is done under this key already is not done again."""
+        row, _ = MailWrite.objects.get_or_create(
+            account_id=self._account.id, key=key, defaults={"operation": operation, **about}
+        )
+        if row.state == DONE:
+            return dict(row.answer)
+        with connection(self._account) as own:
+            answer = write(Mails(self._account, own), row)
+        _done(row, answer)
+        return answer
+
+    def _change(
+        self, operation: str, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
+    ) -> Answer:
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            found = mails.find(email_id)
+            labelling.check(add, remove)
+            labelling.flag(mails, found, add=add, remove=remove)
+            labelling.move(
+                mails, found, labelling.find_destination(mails, found, add=add, remove=remove)
+            )
+            return {"id": email_id}
+
+        target = {"add": list(add), "remove": list(remove)}
+        return self._written(operation, key, write, mail_id=email_id, target=target)
+
+    def _composed(self, mails: Mails, mail: OutgoingMail, key: str) -> EmailMessage:
+        answered = _answered(mails.find(mail.reply_to_id)) if mail.reply_to_id else None
+        return compose.compose(self._account, mail, key=key, at=timezone.now(), answered=answered)
+
+    def _held(self, mails: Mails, folder: str, key: str) -> Found | None:
+        """What this key wrote into a folder already."""
+        wanted = compose.message_id(key, self._account.address)
+        uids = mails.search(folder, "HEADER", "Message-ID", wanted)
+        return next(mails.read(folder, mails.heads(folder, uids[:1])), None)
+
+    def _sent(
+        self,
+        operation: str,
+        mail: OutgoingMail,
+        key: str,
+        written: Callable[[Mails], EmailMessage],
+    ) -> Answer:
+        row, _ = MailWrite.objects.get_or_create(
+            account_id=self._account.id, key=key, defaults={"operation": operation}
+        )
+        if row.state == DONE:
+            return dict(row.answer)
+        if row.state == SUBMITTING:
+            raise Unavailable("nobody can tell whether this mail went out")
+        sign_in = credentials.open_sign_in(self._account)
+        servers = MailServers.from_json(sign_in.servers)
+        if servers.smtp is None:
+            raise Rejected("this account has no server to send with")
+        with connection(self._account) as own:
+            message = written(Mails(self._account, own))
+        own_copy = compose.to_bytes(message, blind_copies=True)
+        answer = _name(row, own_copy)
+
+        def before_last_byte() -> None:
+            row.state = SUBMITTING
+            row.save(update_fields=["state", "changed_at"])
+
+        try:
+            self.request_id = submission.submit(
+                servers.smtp,
+                sign_in,
+                sender=self._account.address,
+                receivers=list(dict.fromkeys((*mail.to, *mail.cc, *mail.bcc))),
+                data=compose.to_bytes(message, blind_copies=False),
+                before_last_byte=before_last_byte,
+            )
+        except ProviderError as error:
+            if not error.outcome_unknown and row.state == SUBMITTING:
+                row.state = MailWrite.State.STARTED  # the server said no to the whole mail
+                row.save(update_fields=["state", "changed_at"])
+            raise
+        _done(row, answer)
+        if not servers.files_sent:
+            self._file(own_copy, key)
+        return answer
+
+    def _file(self, raw: bytes, key: str) -> None:
+        """A copy among the sent mail. The mail is out: what goes wrong here fails nothing."""
+        with suppress(ProviderError), connection(self._account) as own:
+            mails = Mails(self._account, own)
+            sent = mails.folders.named("sent")
+            if sent and self._held(mails, sent, key) is None:
+                own.client.append(sent, raw, (SEEN,))
+                self._held(mails, sent, key)  # notes where it is
+
+
+def _name(row: MailWrite, raw: bytes) -> Answer:
+    """What the mail will be called is kept before anybody else can see it."""
+    parsed = mail_parser.parse(raw, fallback_date=timezone.now()).email
+    row.mail_id = mail_id(raw)
+    row.target = _answer(parsed.id, parsed.thread_id, parsed.message_id)
+    row.save(update_fields=["mail_id", "target", "changed_at"])
+    return dict(row.target)
+
+
+def _done(row: MailWrite, answer: Answer) -> None:
+    row.state, row.answer = DONE, answer
+    row.save(update_fields=["state", "answer", "changed_at"])
+
+
+def _answer(id: str, thread_id: str, message_id: str) -> Answer:
+    return {"id": id, "thread_id": thread_id, "message_id": message_id}
+
+
+def _answered(found: Found) -> Answered:
+    headers = BytesHeaderParser().parsebytes(found.raw)
+    chain = [str(headers.get(name, "")) for name in ("references", "in-reply-to")]
+    known = next((ids for value in chain if (ids := message_ids(value))), [])
+    return Answered(
+        message_id=found.email.message_id,
+        references=tuple(known),
+        subject=found.email.subject,
+        raw=found.raw,
+    )

@@ -1,0 +1,43 @@
+"""A mailbox of its own for each test, on a real mail server that a file's tests share."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from tests.mail_world import DOMAIN, PASSWORD, MailWorld, running_mail_world
+
+if TYPE_CHECKING:
+    from tests.integrations.providers.imap.box import Box
+
+PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[MailWorld]:
+    with running_mail_world() as running:
+        yield running
+
+
+@pytest.fixture
+def box(world: MailWorld, settings: Any, db: None) -> "Iterator[Box]":
+    # This conftest is read before Django is set up.
+    from integrations.credentials import credentials, sealing
+    from integrations.models import Account
+    from integrations.providers.imap import connection
+    from tests.integrations.providers.imap.box import Box
+    from tests.knowledge.office import account
+
+    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
+    public = sealing.private_key(PRIVATE).public_key()
+    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+    name = uuid4().hex[:12]
+    row = Account.objects.get(id=account(user=name, source="imap").id)
+    row.address = f"{name}@{DOMAIN}"
+    row.save()
+    credentials.keep(
+        account_id=row.id, user_name=row.address, servers=world.servers, secret=PASSWORD
+    )
+    yield Box(world=world, account=row.ref())
+    connection.close_idle()

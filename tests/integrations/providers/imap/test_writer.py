@@ -1,0 +1,309 @@
+"""A mailbox on a real server, changed and sent from. What the server holds is what counts."""
+
+import smtplib
+from email import message_from_bytes, policy
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from integrations.contracts import OutgoingMail
+from integrations.exceptions import NotFound, Rejected, Unavailable
+from integrations.models import MailWrite
+from integrations.ports.evidence import CannotTell, NotPerformed, Performed
+from integrations.providers.imap import submission
+from tests.integrations.providers.imap.box import Box
+from tests.mail_world import needs_dovecot
+
+pytestmark = [needs_dovecot, pytest.mark.django_db]
+
+KEY = "0199aaaa-0000-7000-8000-000000000001"
+SEEN = b"\\Seen"
+
+
+def test_archive_trash_and_back(box: Box) -> None:
+    box.deliver()
+    id = box.only().id
+
+    box.writer.archive(id, key="1")
+    assert box.held() == {"Archive": [("Lunch", ())]}
+    assert box.reader.email(id).labels == ("UNREAD",)
+
+    box.writer.change_labels(id, add=["INBOX"], remove=[], key="2")
+    assert box.held() == {"INBOX": [("Lunch", ())]}
+
+    box.writer.trash_email(id, key="3")
+    assert box.held() == {"Trash": [("Lunch", ())]}
+    assert box.reader.email(id).labels == ("TRASH", "UNREAD")
+
+    box.writer.change_labels(id, add=["INBOX"], remove=["TRASH"], key="4")
+    assert box.held() == {"INBOX": [("Lunch", ())]}
+
+
+def test_what_is_taken_out_of_the_trash_alone_goes_to_the_archive(box: Box) -> None:
+    box.deliver()
+    id = box.only().id
+    box.writer.trash_email(id, key="1")
+
+    box.writer.change_labels(id, add=[], remove=["TRASH"], key="2")
+
+    assert box.held() == {"Archive": [("Lunch", ())]}
+
+
+def test_read_starred_and_labelled_and_back(box: Box) -> None:
+    box.deliver()
+    id = box.only().id
+
+    box.writer.mark_read(id, key="1")
+    box.writer.change_labels(id, add=["STARRED", "Client"], remove=[], key="2")
+    assert box.held() == {"INBOX": [("Lunch", (b"Client", b"\\Flagged", SEEN))]}
+
+    box.writer.change_labels(id, add=["UNREAD"], remove=["STARRED", "Client"], key="3")
+    assert box.held() == {"INBOX": [("Lunch", ())]}
+
+
+def test_a_mail_is_moved_and_the_others_are_left_alone(box: Box) -> None:
+    box.deliver("One")
+    box.deliver("Two")
+    with box.world.client(box.address) as client:
+        client.create_folder("Clients")
+        client.select_folder("INBOX")
+        client.add_flags([2], [b"\\Deleted"])
+    one = box.page(limit=1).items[0]
+
+    box.writer.move_email(one.id, folder_id="folder:Clients", key="1")
+
+    assert box.held() == {"INBOX": [("Two", (b"\\Deleted",))], "Clients": [("One", ())]}
+    assert box.reader.email(one.id).labels == ("folder:Clients", "UNREAD")
+
+
+def test_a_mail_without_a_message_id_is_found_where_it_was_moved(box: Box) -> None:
+    box.world.deliver(box.address, b"From: a@b.test\r\nSubject: Bare\r\n\r\nhello\r\n")
+    id = box.only().id
+
+    box.writer.archive(id, key="1")
+
+    assert box.reader.email(id).subject == "Bare"
+
+
+@pytest.mark.parametrize(
+    ("add", "error"),
+    [
+        (["SENT"], Rejected),
+        (["DRAFT"], Rejected),
+        (["two words"], Rejected),
+        (["x) BODY.PEEK["], Rejected),
+        (["folder:Nowhere"], NotFound),
+    ],
+)
+def test_what_no_label_can_be_changes_nothing(
+    box: Box, add: list[str], error: type[Exception]
+) -> None:
+    box.deliver()
+    id = box.only().id
+
+    with pytest.raises(error):
+        box.writer.change_labels(id, add=add, remove=[], key="1")
+
+    assert box.held() == {"INBOX": [("Lunch", ())]}
+    assert isinstance(box.reader.evidence("1"), NotPerformed)
+
+
+def test_a_draft_is_an_answer_in_its_thread_and_can_be_taken_back(box: Box) -> None:
+    message_id = box.deliver("Lunch")
+    got = box.only()
+    mail = OutgoingMail(
+        to=("tom@elsewhere.test",), subject="Re: Lunch", body="Gärne.", reply_to_id=got.id
+    )
+
+    answer = box.writer.create_draft(mail, key=KEY)
+
+    assert box.held()["Drafts"] == [("Re: Lunch", (b"\\Draft", SEEN))]
+    draft = box.reader.draft(answer["id"])
+    assert (draft.to, draft.subject, draft.body.strip()) == (
+        ("tom@elsewhere.test",),
+        "Re: Lunch",
+        "Gärne.",
+    )
+    assert answer["message_id"] == f"<{KEY}@office.test>"
+    assert answer["thread_id"] == draft.thread_id == got.thread_id
+    raw = raw_of(box, "Drafts")
+    assert (raw["In-Reply-To"], raw["References"]) == (message_id, message_id)
+    assert raw["X-Remit-Action"] == KEY
+
+    assert box.writer.create_draft(mail, key=KEY) == answer
+    assert len(box.held()["Drafts"]) == 1
+
+    box.writer.delete_draft(answer["id"], revision=None, key="2")
+    assert "Drafts" not in box.held()
+
+
+def test_a_draft_that_its_user_changed_is_not_deleted(box: Box) -> None:
+    answer = box.writer.create_draft(OutgoingMail(to=("a@b.test",), subject="x"), key="1")
+    with box.world.client(box.address) as client:
+        client.select_folder("Drafts")
+        client.delete_messages([1])
+        client.expunge()
+        client.append("Drafts", b"Subject: mine now\r\n\r\nchanged\r\n")
+
+    with pytest.raises(NotFound):
+        box.writer.delete_draft(answer["id"], revision=None, key="2")
+
+    assert box.held()["Drafts"] == [("mine now", ())]
+
+
+def test_a_mail_is_sent_once_and_filed_once(box: Box) -> None:
+    mail = OutgoingMail(
+        to=("tom@elsewhere.test",),
+        cc=("ann@elsewhere.test",),
+        bcc=("secret@elsewhere.test",),
+        subject="Plan",
+        body="One\n.\nTwo\n.. and three",
+    )
+
+    answer = box.writer.send_email(mail, key=KEY)
+
+    (sent,) = [one for one in box.world.sink.taken if one[0] == box.address]
+    _, receivers, content = sent
+    assert receivers == ["tom@elsewhere.test", "ann@elsewhere.test", "secret@elsewhere.test"]
+    out: Any = message_from_bytes(content, policy=policy.default)
+    assert out.get_content().splitlines() == ["One", ".", "Two", ".. and three"]
+    assert "secret" not in content.decode()
+    assert (out["To"], out["Cc"], out["Bcc"]) == ("tom@elsewhere.test", "ann@elsewhere.test", None)
+    assert raw_of(box, "Sent")["Bcc"] == "secret@elsewhere.test"
+    assert box.held() == {"Sent": [("Plan", (SEEN,))]}
+    assert box.reader.email(answer["id"]).labels == ("SENT",)
+
+    assert box.writer.send_email(mail, key=KEY) == answer
+    assert len([one for one in box.world.sink.taken if one[0] == box.address]) == 1
+    assert box.reader.evidence(KEY) == Performed(response=answer, at=mock.ANY)
+
+
+def test_a_forwarded_mail_goes_on_whole(box: Box) -> None:
+    box.deliver("Report", "The numbers are good.")
+    got = box.only()
+    mail = OutgoingMail(to=("ann@elsewhere.test",), body="See below.")
+
+    box.writer.forward_email(got.id, mail, key=KEY)
+
+    (sent,) = [one for one in box.world.sink.taken if one[0] == box.address]
+    out: Any = message_from_bytes(sent[2], policy=policy.default)
+    text, whole = out.iter_parts()
+    assert out["Subject"] == "Fwd: Report"
+    assert text.get_content().strip() == "See below."
+    assert whole.get_content()["Message-ID"] == got.message_id
+    assert whole.get_content().get_content().strip() == "The numbers are good."
+
+
+def test_one_refused_receiver_refuses_all(box: Box) -> None:
+    box.world.sink.refused.add("nobody@elsewhere.test")
+    mail = OutgoingMail(to=("tom@elsewhere.test", "nobody@elsewhere.test"), subject="x", body="y")
+
+    with pytest.raises(Rejected):
+        box.writer.send_email(mail, key=KEY)
+
+    assert [one for one in box.world.sink.taken if one[0] == box.address] == []
+    assert box.held() == {}
+    assert isinstance(box.reader.evidence(KEY), NotPerformed)
+
+
+def test_a_subject_cannot_add_a_header(box: Box) -> None:
+    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x\r\nBcc: evil@evil.test", body="y")
+
+    with pytest.raises(Rejected):
+        box.writer.send_email(mail, key=KEY)
+
+    assert [one for one in box.world.sink.taken if one[0] == box.address] == []
+
+
+def test_after_the_last_byte_nobody_can_tell_and_nothing_is_sent_again(box: Box) -> None:
+    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
+    with (
+        mock.patch.object(smtplib.SMTP, "getreply", hang_up_after_data()),
+        pytest.raises(Unavailable) as lost,
+    ):
+        box.writer.send_email(mail, key=KEY)
+    assert lost.value.outcome_unknown
+    assert box.reader.evidence(KEY) == CannotTell(ask_again_at=None)
+
+    with pytest.raises(Unavailable):
+        box.writer.send_email(mail, key=KEY)
+
+    assert len([one for one in box.world.sink.taken if one[0] == box.address]) == 1
+
+
+def test_before_the_last_byte_it_is_proved_that_nothing_was_sent(box: Box) -> None:
+    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
+    with (
+        mock.patch.object(smtplib.SMTP, "send", broken_in_the_text()),
+        pytest.raises(submission.NotSent) as lost,
+    ):
+        box.writer.send_email(mail, key=KEY)
+    assert not lost.value.outcome_unknown
+    assert isinstance(box.reader.evidence(KEY), NotPerformed)
+
+    box.writer.send_email(mail, key=KEY)
+
+    assert len([one for one in box.world.sink.taken if one[0] == box.address]) == 1
+
+
+def test_a_process_that_died_before_sending_has_sent_nothing(box: Box) -> None:
+    MailWrite.objects.create(account_id=box.account.id, key=KEY, operation="send_email")
+    assert isinstance(box.reader.evidence(KEY), NotPerformed)
+    assert isinstance(box.reader.evidence("never heard of"), NotPerformed)
+
+
+def test_a_change_that_nobody_answered_is_seen_at_the_server(box: Box) -> None:
+    box.deliver()
+    id = box.only().id
+    MailWrite.objects.create(
+        account_id=box.account.id,
+        key=KEY,
+        operation="archive",
+        mail_id=id,
+        target={"add": [], "remove": ["INBOX"]},
+    )
+    assert isinstance(box.reader.evidence(KEY), NotPerformed)
+
+    with box.world.client(box.address) as client:
+        client.select_folder("INBOX")
+        client.move([1], "Archive")
+
+    assert box.reader.evidence(KEY) == Performed(response={"id": id}, at=mock.ANY)
+
+
+def raw_of(box: Box, folder: str) -> Any:
+    with box.world.client(box.address) as client:
+        client.select_folder(folder, readonly=True)
+        (found,) = client.fetch(client.search(), ["BODY.PEEK[]"]).values()
+    return message_from_bytes(found[b"BODY[]"], policy=policy.default)
+
+
+def hang_up_after_data() -> Any:
+    """The answer to the whole mail is lost: the server has it."""
+    original = smtplib.SMTP.getreply
+    after_data: list[bool] = []
+
+    def getreply(self: Any) -> Any:
+        found = original(self)
+        if after_data:
+            self.close()
+            raise smtplib.SMTPServerDisconnected("Connection unexpectedly closed")
+        if found[0] == 354:
+            after_data.append(True)
+        return found
+
+    return getreply
+
+
+def broken_in_the_text() -> Any:
+    original = smtplib.SMTP.send
+
+    def send(self: Any, data: Any) -> None:
+        if isinstance(data, bytes) and b"Subject:" in data:
+            original(self, data[: len(data) // 2])
+            self.close()
+            raise smtplib.SMTPServerDisconnected("Server not connected")
+        original(self, data)
+
+    return send
