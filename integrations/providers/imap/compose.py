@@ -54,6 +54,8 @@ def compose(
     sent_on: Answered | None = None,
 ) -> EmailMessage:
     """Raises Rejected for an address or a text that no mail can hold."""
+    if mail.attachments:
+        raise Rejected("a mail server has no documents to take along")
     message = EmailMessage(policy=SMTP)
     try:
         message["From"] = str(_own(account))

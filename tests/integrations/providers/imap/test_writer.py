@@ -207,6 +207,15 @@ def test_one_refused_receiver_refuses_all(box: Box) -> None:
     assert isinstance(box.reader.evidence(KEY), NotPerformed)
 
 
+def test_documents_of_a_drive_are_not_left_out_in_silence(box: Box) -> None:
+    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", attachments=("d1",))
+
+    with pytest.raises(Rejected, match="no documents"):
+        box.writer.send_email(mail, key=KEY)
+
+    assert [one for one in box.world.sink.taken if one[0] == box.address] == []
+
+
 def test_a_subject_cannot_add_a_header(box: Box) -> None:
     mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x\r\nBcc: evil@evil.test", body="y")
 
