@@ -9,6 +9,7 @@ from django_q.models import OrmQ
 
 from guardrails.approve import finishing
 from guardrails.models import Approval
+from integrations import reads
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.office import Office
 from tests.office import run_next_task, until
@@ -28,9 +29,7 @@ def waiting(office: Office) -> Approval:
 def not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """This thread is the web process."""
     web = threading.current_thread()
-    monkeypatch.setattr(
-        finishing.reads, "can_be_asked_here", lambda _: threading.current_thread() is not web
-    )
+    monkeypatch.setattr(reads, "can_be_asked_here", lambda _: threading.current_thread() is not web)
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def test_while_the_cluster_is_away_it_is_under_way_and_done_once_later(
 
     assert (result.status, result.reason) == ("unknown", "outcome_unknown")
     assert office.calls() == []
-    monkeypatch.setattr(finishing.reads, "can_be_asked_here", lambda _: True)
+    monkeypatch.setattr(reads, "can_be_asked_here", lambda _: True)
     while run_next_task():
         pass
     finishing.finish_by_id(str(waiting.id))
