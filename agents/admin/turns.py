@@ -24,6 +24,7 @@ from integrations.llm.completions import dollars
 from integrations.models import Delivery
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, operator
+from knowledge.ingest.reading import SENTENCES
 
 NEWEST = 200
 DELIVERY_COLOURS = {
@@ -37,7 +38,7 @@ TURN_COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Fai
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
+class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     newest_by = "received_at"
     list_display = (
         "received_at",
@@ -54,6 +55,8 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
     search_fields = ("webhook_id", "source_id", "id")
     search_help_text = "The whole id of the webhook, the item or the delivery"
     actions = ("queue_again",)
+    change_form_outer_after_template = "agents/delivery.html"
+    buttons = {"again": ("integrations.change_delivery",)}
     fields = (
         "received_at",
         "organisation",
@@ -83,6 +86,22 @@ class DeliveryAdmin(NewestFirst, ReadOnlyAdmin):
     @display(description="Event as it was sent")  # type: ignore[untyped-decorator]
     def event(self, delivery: Delivery) -> SafeString:
         return preformatted(timeline.pretty(delivery.body))
+
+    def row_context(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
+        if row.state != Delivery.State.DEAD or not self.may_press(request, "again"):
+            return {}
+        return {
+            "again": reverse("admin:integrations_delivery_again", args=[row.id]),
+            "sentence": SENTENCES.get(row.reason, ""),
+        }
+
+    def again(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """There is a button only on the page of a dead letter."""
+        if queue_again([key]):
+            messages.success(request, "It waits in the queue again.")
+        else:
+            messages.warning(request, "It is no dead letter any more.")
+        return redirect("admin:integrations_delivery_change", key)
 
     @action(  # type: ignore[untyped-decorator]
         description="Queue again (dead letters)", permissions=["operate"]

@@ -30,6 +30,7 @@ from agents.inbound import inbound, outages
 from agents.journal.leases import Heartbeat
 from agents.models import Turn
 from guardrails.learn import precision
+from integrations.child import Ended, Unreadable
 from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
@@ -120,6 +121,11 @@ def _react(delivery_id: UUID, *, probe: bool = False) -> bool:
             state, reason = _work(delivery)
     except _InWork:
         _release(delivery, "in_work", IN_WORK_WAIT)
+        return False
+    except Unreadable as error:
+        state, reason = Delivery.State.DEAD, error.reason
+    except Ended:
+        _release(delivery, "reader_ended", FIRST_PAUSE)
         return False
     except (OperationalError, InterfaceError):
         # The database is away, or was. If it still is, the lease runs out.

@@ -17,6 +17,7 @@ from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import RowPage, ViewOnly, choose_organisation
 from integrations.web.bound_admin import BoundAdmin
 from knowledge.contracts import SourceProgress, SyncProgress
+from knowledge.ingest import reading
 from knowledge.models import SyncFailure, SyncRun, SyncSource
 from knowledge.sync import accounting, runs as sync_runs
 from knowledge.tasks import retry_dead_letters
@@ -175,7 +176,10 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, BoundAdmin):
 @admin.register(SyncFailure)
 class SyncFailureAdmin(ViewOnly, NewestFirst, BoundAdmin):
     organisation_path = "sync__account__organisation"
-    list_display = ["source_id", "account", "reason", "state_label", "failed_at", "retried_at"]
+    list_display = [
+        *("source_id", "account", "reason", "sentence"),
+        *("state_label", "failed_at", "retried_at", "due_at"),
+    ]
     list_filter = ["state", "reason"]
     list_select_related = ["sync__account"]
     search_fields = ["=source_id"]
@@ -192,6 +196,10 @@ class SyncFailureAdmin(ViewOnly, NewestFirst, BoundAdmin):
     @admin.display(description="Account")
     def account(self, failure: SyncFailure) -> str:
         return str(failure.sync.account)
+
+    @admin.display(description="What it means")
+    def sentence(self, failure: SyncFailure) -> str:
+        return reading.SENTENCES.get(failure.reason, "")
 
     @display(description="State", label=LETTERS, ordering="state")  # type: ignore[untyped-decorator]
     def state_label(self, failure: SyncFailure) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.expressions import RawSQL
 
+from integrations.child import Unreadable
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm.deadline import Deadline
 from integrations.ports.account import Files
@@ -30,8 +31,9 @@ from knowledge.ingest.enrichment import Reading
 from knowledge.ingest.mentions import replace_mentions
 from knowledge.ingest.page import DERIVED, FALLBACK, NO_LOOKUP, PageLookup
 from knowledge.ingest.passages import Passage, Vectors
+from knowledge.ingest.reading import read_item
 from knowledge.models import Chunk, Item
-from knowledge.text.parsing import Parsed, parse
+from knowledge.text.parsing import Parsed
 from knowledge.versions import Version, is_stale
 
 # Models are asked about so many items at once; reading and writing needs no slot.
@@ -82,11 +84,13 @@ def ingest(
     What a `lookup` of its page found is not found out again; it may be out of date without harm.
     Attachments are asked for at the account's provider, or at `files` where an import brings them.
     No transaction is open while a model or the provider is asked. Models have until the deadline,
-    or half of a task's time. Raises integrations.llm.completions.ModelError; then nothing was
-    stored.
+    or half of a task's time. Raises integrations.llm.completions.ModelError, and
+    integrations.child.Unreadable or Ended; then nothing was stored.
     """
     absent = lookup.absent.get(source_id)
-    parsed = absent.parsed if absent else parse(item, source_id=source_id)
+    if reason := lookup.unreadable.get(source_id):
+        raise Unreadable(reason)
+    parsed = absent.parsed if absent else read_item(item, source_id=source_id)
     target = _Target(
         account=account,
         source_id=source_id,

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
+from integrations.child import Unreadable
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm import metering
 from integrations.llm.completions import ModelError, Payer
 from knowledge.ingest import embedding_models, enrichment, occurrences
 from knowledge.ingest.passages import Passage, Vectors, embed_passages, split_passages
+from knowledge.ingest.reading import read_item
 from knowledge.models import Item
-from knowledge.text.parsing import FILES_CUT, Parsed, parse
+from knowledge.text.parsing import FILES_CUT, Parsed
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +36,13 @@ class Absent:
 @dataclass(frozen=True, kw_only=True)
 class PageLookup:
     """`unchanged`: ids of items that are stored exactly as they are. `absent`: those that were not
-    stored at all when it was looked, by id. `vectors`: of their passages, by every model that is
-    written; not all, and none while the model does not answer."""
+    stored at all when it was looked, by id. `unreadable`: why no child could read these, by id;
+    they are not read again. `vectors`: of the passages, by every model that is written; not all,
+    and none while the model does not answer."""
 
     unchanged: frozenset[str] = frozenset()
     absent: Mapping[str, Absent] = field(default_factory=dict)
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     vectors: Vectors = field(default_factory=dict)
 
 
@@ -53,14 +57,16 @@ def look_up_page(*, account: AccountRef, items: Sequence[AnyItem]) -> PageLookup
     """
     stored = _stored(account, items)
     times = Counter(item.id for item in items)
+    unreadable: dict[str, str] = {}
     absent = {
         item.id: found
         for item in items
-        if item.id not in stored and times[item.id] == 1 and (found := _absent(item))
+        if item.id not in stored and times[item.id] == 1 and (found := _absent(item, unreadable))
     }
     return PageLookup(
-        unchanged=_unchanged(stored, items),
+        unchanged=_unchanged(stored, items, unreadable),
         absent=absent,
+        unreadable=unreadable,
         vectors=_vectors(enrichment.build_payer(account), absent.values()),
     )
 
@@ -77,35 +83,42 @@ def _stored(account: AccountRef, items: Sequence[AnyItem]) -> dict[str, Item]:
     return {row.source_id: row for row in rows}
 
 
-def _unchanged(stored: dict[str, Item], items: Sequence[AnyItem]) -> frozenset[str]:
+def _unchanged(
+    stored: dict[str, Item], items: Sequence[AnyItem], unreadable: dict[str, str]
+) -> frozenset[str]:
     found: dict[str, bool] = {}
     for item in items:
         row = stored.get(item.id)
         if row is None or row.deleted_at:
             continue
         # Twice on a page, in two versions: that is work.
-        found[item.id] = _is_same(row, item) and found.get(item.id, True)
+        same = (row.source_version, row.source_updated_at) == (item.version, item.updated_at)
+        try:
+            found[item.id] = same and _is_same(row, item) and found.get(item.id, True)
+        except Unreadable as error:
+            unreadable[item.id], found[item.id] = error.reason, False
     return frozenset(source_id for source_id, same in found.items() if same)
 
 
 def _is_same(row: Item, item: AnyItem) -> bool:
-    if (row.source_version, row.source_updated_at) != (item.version, item.updated_at):
-        return False
-    parsed = parse(item, source_id=item.id)
+    parsed = read_item(item, source_id=item.id)
     metadata = {name: value for name, value in row.metadata.items() if name not in DERIVED}
     return (row.content_hash, row.occurred_at, row.identifiers, metadata) == (
         *(parsed.content_hash, parsed.occurred_at, list(parsed.identifiers), parsed.metadata),
     )
 
 
-def _absent(item: AnyItem) -> Absent | None:
+def _absent(item: AnyItem, unreadable: dict[str, str]) -> Absent | None:
     """None where that fails: it will fail again when the item is taken in, and is then its own
     dead letter, not the end of the page."""
     try:
-        parsed = parse(item, source_id=item.id)
+        parsed = read_item(item, source_id=item.id)
         # The title of what has no text but files need not be embedded.
         known = parsed.text or not parsed.files
         return Absent(parsed=parsed, passages=split_passages(parsed) if known else ())
+    except Unreadable as error:
+        unreadable[item.id] = error.reason
+        return None
     except Exception:
         log.exception("page.not_parsed")
         return None

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
 
+from integrations.child import Ended, Unreadable
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.network import retries
@@ -71,6 +72,10 @@ def _take(row: SyncFailure, *, now: datetime) -> tuple[str, str, float | None]:
         return State.SKIPPED, "gone", None
     except ProviderError as error:
         return (State.QUEUED if error.retryable else State.DEAD), error.code, error.retry_after
+    except Unreadable as error:
+        return State.DEAD, error.reason, None
+    except Ended:
+        return State.QUEUED, "reader_ended", None
     except ModelError as error:
         return (State.QUEUED if error.may_pass else State.DEAD), f"model_{error.code}", None
     except (OperationalError, InterfaceError):

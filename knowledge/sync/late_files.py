@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from integrations.child import Unreadable
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.reads import reader
@@ -37,7 +38,7 @@ def read(item_id: UUID, *, now: datetime) -> None:
     try:
         item = reader(account).item(row.source_id)
         ingest(account=account, source_id=row.source_id, item=item, now=now)
-    except NotFound:
+    except (NotFound, Unreadable):
         row.files.update(due_at=None)
     except (ProviderError, ModelError) as error:
         log.warning("late_files.postponed", extra={"item": str(item_id), "reason": error.code})

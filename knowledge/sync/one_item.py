@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import InterfaceError, OperationalError
 
+from integrations.child import Ended, Unreadable
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm.completions import ModelError
 from integrations.ports.account import Files
@@ -50,6 +51,10 @@ def take_item(
                 files=files,
             )
             return ItemResult(source_id=item.id, state=outcome.state)
+        except Unreadable as error:
+            return ItemResult(source_id=item.id, state="failed", reason=error.reason)
+        except Ended:
+            reason, passing = "reader_ended", True
         except ModelError as error:
             reason, passing = f"model_{error.code}", error.may_pass
             if error.code == "out_of_time":

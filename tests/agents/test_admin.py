@@ -1,6 +1,9 @@
 """Admin of deliveries, conversations and turns."""
 
+from typing import Any
+
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -52,6 +55,40 @@ def test_dead_letters_are_queued_again_and_others_are_left(operator: Client) -> 
     page = answer.content.decode()
     assert "1 dead letters wait in the queue again." in page
     assert "1 of the chosen deliveries are not dead letters." in page
+
+
+def test_a_dead_letter_says_why_and_has_a_button_for_who_may_change_it(operator: Client) -> None:
+    dead = delivery(mailbox(), 1, state="dead", reason="too_slow")
+    page = reverse("admin:integrations_delivery_change", args=[dead.id])
+    again = reverse("admin:integrations_delivery_again", args=[dead.id])
+
+    shown = read_page(operator, page)
+    assert "Reading it took so long that it was set aside. Nothing waits for it." in shown
+    assert again in shown
+    assert "It waits in the queue again." in operator.post(again, follow=True).content.decode()
+
+    dead.refresh_from_db()
+    assert (dead.state, dead.reason) == ("queued", "")
+    assert [row.task["args"] for row in OrmQ.objects.all()] == [(str(dead.id),)]
+    assert again not in read_page(operator, page)
+    assert "It is no dead letter any more." in operator.post(again, follow=True).content.decode()
+    assert OrmQ.objects.count() == 1
+
+
+def test_who_may_only_look_cannot_try_a_dead_letter_again(
+    client: Client, django_user_model: Any
+) -> None:
+    user = django_user_model.objects.create_user("viewer", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_delivery"))
+    client.force_login(user)
+    dead = delivery(mailbox(), 1, state="dead", reason="too_slow")
+    again = reverse("admin:integrations_delivery_again", args=[dead.id])
+
+    page = reverse("admin:integrations_delivery_change", args=[dead.id])
+    assert again not in read_page(client, page)
+    assert client.post(again).status_code == 403
+    dead.refresh_from_db()
+    assert (dead.state, OrmQ.objects.count()) == ("dead", 0)
 
 
 @pytest.mark.parametrize("model", [Delivery, Conversation, Message, Turn])

@@ -17,8 +17,10 @@ from agents import tasks
 from agents.inbound import reactions
 from agents.models import Turn
 from agents.office.dead_letters import queue_again
+from integrations.child import Child
 from integrations.llm import llm
 from integrations.models import Delivery, Outage, Upstream
+from knowledge.ingest import reading
 from tests import database
 from tests.model_server import Failure, Garbage, Reply
 from tests.office import Office
@@ -302,3 +304,24 @@ def test_the_lease_of_a_mail_is_renewed_while_it_is_read_in(office: Office, sett
 
     assert taken == [False]
     assert Delivery.objects.get().attempts == 1
+
+
+def test_a_mail_that_is_never_read_is_set_aside_at_once_and_takes_no_second_worker(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = Child("tests.stubborn_child", seconds=1)
+    monkeypatch.setattr(reading, "CHILD", child)
+    hanging, other = arrive(office, 2)
+    delivery = Delivery.objects.get(source_id=hanging)
+    delivery.body["data"]["subject"] = "Hang"
+    delivery.save()
+    with scripted({INGEST: lambda _: SUMMARY, READER: lambda _: "Nothing to do."}):
+        office.drain()
+        later(timedelta(hours=1))
+        office.drain()
+    child.close()
+
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.reason, delivery.attempts) == ("dead", "too_slow", 1)
+    assert handled() == [other]
+    assert not Outage.objects.exists()
