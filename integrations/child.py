@@ -51,7 +51,7 @@ class Ended(Exception):
 
 
 class Child:
-    """The child of this process that runs `program`, a module. Threads take turns."""
+    """The child of this process that runs `program`, a module. One thread asks at a time."""
 
     def __init__(
         self, program: str, *, seconds: int = SECONDS, memory_bytes: int = MEMORY_BYTES

@@ -33,6 +33,15 @@ FROM (VALUES (%s::uuid)) AS wanted(tenant_id) LEFT JOIN LATERAL (
 load_state = Prepared("audit_sealing", STATE)
 
 
+OLDEST = """
+WITH last AS (SELECT xact, row_id FROM audit_leaf ORDER BY xact DESC, row_id DESC LIMIT 1)
+SELECT clock_timestamp() - recorded_at FROM audit_action a
+WHERE (a.xact, a.id) >
+    (coalesce((SELECT xact FROM last), '0'), coalesce((SELECT row_id FROM last), 0))
+ORDER BY a.xact, a.id LIMIT 1
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SealProgress:
     """How far one tenant's ledger is sealed. `waiting_since` is when the oldest row that is
@@ -95,6 +104,14 @@ def load_progress(tenant_id: UUID) -> SealProgress:
         at=datetime.fromisoformat(found["at"]),
         stop_after=timedelta(minutes=settings.LEDGER_STOP_MINUTES),
     )
+
+
+def is_any_behind() -> bool:
+    """Whether a record of any tenant has waited for its seal for longer than BEHIND_SECONDS."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(OLDEST)
+        found = cursor.fetchone()
+    return found is not None and found[0] > timedelta(seconds=BEHIND_SECONDS)
 
 
 def parse(text: str | None) -> datetime | None:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cache
 
 from integrations.llm.completions import ModelError
 from integrations.network.retries import pause
@@ -14,6 +13,9 @@ from integrations.network.retries import pause
 log = logging.getLogger(__name__)
 FAILURES = 8  # in a row
 LONGEST_SECONDS = 60.0
+_making = threading.Lock()
+# As many as there are endpoints in the settings.
+_circuits: "dict[str, Circuit]" = {}
 AWAY = ("unreachable", "timeout", "status_5")
 
 
@@ -27,14 +29,14 @@ class Circuit:
         self._failures, self._since, self._opened_until = 0, 0.0, 0.0
 
     def enter(self, *, seconds: float) -> None:
-        """Before a request that may take so long. Raises a retryable ModelError, `circuit_open`,
+        """Before a request that may take so long. Raises a retryable ModelError, `endpoint_away`,
         when none may be sent now."""
         with self._lock:
             now = self._clock()
             if self._failures < FAILURES:
                 return
             if now < self._opened_until:
-                raise ModelError("circuit_open", retryable=True)
+                raise ModelError("endpoint_away", retryable=True)
             self._opened_until = now + seconds  # the one that tries keeps the others out
 
     def note(self, code: str = "") -> None:
@@ -52,8 +54,17 @@ class Circuit:
                 self._opened_until = now + min(waited, LONGEST_SECONDS)
                 log.warning("llm.circuit_opened", extra={"endpoint": self._name})
 
+    def is_open(self) -> bool:
+        """Whether it did not answer so often that it is left alone."""
+        return self._failures >= FAILURES
 
-@cache
+
+def is_any_open() -> bool:
+    """Whether this process leaves an endpoint alone that did not answer."""
+    return any(circuit.is_open() for circuit in _circuits.values())
+
+
 def circuit_of(endpoint: str) -> Circuit:
     """The one circuit of this address in this process."""
-    return Circuit(endpoint)
+    with _making:
+        return _circuits.setdefault(endpoint, Circuit(endpoint))

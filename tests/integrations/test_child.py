@@ -75,7 +75,7 @@ def test_one_that_is_ended_from_outside_says_nothing_of_what_it_read(child: Chil
     assert child.ask("c") == b"c"
 
 
-def test_threads_take_turns_and_each_gets_its_own_answer(child: Child) -> None:
+def test_threads_ask_one_at_a_time_and_each_gets_its_own_answer(child: Child) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(child.ask, map(str, range(200))))
 

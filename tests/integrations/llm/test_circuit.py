@@ -31,7 +31,7 @@ def is_open(circuit: Circuit) -> bool:
     try:
         circuit.enter(seconds=60)
     except ModelError as error:
-        return (error.code, error.retryable) == ("circuit_open", True)
+        return (error.code, error.retryable) == ("endpoint_away", True)
     return False
 
 
