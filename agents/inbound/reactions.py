@@ -7,27 +7,17 @@ an outage waits for a day, with all behind it (`agents.inbound.outages`).
 
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from datetime import datetime, timedelta
-from functools import reduce
-from operator import or_
+from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db import (
-    InterfaceError,
-    OperationalError,
-    close_old_connections,
-    connections,
-    transaction,
-)
-from django.db.models import F, Q, QuerySet
+from django.db import InterfaceError, OperationalError, close_old_connections, connections
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import inbound, outages
-from agents.journal.leases import Heartbeat
+from agents.inbound import claims, inbound, outages
 from agents.models import Turn
 from guardrails.learn import precision
 from integrations.child import Ended, Unreadable
@@ -36,7 +26,7 @@ from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
 from integrations.models import Delivery
-from integrations.network.retries import FIRST_PAUSE, PATIENCE, pause
+from integrations.network.retries import PATIENCE, pause
 from integrations.reads import mail_reader
 from integrations.registry import BY_SOURCE
 from knowledge.contracts import IngestOutcome
@@ -60,7 +50,7 @@ def react(delivery_id: UUID) -> bool:
     What fails but may pass later goes back to the queue with a growing pause, and becomes a
     dead letter after a day.
     """
-    if _claim(Delivery.objects.filter(id=delivery_id)):
+    if claims.claim(Delivery.objects.filter(id=delivery_id)):
         return _react(delivery_id)
     probe = outages.find_probe(delivery_id, now=timezone.now())
     return probe is not None and _probe(probe)
@@ -68,12 +58,12 @@ def react(delivery_id: UUID) -> bool:
 
 def _probe(delivery_id: UUID) -> bool:
     """Try whether what its account waits for is back."""
-    if not _claim(Delivery.objects.filter(id=delivery_id), held=True):
+    if not claims.claim(Delivery.objects.filter(id=delivery_id), held=True):
         return False
     if _react(delivery_id, probe=True):
         return True
     other = outages.find_other(delivery_id)
-    if other is None or not _claim(Delivery.objects.filter(id=other), held=True):
+    if other is None or not claims.claim(Delivery.objects.filter(id=other), held=True):
         return False
     outages.set_alone(delivery_id, True)
     ended = _react(other, probe=True)
@@ -94,7 +84,7 @@ def react_side_by_side(delivery_id: UUID) -> None:
         at_work: set[Future[object]] = {pool.submit(_in_thread, react, delivery_id)}
         while at_work:
             free = settings.DELIVERY_THREADS - len(at_work)
-            others = _claim_queued(free) if time.monotonic() < until else []
+            others = claims.claim_queued(free) if time.monotonic() < until else []
             at_work |= {pool.submit(_in_thread, _react, id) for id in others}
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
             ended |= done
@@ -117,98 +107,42 @@ def _react(delivery_id: UUID, *, probe: bool = False) -> bool:
         _finish(delivery, Delivery.State.DEAD, "too_many_attempts", probe=probe)
         return True
     try:
-        with HEARTBEAT.keep((delivery.id, delivery.attempts)):
+        with claims.HEARTBEAT.keep((delivery.id, delivery.attempts)):
             state, reason = _work(delivery)
     except _InWork:
-        _release(delivery, "in_work", IN_WORK_WAIT)
+        claims.release(delivery, "in_work", IN_WORK_WAIT, since=delivery.waiting_since)
         return False
     except Unreadable as error:
         state, reason = Delivery.State.DEAD, error.reason
     except Ended:
-        _release(delivery, "reader_ended", FIRST_PAUSE)
+        _postpone(delivery, "reader_ended")
         return False
     except (OperationalError, InterfaceError):
         # The database is away, or was. If it still is, the lease runs out.
         log.exception("delivery.database_away", extra={"delivery": str(delivery.id)})
         close_old_connections()
-        _release(delivery, "database", FIRST_PAUSE)
+        _postpone(delivery, "database")
         return False
     except (ModelError, ProviderError) as error:
         if inbound.may_pass(error):
-            _postpone(delivery, error, probe=probe)
+            asked = error.retry_after if isinstance(error, ProviderError) else None
+            _postpone(delivery, error.code, asked=asked)
+            if delivery.account_id and (probe or not delivery.is_alone):
+                now = timezone.now()
+                outages.begin(delivery.account_id, error.code, asked=asked, now=now)
             return False
         state, reason = Delivery.State.DEAD, error.code
     _finish(delivery, state, reason, probe=probe)
     return True
 
 
-def _claim(deliveries: QuerySet[Delivery], *, held: bool = False) -> bool:
-    """`held`: also what waits behind others."""
-    now = timezone.now()
-    free = deliveries.filter(
-        Q(state=Delivery.State.QUEUED) | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
-    )
-    return bool(
-        (free if held else free.exclude(outages.HELD)).update(
-            state=Delivery.State.RUNNING,
-            lease_expires_at=_lease_end(now),
-            attempts=F("attempts") + 1,
-            stalls=F("stalls") + 1,
-        )
-    )
-
-
-def _lease_end(now: datetime) -> datetime:
-    return now + timedelta(seconds=settings.TURN_LEASE_SECONDS)
-
-
-def _renew(claims: Collection[tuple[UUID, int]]) -> None:
-    mine = reduce(or_, (Q(id=id, attempts=attempts) for id, attempts in claims), Q(pk=None))
-    rows = Delivery.objects.filter(mine, state=Delivery.State.RUNNING)
-    rows.update(lease_expires_at=_lease_end(timezone.now()))
-
-
-HEARTBEAT = Heartbeat(_renew)
-
-
-def _claim_queued(most: int) -> list[UUID]:
-    """Take deliveries whose tasks wait in the queue, oldest first, at most so many. One that was
-    postponed is none of them: it is queued again when its wait is over."""
-    if most < 1:
-        return []
-    with transaction.atomic():
-        rows = Delivery.objects.filter(state=Delivery.State.QUEUED, reason="")
-        rows = rows.exclude(outages.HELD)
-        rows = rows.select_for_update(skip_locked=True).order_by("received_at")
-        ids = list(rows.values_list("id", flat=True)[:most])
-        _claim(Delivery.objects.filter(id__in=ids))
-    return ids
-
-
-def _release(
-    delivery: Delivery, reason: str, wait: timedelta, *, since: datetime | None = None
-) -> None:
-    Delivery.objects.filter(id=delivery.id, attempts=delivery.attempts).update(
-        state=Delivery.State.QUEUED,
-        reason=reason,
-        lease_expires_at=timezone.now() + wait,
-        waiting_since=since,
-        stalls=0,
-    )
-    log.warning("delivery.postponed", extra={"delivery": str(delivery.id), "reason": reason})
-
-
-def _postpone(delivery: Delivery, error: ModelError | ProviderError, *, probe: bool) -> None:
+def _postpone(delivery: Delivery, code: str, *, asked: float | None = None) -> None:
     now = timezone.now()
     since = delivery.waiting_since or now
-    asked = error.retry_after if isinstance(error, ProviderError) else None
     if now - since > PATIENCE:
-        _finish(delivery, Delivery.State.DEAD, error.code)
+        _finish(delivery, Delivery.State.DEAD, code)
     else:
-        _release(delivery, error.code, pause(now - since, asked=asked), since=since)
-    if delivery.account_id is None or (delivery.is_alone and not probe):
-        return
-    outages.begin(delivery.account_id, error.code, asked=asked, now=now)
+        claims.release(delivery, code, pause(now - since, asked=asked), since=since)
 
 
 def _finish(delivery: Delivery, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
