@@ -47,6 +47,7 @@ class World:
         self.folder, self.ports = folder, ports
         self.kills = self.restarts = 0
         self.cluster: subprocess.Popen[bytes] | None = None
+        self.servers: dict[str, subprocess.Popen[bytes]] = {}
         self.log = (folder / "faults.log").open("ab")
 
     def start(self, *command: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -61,30 +62,37 @@ class World:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        address = f"http://127.0.0.1:{self.ports['web']}"
-        web = ("-m", "config.serve", "--port", str(self.ports["web"]))
         with ExitStack() as stack:
-            for process in (
-                self.start(
-                    *("-m", "sandbox.data_service"),
-                    SANDBOX_PORT=str(self.ports["sandbox"]),
-                    SANDBOX_STATE=str(self.folder / "sandbox.sqlite3"),
-                    DATA_SERVICE_KEY=KEY,
-                    WEBHOOK_URL=f"{address}/webhooks",
-                    WEBHOOK_SECRET=SECRET,
-                ),
-                self.start(
-                    *("-m", "sandbox.offline_model"),
-                    MODEL_PORT=str(self.ports["model"]),
-                ),
-                self.start(*web, REMIT_PROCESS="web"),
-            ):
-                stack.callback(kill, process)
+            for name in ("sandbox", "model", "web"):
+                self.begin(name)
+                stack.callback(self.end, name)
             stack.callback(self.kill_cluster)
             self.start_cluster()
             for port in self.ports.values():
                 until(lambda port=port: answers(port), "a server")  # type: ignore[misc]
             yield
+
+    def begin(self, name: str) -> None:
+        """Start one of the servers, on its port."""
+        port = str(self.ports[name])
+        match name:
+            case "sandbox":
+                self.servers[name] = self.start(
+                    *("-m", "sandbox.data_service"),
+                    SANDBOX_PORT=port,
+                    SANDBOX_STATE=str(self.folder / "sandbox.sqlite3"),
+                    DATA_SERVICE_KEY=KEY,
+                    WEBHOOK_URL=f"http://127.0.0.1:{self.ports['web']}/webhooks",
+                    WEBHOOK_SECRET=SECRET,
+                )
+            case "model":
+                self.servers[name] = self.start("-m", "sandbox.offline_model", MODEL_PORT=port)
+            case _:
+                web = ("-m", "config.serve", "--port", port)
+                self.servers[name] = self.start(*web, REMIT_PROCESS="web")
+
+    def end(self, name: str) -> None:
+        kill(self.servers.pop(name))
 
     def start_cluster(self) -> None:
         self.cluster = self.start("manage.py", "qcluster", REMIT_PROCESS="cluster")
@@ -242,7 +250,8 @@ def measure(world: World, objects: storm.Objects) -> dict[str, Any]:
     }
 
 
-def main() -> int:
+def configure() -> dict[str, int]:
+    """The settings of all processes; their ports."""
     ports = {}
     with ExitStack() as stack:
         for name in ("web", "sandbox", "model"):
@@ -263,6 +272,11 @@ def main() -> int:
     }
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         os.environ.pop(name, None)
+    return ports
+
+
+def main() -> int:
+    ports = configure()
     corpus.require()
     with own_database() as folder:
         world = World(folder, ports)

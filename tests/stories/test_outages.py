@@ -8,7 +8,6 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import OperationalError, connection, connections
-from django.db.models import F
 from django.utils import timezone
 from django_q.models import OrmQ
 from psycopg import sql
@@ -17,12 +16,13 @@ from agents import tasks
 from agents.inbound import reactions
 from agents.models import Turn
 from agents.office.dead_letters import queue_again
+from benchmarks.outage import pass_time
 from integrations.child import Child
 from integrations.llm import llm
-from integrations.models import Delivery, Outage, Upstream
+from integrations.models import Delivery, Outage
 from knowledge.ingest import reading
 from tests import database
-from tests.model_server import Failure, Garbage, Reply
+from tests.model_server import Failure, Garbage, Hang, Reply
 from tests.office import Office
 from tests.stories.steps import scripted
 
@@ -40,16 +40,7 @@ def one_at_a_time(settings: Any) -> None:
 
 def later(by: timedelta) -> None:
     """Let this time pass, and the sweep run."""
-    Delivery.objects.update(
-        received_at=F("received_at") - by,
-        lease_expires_at=F("lease_expires_at") - by,
-        waiting_since=F("waiting_since") - by,
-    )
-    Turn.objects.update(lease_expires_at=F("lease_expires_at") - by)
-    Outage.objects.update(since=F("since") - by, due_at=F("due_at") - by)
-    Upstream.objects.update(
-        opened_until=F("opened_until") - by, blocked_until=F("blocked_until") - by
-    )
+    pass_time(by)
     tasks.sweep()
 
 
@@ -164,6 +155,23 @@ def test_a_model_that_fails_in_the_middle_of_a_turn_is_waited_for_and_nothing_is
 
     assert handled() == ids
     assert len(office.calls()) == 2
+
+
+def test_a_mail_whose_model_hangs_waits_instead_of_being_taken_for_done(
+    office: Office, settings: Any
+) -> None:
+    settings.TURN_MAX_SECONDS = 1.0
+    ids = arrive(office, 1)
+    with scripted({INGEST: lambda _: SUMMARY, READER: lambda _: Hang()}):
+        office.drain()
+        delivery = Delivery.objects.get()
+        assert (delivery.state, delivery.reason) == ("queued", "out_of_time")
+        assert Turn.objects.get().state == "queued"
+    settings.TURN_MAX_SECONDS = 60.0
+    llm.forget_clients()
+    until_tried_again(office)
+
+    assert handled() == ids
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
