@@ -6,11 +6,10 @@ import pytest
 from integrations.contracts import AnyItem
 from integrations.llm import llm
 from integrations.models import Budget
-from knowledge.ingest import page
+from knowledge.ingest import page, reading
 from knowledge.ingest.ingest import forget, ingest
 from knowledge.ingest.page import NO_LOOKUP, look_up_page
 from knowledge.models import Chunk, ChunkVector, Item
-from knowledge.text import parsing
 from tests.knowledge.office import NOW, account, email, take
 from tests.model_server import ScriptedModel
 
@@ -142,13 +141,13 @@ def test_while_the_embedding_model_is_away_each_item_finds_out_by_itself(
 def test_one_item_that_cannot_be_read_is_no_end_of_the_page(
     model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def parse(item: AnyItem, **rest: Any) -> Any:
+    def read_item(item: AnyItem, **rest: Any) -> Any:
         if item.id == "m1":
             raise RuntimeError("a fault")
         return real(item, **rest)
 
-    real = parsing.parse
-    monkeypatch.setattr(page, "parse", parse)
+    real = reading.read_item
+    monkeypatch.setattr(page, "read_item", read_item)
     known = look_up_page(account=account(), items=[email(id="m0"), email(id="m1")])
     assert set(known.absent) == {"m0"}
 
