@@ -60,6 +60,7 @@ PIECES = (
         "4111 1111 ",
     ),
     *("<div>", "<table><tr><td>", "<style>", "<p style='", "DE89 3704 ", "code 123456 ", "Re: "),
+    *("token:", "eyJaaaaaaaa-", "code ", "a:", "a://"),
     *("BEGIN:VEVENT\n", "BEGIN:VEVENT\nSUMMARY:a\n", "RRULE:FREQ=DAILY;", "DTSTART;A=B", "\n b"),
 )
 

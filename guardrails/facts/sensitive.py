@@ -49,7 +49,7 @@ CODE = re.compile(
     r"|(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{5,8})(?![\w-]|[.,:/]\d)"
 )
 CODE_IS = re.compile(
-    r"\b(?:code|pin)(?:\s+(?:is|was|ist|est|är))?\s*[:=]?\s*(?:[A-Z]-)?\d{3}[ -]?\d{1,5}\b"
+    r"\b(?:code|pin)(?:\s+(?:is|was|ist|est|är))?\s*(?:[:=]\s*)?(?:[A-Z]-)?\d{3}[ -]?\d{1,5}\b"
     r"|\b\d{4,8}\s+is\s+your\b",
     re.IGNORECASE,
 )
@@ -66,14 +66,15 @@ TOKEN = re.compile(
     r"|\bxox[abeoprs]-[\w-]{10}|\bxapp-[\w-]{10}|\bhooks\.slack\.com/services/\w"
     r"|\b(?:sk|rk|pk)_(?:live|test)_\w{10}|\bsk-[\w-]{20}|\bwhsec_\w{16}|\bSG\.[\w-]{16}\.[\w-]{16}"
     r"|\bnpm_[A-Za-z0-9]{30}|\bpypi-[\w-]{16}|\bhf_[A-Za-z0-9]{20}|\bdop_v1_[0-9a-f]{20}"
-    r"|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.|\bremit_[\w-]{30}"
-    r"|\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@"
+    r"|\bremit_[\w-]{30}"
+    # From the end of their first part on, so that each is looked for in one pass.
+    r"|[\w-]{8}\.eyJ[\w-]{8,}\.|[a-z0-9+.-]://[^\s/:@]+:[^\s/@]+@"
 )
 ASSIGNED = re.compile(
     r"\b(?:api[\s_-]?key|access[\s_-]?key|secret(?:[\s_-]?key)?|access[\s_-]?token|auth[\s_-]?token"
     r"|token|bearer|password|passwd|passphrase|passwort|kennwort|mot\s+de\s+passe|contraseña)\b"
     r"[\"']?(?:\s+(?:is|ist|lautet|est|es)\b)?(?:\s*[:=])?\s*[\"']?"
-    r"((?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])[^\s\"',;]{8,})",
+    r"((?=[^\s\"']{0,200}\d)(?=[^\s\"']{0,200}[A-Za-z])[^\s\"',;]{8,})",
     re.IGNORECASE,
 )
 
@@ -112,7 +113,7 @@ def has_card(text: str) -> bool:
         groups = re.split(r"[ .\-]", run)
         for first in range(len(groups)):
             number = ""
-            for group in groups[first:]:
+            for group in groups[first : first + CARD_LENGTHS.stop]:
                 number += group
                 if len(number) >= CARD_LENGTHS.stop:
                     break

@@ -120,3 +120,10 @@ def test_one_wrong_check_number_is_no_iban(account: str, off: int) -> None:
 @given(st.text(max_size=200))
 def test_any_text_can_be_looked_at(text: str) -> None:
     assert sensitive.found(text) <= set(sensitive.SENSITIVE)
+
+
+def test_what_is_long_or_has_a_long_beginning_is_found_too() -> None:
+    part = "x" * 10_000
+    assert sensitive.found(f"eyJ{part}.eyJ{part}.{part}") == {"token"}
+    assert sensitive.found(f"{part}://user:secret@host") == {"token"}
+    assert sensitive.found(f"{'1 ' * 5_000}4111 1111 1111 1111") == {"card"}
