@@ -13,7 +13,7 @@ from django_q.models import OrmQ
 from agents.models import Conversation, Message, Turn
 from audit.ledger.ids import uuid7
 from audit.ledger.ledger import append
-from integrations.models import Delivery
+from integrations.models import Delivery, Membership
 from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import entry
 from tests.clients import read_page
@@ -82,6 +82,7 @@ def test_who_may_only_look_cannot_try_a_dead_letter_again(
     user.user_permissions.add(Permission.objects.get(codename="view_delivery"))
     client.force_login(user)
     dead = delivery(mailbox(), 1, state="dead", reason="too_slow")
+    Membership.objects.create(user=user, organisation=dead.organisation)
     again = reverse("admin:integrations_delivery_again", args=[dead.id])
 
     page = reverse("admin:integrations_delivery_change", args=[dead.id])
