@@ -106,6 +106,9 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
     "django_q",
     "audit",
     "integrations",
@@ -122,6 +125,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "integrations.web.second_factor.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
 ]
@@ -408,7 +413,7 @@ WHITENOISE_USE_FINDERS = True  # pages are styled without a collectstatic run
 WHITENOISE_AUTOREFRESH = DEBUG
 # Django warns that it reads a static file as a whole under ASGI. Ours are small.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous")
-LOGIN_URL = "admin:login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "admin:index"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -442,6 +447,32 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# --- Logging in ------------------------------------------------------------------------
+# Whether staff needs a second factor: an authenticator app or a passkey. `make run` has none to
+# ask for, because passkeys need HTTPS.
+SECOND_FACTOR = env.bool("SECOND_FACTOR", default=HTTPS)
+ACCOUNT_ADAPTER = "agents.office.log_ins.LogIns"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # nobody signs up
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_SESSION_REMEMBER = False
+ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL
+ACCOUNT_RATE_LIMITS = {
+    # By address; and by name and address together, of which a lock ends after five minutes.
+    "login_failed": "10/m/ip,5/5m/key",
+    # By name alone, whatever the address (agents.office.log_ins).
+    "login_failed_of_name": "30/15m/key",
+}
+MFA_ADAPTER = "integrations.web.second_factor.SecondFactors"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = "Remit"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # on this machine alone
 
 UNFOLD = theme.UNFOLD
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
@@ -24,6 +25,8 @@ from knowledge import api as knowledge
 READS_LEDGER = [IsAuthenticated, HasScope("audit:read")]
 # The schema says nothing that is secret, and a frontend's developers have no login yet.
 OPEN: dict[str, Any] = {"authentication_classes": [], "permission_classes": []}
+# One way in: with its limits and the second factor.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 KINDS: tuple[Kind, ...] = ("created", "updated", "deleted")
 
 
@@ -135,6 +138,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema", SpectacularAPIView.as_view(**OPEN), name="schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema", **OPEN), name="docs"),
     path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("accounts/", include("config.log_in_urls")),
     path("admin/", admin.site.urls),
     path("console/", include(console.urlpatterns)),
 ]

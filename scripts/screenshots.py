@@ -89,7 +89,7 @@ def log_in(page: Page) -> None:
     page.goto("/admin/login/")
     page.get_by_label("Username").fill("operator")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Log in", exact=True).click()
     page.wait_for_url("**/admin/")
 
 

@@ -48,7 +48,7 @@ def for_operators(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+            return redirect_to_login(request.get_full_path())
         if not request.user.is_superuser:
             return render(request, "console/refused.html", status=403)
         return view(request)

@@ -106,6 +106,7 @@ SIDEBAR = (
             Page("integrations", "servicetoken", "Tokens", "key"),
             Page("auth", "user", "Users", "person"),
             Page("auth", "group", "Groups of users", "group"),
+            Page("mfa", "authenticator", "Second factors", "password"),
         ),
     ),
     (

@@ -1,8 +1,11 @@
 """Admin of the people who use it, and of the task queue: Django's own pages in the theme."""
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin, UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
 from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import TabularInline
 from unfold.decorators import display
@@ -11,8 +14,9 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from integrations.models import Membership
 from integrations.web.admin_pages import ReadOnlyAdmin
 from integrations.web.bound_admin import BoundAdmin
+from integrations.web.staff import is_bound
 
-for model in (User, Group, Failure, OrmQ, Schedule, Success):
+for model in (User, Group, Failure, OrmQ, Schedule, Success, Authenticator, EmailAddress):
     admin.site.unregister(model)
 
 
@@ -82,3 +86,19 @@ class QueueAdmin(ReadOnlyAdmin):
     @display(description="Arguments")  # type: ignore[untyped-decorator]
     def arguments(self, row: OrmQ) -> str:
         return repr(row.args())
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(ReadOnlyAdmin):
+    """Second factors. Who has lost theirs has it deleted here; what it holds is not shown."""
+
+    organisation_path = None
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_filter = ("type",)
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+    search_help_text = "The whole name of the user"
+    fields = ("user", "type", "created_at", "last_used_at")
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return not is_bound(request.user)

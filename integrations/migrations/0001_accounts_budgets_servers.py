@@ -115,9 +115,9 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(
                         base_field=models.CharField(
                             choices=[
-                                ("chat", "Chat and conversations, without deciding about what waits"),
+                                ("chat", "Chat and conversations, deciding nothing"),
                                 ("sync", "Syncs"),
-                                ("approvals", "Decide about what waits: in approvals, and in a chat"),
+                                ("approvals", "Decide what waits, in a chat too"),
                                 ("audit:read", "Read and export the ledger"),
                                 ("policy", "Read policies"),
                                 ("mcp", "Search and act over MCP, as another agent"),

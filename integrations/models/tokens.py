@@ -21,9 +21,9 @@ class ServiceToken(models.Model):
     """A bearer token of a frontend or another system. Only its digest is stored."""
 
     class Scope(models.TextChoices):
-        CHAT = "chat", "Chat and conversations, without deciding about what waits"
+        CHAT = "chat", "Chat and conversations, deciding nothing"
         SYNC = "sync", "Syncs"
-        APPROVALS = "approvals", "Decide about what waits: in approvals, and in a chat"
+        APPROVALS = "approvals", "Decide what waits, in a chat too"
         AUDIT_READ = "audit:read", "Read and export the ledger"
         POLICY = "policy", "Read policies"
         MCP = "mcp", "Search and act over MCP, as another agent"

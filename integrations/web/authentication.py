@@ -17,6 +17,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from integrations.models import Organisation, ServiceToken
 from integrations.models.tokens import PREFIX, digest
+from integrations.web import second_factor
 
 if TYPE_CHECKING:  # DRF's views load this module through the settings: it would be a circle
     from rest_framework.views import APIView
@@ -121,6 +122,8 @@ class OperatorAuthentication(SessionAuthentication):
         user = found[0]
         if not (isinstance(user, User) and user.is_superuser):
             raise AuthenticationFailed("Only an operator may use the API with a session.")
+        if second_factor.is_missing(user):
+            raise AuthenticationFailed("Set up a second factor in the admin first.")
         slug = request.headers.get("X-Remit-Organisation", "default")
         organisation = Organisation.objects.filter(slug=slug).first()
         if organisation is None:

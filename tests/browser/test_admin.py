@@ -83,5 +83,5 @@ def test_an_operator_logs_in(office: Office, context: BrowserContext) -> None:
     opened.goto("/admin/")
     opened.get_by_label("Username").fill("operator")
     opened.get_by_label("Password").fill(PASSWORD)
-    opened.get_by_role("button", name="Log in").click()
+    opened.get_by_role("button", name="Log in", exact=True).click()
     opened.wait_for_url("**/admin/")

@@ -30,7 +30,7 @@ def test_who_is_not_logged_in_is_asked_to() -> None:
     answer = Client().get(reverse("console"))
 
     assert answer.status_code == 302
-    assert answer["Location"] == f"{reverse('admin:login')}?next={reverse('console')}"
+    assert answer["Location"] == f"{reverse('account_login')}?next={reverse('console')}"
 
 
 @pytest.mark.parametrize("name", ["console", "console-deliver", "console-delivered"])

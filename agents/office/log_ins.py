@@ -1,0 +1,88 @@
+"""Logging in to the admin and the console: who tries too often waits, and the ledger says so.
+
+The forms, the second factor and the counting are django-allauth's; here is what is Remit's own.
+"""
+
+import hashlib
+import logging
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.internal import ratelimit
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from audit.contracts import LEDGER_TENANT, LedgerError
+from audit.ledger import events
+
+log = logging.getLogger(__name__)
+ACTION_TYPE = "login.locked"
+BY_NAME = "login_failed_of_name"  # in ACCOUNT_RATE_LIMITS
+NOTED_SECONDS = 300  # a lock is written down once in this time
+SENTENCE = (
+    "Too many wrong log-ins. Wait five minutes and try again; a passkey works at once. This was "
+    "written into the ledger."
+)
+
+
+class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
+    """Wrong log-ins are counted by the address, by name and address together, and, far higher, by
+    name. So a stranger who guesses from elsewhere does not keep the owner of a name out for the
+    asking, and no lock lasts for ever. Passkeys have no secret to guess, and are not locked by
+    name at all."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False  # staff is added in the admin
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        try:
+            super().pre_authenticate(request, **credentials)
+            self._of_name = ratelimit.consume(
+                request, app="allauth.account", action=BY_NAME, key=_name(credentials)
+            )
+            if not self._of_name:
+                self._login_failed_rl_usage.rollback()
+                raise self.validation_error("too_many_login_attempts")
+        except ValidationError as error:
+            _note(_name(credentials), self.get_client_ip(request))
+            raise ValidationError(SENTENCE, code="too_many_login_attempts") from error
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Of a proxy that is trusted, the address that it speaks for."""
+        address = str(request.META.get("REMOTE_ADDR", ""))
+        if address in settings.TRUSTED_PROXIES:
+            named = request.headers.get("X-Forwarded-For", "").split(",")
+            return named[-1].strip() or address
+        return address
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        super()._rollback_login_failed_rl_usage()
+        self._of_name.rollback()
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        return f"{_name(credentials)} {self.get_client_ip(request)}"
+
+
+def _name(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("username", "")).lower()
+
+
+def _note(name: str, address: str) -> None:
+    """One row of the ledger for each name and address in a while: who floods the log-in does not
+    flood the ledger. What was typed is named only where it is a name that there is: people type
+    passwords into the wrong box."""
+    key = hashlib.sha256(f"{name} {address}".encode()).hexdigest()
+    if not cache.add(f"{ACTION_TYPE}:{key}", True, NOTED_SECONDS):
+        return
+    known = User.objects.filter(username__iexact=name).values_list("username", flat=True).first()
+    try:
+        events.record(
+            ACTION_TYPE,
+            tenant_id=LEDGER_TENANT,
+            payload={"operator": known or "", "address": address, "seconds": NOTED_SECONDS},
+        )
+    except LedgerError:
+        log.exception("login.lock_not_recorded")

@@ -1,0 +1,22 @@
+"""The addresses of logging in: those of django-allauth that staff needs, and no others. Nobody
+signs up here, has an address confirmed, or gets a password by mail."""
+
+from typing import NoReturn
+
+from allauth.account import views
+from django.http import Http404, HttpRequest
+from django.urls import include, path
+
+
+def closed(request: HttpRequest) -> NoReturn:
+    raise Http404("There is no such address.")
+
+
+urlpatterns = [
+    path("login/", views.login, name="account_login"),
+    path("logout/", views.logout, name="account_logout"),
+    path("inactive/", views.account_inactive, name="account_inactive"),
+    path("reauthenticate/", views.reauthenticate, name="account_reauthenticate"),
+    path("signup/", closed, name="account_signup"),  # pages of log-in name it
+    path("2fa/", include("allauth.mfa.urls")),
+]
