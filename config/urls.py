@@ -6,7 +6,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.permissions import IsAuthenticated
 
 from agents.api import views as agents
@@ -136,7 +136,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("ledger/verify", verify_page, name="ledger-verify"),
     path("api/schema", SpectacularAPIView.as_view(**OPEN), name="schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema", **OPEN), name="docs"),
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema", **OPEN), name="docs"),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("accounts/", include("config.log_in_urls")),
     path("admin/", admin.site.urls),

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from csp.constants import NONE, SELF
-from csp.decorators import csp
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -29,16 +27,6 @@ from integrations.web.admin_pages import choose_organisation
 
 USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
-POLICY = {
-    "default-src": [NONE],
-    "script-src": [SELF],
-    "style-src": [SELF],
-    "img-src": [SELF],
-    "connect-src": [SELF],
-    "form-action": [SELF],
-    "frame-ancestors": [NONE],
-    "base-uri": [NONE],
-}
 View = Callable[[HttpRequest], HttpResponseBase]
 
 
@@ -58,7 +46,6 @@ def for_operators(view: View) -> View:
 
 @require_GET
 @never_cache
-@csp(POLICY)
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
     """The console of one organisation, `?organisation=` or the first."""

@@ -1,5 +1,6 @@
 """What was read: items with their passages, files and people, and the models of their vectors."""
 
+import json
 from typing import Any, cast
 from uuid import UUID
 
@@ -111,7 +112,8 @@ class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
     search_help_text = "Words of title, summary and text, or an exact id or address."
     date_hierarchy = None
     newest_by = "occurred_at"
-    exclude = ["search"]
+    exclude = ["search", "metadata"]
+    readonly_fields = ["details"]
     inlines = [FileInline, ChunkInline, ItemMentionInline]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Item]":
@@ -150,6 +152,12 @@ class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
                 part, marks = snippet(row.summary, "", wanted)
             row.parts = cut(part, marks)
         return page
+
+    @admin.display(description="Metadata")
+    def details(self, item: Item) -> SafeString:
+        # Where there is a highlighter the theme would use it, with styles in attributes.
+        text = json.dumps(item.metadata, ensure_ascii=False, indent=2)
+        return format_html('<pre class="whitespace-pre-wrap break-all">{}</pre>', text)
 
     @admin.display(description="Found")
     def found(self, item: Item) -> SafeString:

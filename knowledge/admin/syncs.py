@@ -167,6 +167,12 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, BoundAdmin):
     list_filter = ["state", "only_changes"]
     list_select_related = ["account"]
     newest_by = "created_at"
+    exclude = ["reasons"]
+    readonly_fields = ["left_out"]
+
+    @admin.display(description="Why items were left out")
+    def left_out(self, sync: SyncSource) -> str:
+        return ", ".join(f"{why}: {number}" for why, number in sorted(sync.reasons.items())) or "-"
 
     @display(description="State", label=STATES, ordering="state")  # type: ignore[untyped-decorator]
     def progress(self, sync: SyncSource) -> tuple[str, str]:

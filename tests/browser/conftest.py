@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from tests.office import Office
 
 
+# What the page's Content-Security-Policy kept from running or from being applied.
+VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (one) =>
+  console.error("kept back by", one.effectiveDirective, one.blockedURI, one.sample))
+"""
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """One for all modules here: it takes seconds of a core to start."""
@@ -50,6 +57,7 @@ def page(context: BrowserContext, office: "Office", problems: list[str]) -> Page
             problems.append(f"{opened.url}: {message.text}")
 
     opened.on("console", complain)
+    opened.add_init_script(VIOLATIONS)
     opened.on("pageerror", lambda error: problems.append(f"{opened.url}: {error}"))
     opened.goto("/admin/")
     return opened

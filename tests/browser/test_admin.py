@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.urls import reverse
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from integrations.models import Account
 from tests.browser.windows import find_too_narrow
@@ -64,10 +64,14 @@ def test_every_page_is_whole_and_fits_a_phone_and_a_screen(
 
     bare, wide = {}, {}
     seen = list(addresses())
-    for address in ["/admin/", "/admin/password_change/", *seen]:
+    others = ["/admin/", "/admin/password_change/", "/console/", "/ledger/verify"]
+    others += [reverse("mfa_index"), reverse("account_logout")]
+    for address in [*others, *seen]:
         answer = page.goto(address)
         assert answer is not None
         assert answer.status == 200, address
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy, address
         if found := page.evaluate(BARE_INPUTS):
             bare[address] = found
         if widths := find_too_narrow(page):
@@ -76,6 +80,30 @@ def test_every_page_is_whole_and_fits_a_phone_and_a_screen(
     assert len(seen) > 40
     assert (bare, wide) == ({}, {})
     assert problems == []
+
+
+def test_the_pages_of_the_api_run_nothing_that_stands_in_them(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    answer = page.goto("/api/docs")
+
+    assert answer is not None
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    page.locator(".opblock").first.wait_for()
+    assert problems == []
+
+
+def test_the_theme_works_without_running_text_as_code(office: Office, page: Page) -> None:
+    """Its menus, tabs and boxes are expressions in attributes."""
+    sidebar = page.locator("#nav-sidebar").get_by_role("link", name="Approvals")
+    expect(sidebar).to_be_visible()
+    toggle = page.locator("[x-on\\:click^=sidebarDesktopOpen]")
+    toggle.click()
+    expect(sidebar).to_be_hidden()
+    page.reload()
+    expect(sidebar).to_be_hidden()  # it was kept
+    toggle.click()
+    expect(sidebar).to_be_visible()
 
 
 def test_an_operator_logs_in(office: Office, context: BrowserContext) -> None:

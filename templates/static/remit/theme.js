@@ -1,0 +1,18 @@
+// The theme's components, by name. Its pages are run by the build of Alpine.js that reads expressions
+// itself instead of having the browser evaluate text: it finds what was registered, and nothing else.
+
+document.addEventListener("alpine:init", () => {
+  for (const name of ["theme", "searchForm", "searchDropdown", "searchCommand"]) {
+    Alpine.data(name, window[name]);
+  }
+  Alpine.data("page", (firstTab) => ({
+    activeTab: firstTab && (getCurrentTab() || firstTab),
+    sidebarMobileOpen: false,
+    // A form keeps its tab: its address is made of these two.
+    window: { location: { pathname: location.pathname, search: location.search } },
+    sidebarDesktopOpen: localStorage.getItem("sidebarDesktopOpen") !== "0",
+    init() {
+      this.$watch("sidebarDesktopOpen", (open) => localStorage.setItem("sidebarDesktopOpen", open ? "1" : "0"));
+    },
+  }));
+});
