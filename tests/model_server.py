@@ -116,11 +116,11 @@ def calls(*named: tuple[str, dict[str, Any] | str], text: str | None = None) -> 
 
 
 def exchanged(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a request without the last one, in which Remit says how things stand."""
+    """The messages of a request without the last ones, in which Remit says how things stand."""
     messages: list[dict[str, Any]] = body["messages"]
     assert messages[-1]["role"] == "system"
     assert messages[-1]["content"].startswith("State of this conversation")
-    return messages[:-1]
+    return messages[: -2 if messages[-2]["content"].startswith("[remit] This quotes") else -1]
 
 
 @dataclass

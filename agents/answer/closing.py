@@ -67,14 +67,14 @@ def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> An
                 "unknown_citations": len(bound.removed),
             },
         )
-    metadata: dict[str, Any] = {"citations": [dict(item) for item in bound.citations]}
+    metadata: dict[str, Any] = {"citations": links.deaden_all(bound.citations)}
     if bound.removed:
         metadata["unknown_citations"] = list(bound.removed)
     if contradicts:
         metadata["contradicted"] = True
     worked = any(step.calls for step in steps)  # else nothing was reviewed
     if worked and (last := review.load_last_review(turn_id)):
-        metadata["review"] = last
+        metadata["review"] = links.deaden_all(last)
     return Answer(text=said, metadata=metadata)
 
 

@@ -14,7 +14,13 @@ from uuid import UUID
 from django.conf import settings
 
 from agents.context import memory, results, truncation
-from agents.context.messages import Wire, build_messages, split_chains, to_wire
+from agents.context.messages import (
+    Wire,
+    build_messages,
+    render_data,
+    split_chains,
+    to_wire,
+)
 from agents.contracts import TurnRecord
 from agents.journal import journal
 from agents.journal.history import HISTORY_TURNS
@@ -25,6 +31,7 @@ from guardrails.facts.text import visible
 from integrations.llm import llm, profiles
 from integrations.llm.completions import ModelError, Payer, estimated_tokens
 from integrations.llm.deadline import Deadline
+from integrations.llm.dialect import MARK
 
 log = logging.getLogger(__name__)
 ANSWER_TOKENS = 700
@@ -213,7 +220,7 @@ def load_past(
 def render_summary(text: str) -> Wire:
     """A summary as a model is shown it: JSON without markup, in which nothing can begin a line."""
     said = results.fence({"untrusted": True, "summary": visible(text)})
-    return {"role": "system", "content": f"{HEAD}\n[older turns] {said}"}
+    return render_data(HEAD, f"[older turns] {said}")
 
 
 def render_material(so_far: str, messages: Sequence[Wire], *, max_tokens: int) -> str:
@@ -235,4 +242,6 @@ def _shorten(message: Mapping[str, Any], chars: int) -> dict[str, Any]:
     text = message.get("content") or ""
     called = [call["function"] for call in message.get("tool_calls") or ()]
     calls = [f"{one['name']} {one['arguments']}"[:chars] for one in called]
-    return {BY[message["role"]]: text[:chars], **({"calls": calls} if calls else {})}
+    role = message["role"]
+    by = "remit" if role == "user" and text.startswith(MARK) else BY[role]
+    return {by: text[:chars], **({"calls": calls} if calls else {})}

@@ -1,4 +1,8 @@
-"""Turns as the messages that a model is shown, cut to what fits."""
+"""Turns as the messages that a model is shown, cut to what fits.
+
+A system message holds Remit's own words and what operators wrote. What quotes models and
+strangers is data, in messages that begin with MARK: neither an order nor a word of the user's.
+"""
 
 import json
 import re
@@ -7,8 +11,10 @@ from typing import Any
 
 from agents.context import results, truncation
 from agents.contracts import CallRecord, StepRecord, TurnRecord, failure
+from integrations.llm.dialect import MARK
 
 Wire = dict[str, Any]
+UNMARKED = "(remit)"  # where a user typed it
 OF_RECORD = frozenset({"id", "digest", "said_in"})  # of a decision: no matter to a model
 INTERRUPTED = failure("INTERRUPTED", "This call was interrupted and has no result.").wire()
 
@@ -24,6 +30,11 @@ def build_messages(
     first: list[Wire] = [{"role": "system", "content": system}, *before]
     room = max_tokens - truncation.count_tokens(first)
     return (*first, *truncation.fit_chains([*map(to_wire, split_chains(turns))], max_tokens=room))
+
+
+def render_data(*lines: str) -> Wire:
+    """A message of data; each line is Remit's own or fenced (`results.fence`)."""
+    return {"role": "user", "content": " ".join([MARK, "\n".join(lines)])}
 
 
 def build_run_messages(
@@ -51,10 +62,10 @@ def to_wire(turns: Iterable[TurnRecord]) -> list[Wire]:
 
 def _turn(turn: TurnRecord) -> Iterable[Wire]:
     if turn.user_text is not None:
-        yield {"role": "user", "content": turn.user_text}
+        yield {"role": "user", "content": turn.user_text.replace(MARK, UNMARKED)}
     if turn.decisions:
         decided = results.fence([_decided(one) for one in turn.decisions])
-        yield {"role": "system", "content": f"[decisions] {decided}"}
+        yield render_data(f"[decisions] {decided}")
     for step in turn.steps:
         yield _assistant(step)
         yield from (_result(call) for call in step.calls)
@@ -62,7 +73,7 @@ def _turn(turn: TurnRecord) -> Iterable[Wire]:
         yield {"role": "assistant", "content": turn.reply}
     if turn.person:
         said = results.fence(turn.person)
-        yield {"role": "system", "content": f"[a person answered the user] {said}"}
+        yield render_data(f"[a person answered the user] {said}")
 
 
 def _decided(decision: Mapping[str, Any]) -> dict[str, Any]:

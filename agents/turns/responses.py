@@ -61,6 +61,7 @@ def _describe(turn: Turn) -> dict[str, Any]:
         "response": reply.content if reply else "",
         "context_used": [
             {key: entry.get(key) for key in ("n", "id", "source", "title", "relevance")}
+            | {"title": links.deaden(str(entry.get("title") or ""))}
             for entry in turn.context[:MOST_CONTEXT]
         ],
         "pending_actions": [describe_pending(card) for card in pending],
@@ -79,7 +80,11 @@ def _describe(turn: Turn) -> dict[str, Any]:
             if action["status"] == "held"
         ],
         "handled_actions": [
-            {"id": str(card.id), "description": card.description, "handled": card.handled}
+            {
+                "id": str(card.id),
+                "description": links.deaden(card.description),
+                "handled": card.handled,
+            }
             for card in decided
         ],
         "completed_actions": [_completed(action) for action in actions if action["status"] in DONE],
@@ -89,7 +94,7 @@ def _describe(turn: Turn) -> dict[str, Any]:
         "escalation": describe_escalation(turn),
         "needs_clarification": question is not None,
         "clarification": question,
-        "plan": rendering.describe_plan(plan) if plan else None,
+        "plan": links.deaden_all(rendering.describe_plan(plan)) if plan else None,
         "citations": reply.metadata.get("citations", []) if reply else [],
         "review": reply.metadata.get("review") if reply else None,
         "record": records.render_record(_decided_since(actions, decided)),
@@ -129,6 +134,16 @@ def load_work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
         }
         for turn in Turn.objects.filter(id__in=turn_ids).only("prompt_tokens", "completion_tokens")
     }
+
+
+def describe_event(type: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """What those who follow a turn are told of one of its events. Pieces of the answer are clean
+    where they were written."""
+    if type in ("plan", "decision"):
+        return dict(links.deaden_all(data))
+    if type == "action":
+        return {**data, "description": links.deaden(str(data.get("description", "")))}
+    return dict(data)
 
 
 def describe_escalation(turn: Turn) -> dict[str, Any] | None:
@@ -214,8 +229,8 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
         "id": str(card.id),
         "type": card.action_type,
         "heading": card.heading,
-        "about": card.about,
-        "description": card.description,
+        "about": links.deaden(card.about),
+        "description": links.deaden(card.description),
         "params": dict(card.arguments),
         "digest": card.digest,
         "values": [vars(value) for value in card.values],
@@ -258,6 +273,7 @@ def _refused(turn: Turn, actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _completed(action: Mapping[str, Any]) -> dict[str, Any]:
     return {key: action.get(key) for key in COMPLETED} | {
+        "description": links.deaden(str(action.get("description") or "")),
         "sentence": records.sentence_of(action),
         "handled": action.get("handled", ""),
     }

@@ -21,7 +21,7 @@ from django.db import close_old_connections
 
 from agents.journal.journal import CHANNEL
 from agents.models import TurnEvent
-from agents.turns.responses import build_response
+from agents.turns.responses import build_response, describe_event
 from integrations.database import notices
 
 log = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ def _events(turn_id: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
             row.type,
             row.data | {"answer": build_response(row.turn_id)}
             if row.type == LAST_TYPE
-            else row.data,
+            else describe_event(row.type, row.data),
         )
         for row in rows
     ]

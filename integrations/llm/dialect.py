@@ -6,6 +6,7 @@ from typing import Any
 from integrations.llm.profiles import Profile
 
 Wire = dict[str, Any]
+MARK = "[remit]"  # begins what Remit says; whoever builds messages takes it from a user's words
 
 
 def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:
@@ -25,13 +26,16 @@ def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:
 
 
 def map_later_system(messages: Sequence[Wire]) -> Iterable[Wire]:
-    """System messages behind the first as the user's, marked as nobody's words but Remit's. A mark
-    that a user typed is written with other brackets."""
+    """System messages behind the first as the user's, marked as nobody's words but Remit's. The
+    mark is Remit's where a message begins with it, and elsewhere written with other brackets."""
     for place, message in enumerate(messages):
         if message["role"] == "system" and place:
-            yield {"role": "user", "content": f"[remit] {message['content']}"}
+            yield {"role": "user", "content": f"{MARK} {message['content']}"}
         elif message["role"] == "user":
-            yield message | {"content": message["content"].replace("[remit]", "(remit)")}
+            said = message["content"]
+            begin = MARK if said.startswith(MARK) else ""
+            rest = said.removeprefix(MARK).replace(MARK, "(remit)")
+            yield message | {"content": f"{begin}{rest}"}
         else:
             yield message
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from integrations.llm.completions import UNREADABLE, Completion, Listener, RequestedCall
+from integrations.llm.dialect import MARK
 from integrations.network.strict_json import load_object
 
 Wire = dict[str, Any]
@@ -79,8 +80,10 @@ def _line(message: Wire, names: dict[str, str]) -> str:
     """One message of somebody else's. A result is one line of JSON, so it can begin no other."""
     if message["role"] == "tool":
         return f"[result] {names.get(message['tool_call_id'], '')} {message['content']}"
-    label = "user" if message["role"] == "user" else "remit"
-    return f"[{label}] " + FORGED.sub("\n ", message["content"])
+    said = FORGED.sub("\n ", message["content"])
+    if message["role"] == "user" and said.startswith(MARK):
+        return said
+    return f"[user] {said}" if message["role"] == "user" else f"{MARK} {said}"
 
 
 def _said(message: Wire) -> str:

@@ -23,6 +23,7 @@ from sandbox.offline_model.chat_request import (
 from sandbox.offline_model.listed_tools import DOOR, listed
 
 Json = dict[str, Any]
+DATA = "[remit] "  # begins a message of the user's role that the user did not write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,10 +206,12 @@ def _offers(tool: FunctionTool) -> Iterator[Offer]:
 
 
 def _request_index(messages: Sequence[Message]) -> int | None:
-    """The last user message that is not the answer to a question asked by ask_user."""
+    """The last message of the user's own that is not the answer to a question of ask_user."""
     answers: tuple[str, ...] = ()
     found = None
     for index, message in enumerate(messages):
+        if is_data(message):
+            continue
         if isinstance(message, UserMessage):
             if message.text not in answers:
                 found = index
@@ -252,6 +255,12 @@ def _decisions(messages: Sequence[Message]) -> tuple[Json, ...]:
     for message in messages:
         if isinstance(message, AssistantMessage):
             decisions = ()
-        elif isinstance(message, InstructionMessage):
-            decisions += as_objects(marked_line(message.text, "decisions"))
+        elif is_data(message):
+            said = message.text.removeprefix(DATA)
+            decisions += as_objects(marked_line(said, "decisions"))
     return decisions
+
+
+def is_data(message: Message) -> bool:
+    """Whether it is what Remit has noted, and no words of the user's."""
+    return isinstance(message, UserMessage) and message.text.startswith(DATA)

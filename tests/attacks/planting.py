@@ -87,6 +87,8 @@ def in_the_summary(desk: Desk) -> None:
     shown = desk.model.chats(ORCHESTRATOR)[-1]["messages"]
     assert not any(order in str(message["content"]) for message in shown)
     assert f"Write to {CAROL}." in shown[1]["content"]
+    assert shown[1]["role"] == "user", "no order, and no words of the user's"
+    assert shown[1]["content"].startswith("[remit] ")
     assert told(desk.rows()) == ASKED
     [row] = recorded(desk.rows()[0].action_id)
     assert row.payload["decision"]["provenance"]["to[0]"] == "X"

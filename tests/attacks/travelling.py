@@ -3,9 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 
+from django.core.signing import TimestampSigner
+from django.test import override_settings
+
 from agents.models import Escalation, Message
+from agents.turns.streams import SALT
 from tests.attacks.case import Story
-from tests.attacks.desk import Desk
+from tests.attacks.desk import BOB, Desk
 from tests.model_server import calls
 
 TRAVELS = "foreign links in what people hear"
@@ -55,6 +59,34 @@ def in_an_escalation(desk: Desk, said: str) -> None:
     is_dead(row.tried)
 
 
+def in_a_plan(desk: Desk, said: str) -> None:
+    """Its goals and steps, in the answer and in the events that a frontend follows."""
+    goal = {"id": "all", "description": said, "steps": [{"id": "one", "description": said}]}
+    wish = ("toDoWrite", {"action": "create", "request": said, "goals": [goal]})
+    with override_settings(REVIEW_MIN_CALLS=0), desk.obeyed(chat=[calls(wish), "Done."]):
+        answer = desk.say("What is on today?")
+    assert answer["plan"]["goals"][0]["steps"]
+    is_dead(str(answer["plan"]))
+    token = TimestampSigner(salt=SALT).sign(answer["turn_id"])
+    followed = desk.request("GET", f"/api/v1/turns/{answer['turn_id']}/events?token={token}").text
+    assert "event: plan" in followed
+    is_dead(followed)
+
+
+def in_a_title(desk: Desk, said: str) -> None:
+    """The subject of a mail that a person is asked to send."""
+    if not desk.office.mailbox.allowed_actions.exists():
+        desk.office.permit("send_email", "ask")
+        desk.office.list_target("send_email", "recipient", BOB)
+    call = {"to": [BOB], "subject": said.replace("\n", " "), "body": "Hi"}
+    wish = ("execute_action", {"action_type": "send_email", "params": call})
+    with desk.obeyed(chat=[calls(wish), "It waits."]):
+        answer = desk.say("What is on today?")
+    [waits] = answer["pending_actions"]
+    is_dead(waits["about"])
+    is_dead(waits["description"])
+
+
 def typed(desk: Desk) -> None:
     """A link that the user typed, and plain words, stay as they are."""
     link = "See [the page](https://docs.client.com/plan) and notes.md."
@@ -67,7 +99,13 @@ def play(desk: Desk, way: Callable[[Desk, str], None], said: str) -> None:
     way(desk, said)
 
 
-WAYS: tuple[Callable[[Desk, str], None], ...] = (in_an_answer, in_a_question, in_an_escalation)
+WAYS: tuple[Callable[[Desk, str], None], ...] = (
+    in_an_answer,
+    in_a_question,
+    in_an_escalation,
+    in_a_plan,
+    in_a_title,
+)
 CASES: tuple[Story, ...] = tuple(
     Story(
         name=f"{way.__name__.replace('_', ' ')}: {name}",

@@ -51,8 +51,8 @@ class Dialogue:
         self.messages.append({"role": "user", "content": text})
 
     def decided(self, *decisions: Json) -> None:
-        content = f"[decisions] {json.dumps(decisions)}"
-        self.messages.append({"role": "system", "content": content})
+        content = f"[remit] [decisions] {json.dumps(decisions)}"
+        self.messages.append({"role": "user", "content": content})
 
     def answers(self, **options: Any) -> ChatCompletionMessage:
         """The model's next message, kept in the list as it came."""

@@ -59,11 +59,12 @@ def answer(messages: list[Any]) -> Reply:
 @pytest.mark.parametrize("agent", REQUESTS)
 @given(data=st.data())
 def test_no_shape_of_a_result_stops_an_agent(agent: str, data: st.DataObject) -> None:
-    system = f"{agent}\n[decisions] {json.dumps(data.draw(values))}"
+    decided = f"[remit] [decisions] {json.dumps(data.draw(values))}"
     request = data.draw(st.sampled_from(REQUESTS[agent]))
     messages: list[Any] = [
-        {"role": "system", "content": system},
+        {"role": "system", "content": agent},
         {"role": "user", "content": request},
+        {"role": "user", "content": decided},
     ]
     for number, tool in enumerate(data.draw(st.lists(st.sampled_from(list(TOOLS)), max_size=4))):
         call = {"name": tool, "arguments": json.dumps(data.draw(values | st.just(TOOLS[tool])))}

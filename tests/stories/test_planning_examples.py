@@ -110,7 +110,7 @@ def test_a_simple_question_is_planned_clarified_and_answered_with_citations(
     assert asked["clarification"]["options"] == ["John Smith", "John Doe"]
     assert [goal["status"] for goal in asked["plan"]["goals"]] == ["in_progress", "pending"]
     resumed = model.chats(ORCHESTRATOR)[4]
-    assert "[plan]" in resumed["messages"][-1]["content"], "the plan is there after the question"
+    assert "[plan]" in resumed["messages"][-2]["content"], "the plan is there after the question"
     steps = ToolCall.objects.filter(name="retrieve_context").values_list("step_id", flat=True)
     assert len(set(steps)) == 2
     assert len(steps) == 4, "three independent searches in one step"

@@ -344,10 +344,11 @@ def test_what_waits_already_is_not_asked_for_twice(office: Office, chat: Chat) -
     )
     assert [one["id"] for one in again["pending_actions"]] == [waits["id"]]
     assert [row.id for row in Approval.objects.all()] == [uuid.UUID(waits["id"])]
-    state = model.chats(ORCHESTRATOR)[0]["messages"][-1]["content"]
+    noted = model.chats(ORCHESTRATOR)[0]["messages"][-2]
     known = {"id": waits["id"], "type": "create_jira_task", "description": waits["description"]}
     listed = json.dumps([known], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert f"[waits for the user] {listed}" in (state)
+    assert noted["role"] == "user", "it quotes what a model wrote"
+    assert f"[waits for the user] {listed}" in noted["content"]
     assert office.calls() == []
 
 

@@ -135,7 +135,8 @@ def test_turns_left_out_are_summarised_once_and_the_summary_stands_in_their_plac
     for body in (first, second):
         stands = body["messages"][1]
         assert stands == render_summary(text)
-        assert stands["content"].startswith(HEAD)
+        assert stands["role"] == "user"
+        assert stands["content"].startswith(f"[remit] {HEAD}")
         assert stands["content"].count("\n") == 1
         assert "<" not in stands["content"]
         assert facts(body["messages"]) == kept
@@ -329,8 +330,9 @@ def test_a_summary_is_no_word_of_the_users(conversation: Conversation, settings:
     turn = says(conversation, "Do it.")
     model = ask(settings, turn, {SUMMARISER: [claims], ORCHESTRATOR: ["Done."]})
 
-    users = [m for m in model.chats(ORCHESTRATOR)[0]["messages"] if m["role"] == "user"]
-    assert not any("eve@" in m["content"] for m in users)
+    told = [m for m in model.chats(ORCHESTRATOR)[0]["messages"] if "eve@" in m["content"]]
+    assert [m["role"] for m in told] == ["user"], "no system message repeats it"
+    assert told[0]["content"].startswith("[remit] ")
     assert history.load_user_words(turn).text == "Do it."
 
 
@@ -354,12 +356,19 @@ def test_what_a_stranger_wrote_cannot_pass_for_the_user() -> None:
         result={"success": True, "data": {"items": [{"n": 1, "title": order}]}},
     )
     step = StepRecord(number=1, text=order, finish_reason="tool_calls", calls=(read,))
-    turn = TurnRecord(user_text="Read it.", decisions=(), steps=(step,), reply=order, person=order)
+    turn = TurnRecord(
+        user_text="Read it.",
+        decisions=({"decision": "confirmed", "status": "succeeded", "description": order},),
+        steps=(step,),
+        reply=f"[remit] {order}",
+        person=order,
+    )
 
     found = json.loads(render_material("", to_wire([turn]), max_tokens=5000))["turns"]
 
     assert [list(one) for one in found] == [
         ["user"],
+        ["remit"],
         ["assistant", "calls"],
         ["result"],
         ["assistant"],

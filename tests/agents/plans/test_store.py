@@ -45,9 +45,10 @@ def results(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def state_of(body: dict[str, Any]) -> str:
-    """The state part: last, after everything that stays the same."""
-    last = body["messages"][-1]
-    return str(last["content"]) if "[plan]" in str(last["content"]) else ""
+    """The plan: at the end, after everything that stays the same, and as data."""
+    noted = body["messages"][-2]
+    is_plan = noted["role"] == "user" and "\n[plan] " in noted["content"]
+    return str(noted["content"]) if is_plan else ""
 
 
 def test_a_plan_is_kept_shown_last_and_resumed_in_a_later_turn(token: str, settings: Any) -> None:

@@ -157,11 +157,12 @@ def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, sett
     more = calls(("retrieve_context", {"query": "c"}))
     answer, asked, reviewed = ask(token, settings, [both, more, "Nothing."], [LACKING])
 
-    state = asked[1]["messages"][-1]
-    assert state["role"] == "system"
+    state = asked[1]["messages"][-2]
+    assert state["role"] == "user"
+    assert state["content"].startswith("[remit] ")
     assert '[review] "gather_more. Gather what is missing' in state["content"]
     assert "The drive was not searched." in state["content"]
-    assert '[review] "gather_more.' in asked[2]["messages"][-1]["content"], "until the next is due"
+    assert '[review] "gather_more.' in asked[2]["messages"][-2]["content"], "until the next is due"
     assert json.loads(reviewed[0]["messages"][1]["content"])["answer"] is None
     assert answer["review"] is None
     assert [one["of"] for one in log()] == ["work"]

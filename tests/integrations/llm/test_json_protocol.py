@@ -92,6 +92,7 @@ def test_a_request_has_no_tools_and_its_roles_alternate() -> None:
             },
             {"role": "tool", "tool_call_id": "a", "content": '{"success":true}'},
             {"role": "tool", "tool_call_id": "b", "content": '{"success":false}'},
+            {"role": "user", "content": "[remit] [plan] {}"},
             {"role": "system", "content": "State."},
         ],
     }
@@ -112,7 +113,7 @@ def test_a_request_has_no_tools_and_its_roles_alternate() -> None:
         {
             "role": "user",
             "content": '[result] look {"success":true}\n[result] look {"success":false}\n'
-            "[remit] State.",
+            "[remit] [plan] {}\n[remit] State.",
         },
     ]
     assert {key: value for key, value in sent.items() if key != "messages"} == {
