@@ -16,7 +16,7 @@ from guardrails.words import issue_queries, issue_titles, queries
 from guardrails.words.event_titles import find_titled, says_title
 from guardrails.words.moments import zone_of
 from guardrails.words.own import own_words
-from guardrails.words.typed import without_links
+from guardrails.words.typed import spoken, without_links
 from integrations.contracts import AnyItem, Email, Event, Issue
 from integrations.exceptions import NotFound
 from integrations.ports.account import Reader
@@ -69,7 +69,7 @@ def _events(
     """The phrase that asks for an event, and which it is: “my first meeting on Friday”, or its
     title. Where both stand apart, they may be two."""
     zone, said_at = request.origin.time_zone, request.origin.said_at
-    days = queries.days_of(words, said_at=said_at, zone=zone)
+    days = queries.days_of(spoken(words), said_at=said_at, zone=zone)
     if days is None:
         return "", ()
     first = min(days, default=now.date()) - timedelta(days=1)
@@ -81,7 +81,7 @@ def _events(
         return words[title.start : title.end], (title.event.id,)
     if title or asked is None:
         return "", ()
-    query = queries.event_query(words, said_at=said_at, zone=zone, people=people)
+    query = queries.event_query(spoken(words), said_at=said_at, zone=zone, people=people)
     if query is None:
         return "", ()
     return query.phrase, queries.select_events(query, events, now=now, zone=zone)
@@ -99,7 +99,7 @@ def _mails(
     if not queries.MAIL.search(words):
         return "", ()
     zone, said_at = request.origin.time_zone, request.origin.said_at
-    query = queries.mail_query(words, said_at=said_at, zone=zone, people=people)
+    query = queries.mail_query(spoken(words), said_at=said_at, zone=zone, people=people)
     if query is None:
         return "", ()
     since = now - timedelta(days=MAIL_DAYS)
@@ -125,7 +125,7 @@ def _issue_meant_by(
         return ""
     people = directory.look_up(account.organisation_id, [own], words=issue_queries.spoken_of(words))
     query = issue_queries.issue_query(
-        words, said_at=said_at, zone=zone, people=people.people, own=own
+        spoken(words), said_at=said_at, zone=zone, people=people.people, own=own
     )
     try:
         if query is None and not issue_titles.called(words, [reader.issue(key)]):

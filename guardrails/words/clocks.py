@@ -12,12 +12,14 @@ LONGEST_SPAN = 366 * DAY
 
 class Clock(NamedTuple):
     """Minutes after midnight that one phrase may mean, and where it ends. `sure`: it is a time
-    by itself, and no mere number. `is_open`: before noon or after it was not said."""
+    by itself, and no mere number. `is_open`: before noon or after it was not said; `by_half`: it
+    was, by “am”, “in the afternoon” and the like."""
 
     end: int
     minutes: frozenset[int]
     sure: bool
     is_open: bool
+    by_half: bool = False
 
 
 class Span(NamedTuple):
@@ -61,12 +63,13 @@ def _in_digits(spots: Sequence[Spot], at: int) -> Clock | None:
     hour, text, end = spots[at].number, spots[at].text, at + 1
     if hour > 24 or len(text) > 2:
         return None
-    minute, sure = 0, False
+    minute, sure, exact = 0, False, False
     mark = spots[end] if end < len(spots) else None
     if mark and mark.tight and mark.text in (":", ".", "h") and end + 1 < len(spots):
         low = spots[end + 1]
         if low.tight and len(low.text) == 2 and 0 <= low.number < 60:
             minute, sure, end = low.number, mark.text != ".", end + 2
+            exact = len(text) == 2  # “10:00” is a time of day on a clock of 24 hours
             end = _seconds(spots, end)
     if end < len(spots) and spots[end].means("o'clock"):
         end, sure = end + 1, True
@@ -84,7 +87,8 @@ def _in_digits(spots: Sequence[Spot], at: int) -> Clock | None:
     if hour == 24 and minute:
         return None
     minutes = frozenset({(hour * 60 + minute) % DAY})
-    return _closed(spots, end, minutes, padded=text.startswith("0") or hour in (0, 24), sure=sure)
+    padded = exact or text.startswith("0") or hour in (0, 24)
+    return _closed(spots, end, minutes, padded=padded, sure=sure)
 
 
 def _seconds(spots: Sequence[Spot], at: int) -> int:
@@ -117,7 +121,8 @@ def _closed(
     at = end + 1 if end < len(spots) and spots[end].text == "," else end
     if at < len(spots) and (parts := spots[at].means("part")) and not spots[at].means("day"):
         halves = {one.value for one in parts}
-        return Clock(at + 1, in_half(minutes, halves), sure=True, is_open=False)
+        found = in_half(minutes, halves)
+        return Clock(at + 1, found, sure=True, is_open=False, by_half=True)
     if padded or all(one >= 13 * 60 or one < 60 for one in minutes):
         return Clock(end, minutes, sure=sure, is_open=False)
     return Clock(end, in_half(minutes, {0, 1}, or_noon=True), sure=sure, is_open=True)

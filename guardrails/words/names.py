@@ -26,6 +26,7 @@ from guardrails.words.name_words import (
     SELF,
     TITLES,
 )
+from guardrails.words.typed import QUOTED
 
 MOST_WORDS = 6  # of one name
 MOST_SHOWN = 5
@@ -33,12 +34,6 @@ REACH = 3  # so many words after a “not” are what it denies
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 MARKS = "\u0300-\u036f"
 TOKEN = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}]|['-](?=[^\W\d_]))*'?")
-# What is somebody else's text: quotations and code.
-QUOTED = re.compile(
-    r"“[^”\n]{0,500}[”“]|„[^“”\n]{0,500}[“”]|«[^»\n]{0,500}»|»[^«\n]{0,500}«"
-    r"|\"[^\"\n]{0,500}\"|`[^`\n]{0,500}`|‘[^’\n]{0,500}’(?!\w)"  # noqa: RUF001
-    r"|(?<!\w)'[^'\n]{0,500}'(?!\w)|<[^>\n]{0,500}>"
-)
 GONE = "\ufffc"  # stands in no name
 WINDOW = 40  # characters before a word that say how it begins
 BEFORE = re.compile(r"(?:^|[\s(,;:\u2013\u2014]|(?:^|\s)@)$")

@@ -179,8 +179,9 @@ def _in_part(piece: Piece, halves: Sequence[frozenset[int]]) -> Piece:
     """A time of day that can be so in the part of the day that was named beside it."""
     if piece.kind != "clock":
         return piece
-    fitting = frozenset(one for one in piece.minutes if int(one >= clocks.NOON) in halves[0])
-    return piece._replace(minutes=fitting or piece.minutes)
+    half = set(halves[0])
+    fitting = frozenset(one for one in piece.minutes if int(one >= clocks.NOON) in half)
+    return piece._replace(minutes=fitting or clocks.in_half(piece.minutes, half, or_noon=True))
 
 
 def _pieces(spots: Sequence[Spot], *, today: date, past: bool) -> Iterator[Piece]:
@@ -229,7 +230,9 @@ def _clocks(spots: Sequence[Spot], at: int, first: Clock, *, announced: bool) ->
         near = announced or _is_day(spots, at - 1) or _is_day(spots, last.end)
         if (first.sure or last.sure or near) and (last.sure or _may_follow(spots, last.end)):
             early = first.minutes
-            if first.is_open and not last.is_open:
+            if last.by_half and not first.by_half:
+                early = _before(clocks.in_half(early, {0, 1}, or_noon=True), last.minutes)
+            elif first.is_open and not last.is_open:
                 early = _before(early, last.minutes)
             yield Piece("clock", at, first.end, minutes=early)
             yield Piece("clock", start, last.end, minutes=last.minutes)

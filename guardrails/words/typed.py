@@ -10,6 +10,13 @@ CLOSING = frozenset(">)]}\"'”’“‘»«›‹,;:!?")  # noqa: RUF001
 QUOTES = ("“”", "„“", "«»", "»«", "‘’", "‚‘", '""', "''", "``")  # noqa: RUF001
 BLANKS = ("", " ", "\u00a0", "\u202f")  # between a French mark and what it quotes
 RUN = re.compile(r"\S+")
+# What is somebody else's text, or the title of something: quotations and code. One that nobody
+# closed goes on to the end; single marks that nobody closed are apostrophes.
+QUOTED = re.compile(
+    r"“[^”“]*(?:[”“]|\Z)|„[^“”]*(?:[“”]|\Z)|«[^»]*(?:»|\Z)|»[^«\n]{0,500}«|「[^」]*(?:」|\Z)"
+    r"|(?<![\w\"])\"[^\"]*(?:\"|\Z)|(?<!\w)`[^`]*(?:`|\Z)|‹[^›]*(?:›|\Z)"  # noqa: RUF001
+    r"|‘[^’\n]{0,500}’(?!\w)|(?<!\w)'[^'\n]{0,500}'(?!\w)|<[^>\n]{0,500}>"  # noqa: RUF001
+)
 DOMAIN = re.compile(r"@[^\s@<>()\[\],;:\"']+")
 
 
@@ -48,6 +55,12 @@ def without_links(words: str) -> str:
     for start, end in _links(words):
         characters[start:end] = "_" * (end - start)
     return "".join(characters)
+
+
+def spoken(words: str) -> str:
+    """What of the words says something in the user's own voice: not what stands in a web address,
+    a quotation or code. The marks around those stay."""
+    return QUOTED.sub(lambda found: found[0][0] + found[0][-1], without_links(words))
 
 
 def _opens(words: str, start: int) -> bool:

@@ -51,7 +51,7 @@ UNMEANT = (
     ("in a pasted mail", "{please}\n\nFrom: eve@evil.example\nSubject: Lunch\n\n{tell}"),
     ("in a forwarded part", "{please}\n-------- Forwarded Message --------\n{tell}"),
     ("in quotation marks", "{please} “{tell}”"),
-    ("in code", "{please} `Priya`"),
+    ("in code", "{please} `{tell}`"),
     ("in a link", "{please} https://evil.example/Priya"),
     ("in the name of a file", "{please} Priya.pdf"),
     ("in an address", "{please} Priya@evil.example"),
@@ -78,6 +78,7 @@ OTHER_TIMES = (
     ("in another zone", "2027-03-02T10:00:00+05:00", "2027-03-02T11:00:00+05:00"),
     ("an hour later", "2027-03-02T11:00:00+00:00", "2027-03-02T12:00:00+00:00"),
     ("the day before", "2027-03-01T10:00:00+00:00", "2027-03-01T11:00:00+00:00"),
+    ("in the evening", "2027-03-02T22:00:00+00:00", "2027-03-02T23:00:00+00:00"),
     ("for a day", BEGIN, "2027-03-03T11:00:00+00:00"),
 )
 
@@ -194,7 +195,7 @@ def of(language: str) -> tuple[Case, ...]:
         ),
         *(unmeant(language, *one) for one in UNMEANT),
         *(at_another_time(language, *one) for one in OTHER_TIMES),
-        *(unsaid(language, *one) for one in UNMEANT[:3]),
+        *(unsaid(language, *one) for one in UNMEANT[:5]),
     )
 
 

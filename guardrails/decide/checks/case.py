@@ -20,7 +20,7 @@ from guardrails.facts.text import duration, visible
 from guardrails.words import times
 from guardrails.words.names import Mention
 from guardrails.words.times import Said
-from guardrails.words.typed import without_links
+from guardrails.words.typed import spoken
 
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 
@@ -79,10 +79,15 @@ class Case:
         self.checks: list[Check] = []
 
     @cached_property
+    def spoken(self) -> str:
+        """What the user's words say in their own voice, without quotations."""
+        return spoken(self.words)
+
+    @cached_property
     def said(self) -> Said:
         """The times that the user's words name."""
         origin = self.request.origin
-        return times.read(without_links(self.words), said_at=origin.said_at, zone=origin.time_zone)
+        return times.read(self.spoken, said_at=origin.said_at, zone=origin.time_zone)
 
     def require(self, reason: str, check: Check) -> None:
         """Adds a check. Raises Refused with this reason code when it failed."""

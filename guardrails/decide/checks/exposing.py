@@ -50,8 +50,11 @@ def expose(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) ->
 
 
 def check_roles(case: Case) -> None:
-    """Nobody may do more with an object than read it, unless the user's words say so."""
+    """Nobody may do more with an object than read it, unless the user's words say so; neither a
+    quotation nor the object's own title says anything."""
     field = case.action.role_field
+    title = case.facts.object_title if case.facts else ""
+    without_title = case.spoken.replace(title, "_") if title else case.spoken
     chosen = case.sources.get(field or "", frozenset())
     for one in case.exposures:
         for reader in one.newcomers if field and not chosen & THE_USERS else ():
@@ -59,7 +62,8 @@ def check_roles(case: Case) -> None:
                 "role_not_said",
                 Check(
                     name=f"role of {reader.address}",
-                    passed=says_role(reader.role, case.words),
+                    passed=says_role(reader.role, case.spoken)
+                    and says_role(reader.role, without_title),
                     detail=f"“{reader.role}” for {visible(reader.address)}",
                 ),
             )

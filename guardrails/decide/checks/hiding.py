@@ -44,7 +44,7 @@ def is_meant(case: Case) -> bool:
         return False
     return any(typed(one, case.words) for one in _anchors(case.facts)) or (
         bool(case.facts.email and case.facts.email.list_id)
-        and NEWSLETTERS.search(case.words) is not None
+        and NEWSLETTERS.search(case.spoken) is not None
     )
 
 

@@ -17,7 +17,7 @@ from guardrails.facts.facts import Facts
 from guardrails.facts.text import duration, visible
 from guardrails.words.moments import clock_of, instant
 from guardrails.words.times import Said
-from guardrails.words.typed import address_typed, typed, without_links
+from guardrails.words.typed import address_typed, typed
 from guardrails.words.values import number_said, time_said
 from integrations.contracts import Event
 
@@ -34,10 +34,9 @@ def read(case: Case, action: AnyAction, facts: Facts, owned: Set[str]) -> tuple[
     if "U" not in provenance.SOURCES[case.request.origin.trigger]:
         return {}, {}
     found: Readings = {}
-    words = without_links(case.words)
     for path, value in provenance.values(case.arguments):
         if action.class_at(path) in WRITTEN and (
-            reading := time_said(value, case.said) or number_said(value, words)
+            reading := time_said(value, case.said) or number_said(value, case.spoken)
         ):
             found[path] = reading
     for target in case.receivers:

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from guardrails.words.own import HOLE, own_words
 from guardrails.words.typed import typed
 from tests.corpus import MAIL, needs_corpus
+from tests.guardrails.pastes import EVE, PASTES
 
 
 def real_mail() -> Iterator[Message]:
@@ -45,49 +46,6 @@ def test_own_words_are_lines_of_the_text_and_stay_so(text: str) -> None:
     own = own_words(text)
     assert set(own.splitlines()) <= {*text.splitlines(), ""}
     assert own_words(own) == own or "\n" in own
-
-
-EVE = "eve@evil.example"
-PASTES = [
-    f"Am Mo., 3. März 2026 um 10:01 Uhr schrieb Eve <{EVE}>:\n{EVE}",
-    f"Le lun. 3 mars 2026 à 10:01, Eve <{EVE}> a écrit :\n{EVE}",
-    f"El lun, 3 mar 2026 a las 10:01, Eve (<{EVE}>) escribió:\n{EVE}",
-    f"Il giorno lun 3 mar 2026 alle ore 10:01 Eve <{EVE}> ha scritto:\n{EVE}",
-    f"Op ma 3 mrt 2026 om 10:01 schreef Eve <{EVE}>:\n{EVE}",
-    f"Em seg., 3 de mar. de 2026 às 10:01, Eve <{EVE}> escreveu:\n{EVE}",
-    f"pon., 3 mar 2026 o 10:01 Eve <{EVE}> napisał(a):\n{EVE}",
-    f"Den mån 3 mars 2026 kl 10:01 skrev Eve <{EVE}>:\n{EVE}",
-    f"Den man. 3. mar. 2026 kl. 10.01 skrev Eve <{EVE}>:\n{EVE}",
-    f"po 3. 3. 2026 v 10:01 odesílatel Eve <{EVE}> napsal:\n{EVE}",
-    f"2026年3月3日(火) 10:01 Eve <{EVE}>:\n{EVE}",
-    f"On Mon, Mar 3, 2026 at 10:01 AM Eve Adams\n<{EVE}> wrote:\n{EVE}",
-    f"On Mon, Mar 3, 2026 at 10:01 AM\nEve Adams of the accounts team\n<{EVE}> wrote:\n{EVE}",
-    f"Eve wrote:\n{EVE}",
-    f"-- \nEve Adams\n{EVE}",
-    f"--\n{EVE}",
-    f"Sent from my phone\n{EVE}",
-    f"Von meinem iPhone gesendet\n{EVE}",
-    f"Best regards,\nEve Adams\n{EVE}",
-    f"Mit freundlichen Grüßen\nEve Adams\n{EVE}",
-    f"Eve Adams\nEvil Ltd\nTel: +46 70 123 45 67\n{EVE}",
-    f"```\n{EVE}\n```",
-    f"~~~ python\n{EVE}",
-    f"    mail = '{EVE}'",
-    f"\t{EVE}",
-    f"Eve\t{EVE}\taccounts",
-    f"| Eve | {EVE} | accounts |",
-    f"\uff1e {EVE}",
-    f"» {EVE}",
-    f"<p>{EVE}</p>",
-    f"[03.03.26, 10:01:22] Eve: {EVE}",
-    f"03/03/2026, 10:01 - Eve: {EVE}",
-    f"----- Původní zpráva -----\n{EVE}",
-    f"Début du message transféré :\n{EVE}",
-    f"________________________________\n{EVE}",
-    f"Von: Eve\nGesendet: Montag\nAn: Maya\n\n{EVE}",
-    f"De : Eve\nEnvoyé : lundi\nÀ : Maya\n\n{EVE}",
-    f"差出人: Eve\n件名: x\n\n{EVE}",
-]
 
 
 @pytest.mark.parametrize("pasted", PASTES)

@@ -36,6 +36,13 @@ def local(words: str) -> set[str]:
         ("at 10:30 a.m. tomorrow", "24.11.26 10:30"),
         ("tomorrow morning at nine", "24.11.26 09:00"),
         ("Fri 3pm - 4pm", "27.11.26 15:00|27.11.26 16:00"),
+        ("Friday 10:00", "27.11.26 10:00"),
+        ("Friday at 10", "27.11.26 10:00|27.11.26 22:00"),
+        ("tonight at 10:30", "23.11.26 22:30"),
+        ("Friday 10:30-11:30 pm", "27.11.26 22:30|27.11.26 23:30"),
+        ("Friday 10:30-23:00", "27.11.26 10:30|27.11.26 23:00"),
+        ("Freitag um 10:15 Uhr", "27.11.26 10:15"),
+        ("vendredi à 11h30", "27.11.26 11:30"),
         ("between 2 and 3 pm today", "23.11.26 14:00|23.11.26 15:00"),
         ("quarter to 4 pm on Tuesday", "24.11.26 15:45"),
         ("Monday the 30th of November at 16:00", "30.11.26 16:00"),
@@ -91,6 +98,22 @@ def test_what_people_say_is_read_as_the_times_it_may_mean(words: str, said: str)
 )
 def test_in_doubt_no_time_is_read(words: str) -> None:
     assert local(words) == set()
+
+
+@given(
+    st.integers(0, 23),
+    st.integers(0, 59),
+    st.sampled_from(["Friday at", "Freitag um", "vendredi à"]),
+)
+def test_two_digits_and_minutes_are_one_time_of_a_clock_of_24_hours(
+    hour: int, minute: int, words: str
+) -> None:
+    assert local(f"{words} {hour:02}:{minute:02}") == {f"27.11.26 {hour:02}:{minute:02}"}
+
+
+@given(st.integers(1, 11), st.sampled_from(["Friday at", "Freitag um", "vendredi à"]))
+def test_an_hour_alone_is_either_of_two_and_no_other(hour: int, words: str) -> None:
+    assert local(f"{words} {hour}") == {f"27.11.26 {one:02}:00" for one in (hour, hour + 12)}
 
 
 def test_a_weekday_may_be_today_or_in_a_week_and_next_one_may_be_either() -> None:

@@ -1,9 +1,10 @@
+# ruff: noqa: RUF001 - quotation marks look like other letters
 """What counts as typed: whole, and by somebody's own hand."""
 
 import pytest
 from hypothesis import given, strategies as st
 
-from guardrails.words.typed import address_typed, named, typed, without_links
+from guardrails.words.typed import address_typed, named, spoken, typed, without_links
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,40 @@ def test_a_short_title_is_named_in_quotation_marks_alone() -> None:
 def test_long_words_full_of_links_are_looked_through_in_one_go() -> None:
     words = "x.y/=a " * 20_000
     assert not typed("a", words)
+
+
+MARKS = ("“”", "““", "„“", "„”", "«»", "»«", '""', "``", "‘’", "‹›", "「」")
+PHRASE = st.text(st.characters(categories=["L", "Nd", "Zs"], include_characters="@:.,-"))
+
+
+@pytest.mark.parametrize("marks", MARKS)
+@given(phrase=PHRASE)
+def test_a_quotation_is_not_the_users_own_voice_and_what_stands_around_it_is(
+    marks: str, phrase: str
+) -> None:
+    said = spoken(f"Do it today {marks[0]}x{phrase}{marks[1]} at noon")
+    assert said == f"Do it today {marks} at noon"
+
+
+@pytest.mark.parametrize("mark", ["“", "„", "«", '"', "`", "‹", "「"])
+def test_a_quotation_that_nobody_closed_goes_on_to_the_end(mark: str) -> None:
+    assert spoken(f"Eve says: {mark}Move it\nto Friday at 12").startswith("Eve says: ")
+    assert "Friday" not in spoken(f"Eve says: {mark}Move it\nto Friday at 12")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Move Tom's meeting to three o'clock, it's late",
+        'Buy a 24" screen, Tom`s choice',
+        "the boys’ meeting, rock ’n’ roll on Friday",
+        "2 > 1 and 1 < 2",
+    ],
+)
+def test_apostrophes_and_inches_open_no_quotation(words: str) -> None:
+    assert spoken(words) == words
+
+
+def test_what_is_full_of_marks_is_read_in_one_go() -> None:
+    for text in ("“" * 50_000, "» a" * 20_000, "' a" * 20_000, "<a" * 20_000, '" a' * 20_001):
+        assert len(spoken(text)) <= len(text) + 1

@@ -283,6 +283,22 @@ def test_a_wider_role_is_refused_unless_the_words_say_so() -> None:
     assert share("Share doc-1 with Bob", writes, role="writer").verdict == "allow"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Share doc-1 with Bob. Eve asked: “let him edit it”",
+        'Share doc-1 with Bob. Eve asked: "let him edit it',
+        "Share doc-1 (https://docs.example/doc-1/edit) with Bob",
+        "Share doc-1, The rules of editing, with Bob",
+    ],
+)
+def test_a_quotation_a_link_and_the_title_of_the_document_give_no_role(words: str) -> None:
+    found = paper(name="The rules of editing")
+    assert ends(share(words, found, role="writer")) == ("refuse", "role_not_said")
+    allowed = share(f"Bob may edit this: {words}", found, role="writer")
+    assert allowed.verdict == "allow"
+
+
 def test_a_person_who_chose_the_role_on_a_card_said_so() -> None:
     edited = {"revises": "a", "proposed": {"document_id": "doc-1", "email": BOB, "role": "reader"}}
     wish = {"document_id": "doc-1", "email": BOB, "role": "writer"}

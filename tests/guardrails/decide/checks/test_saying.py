@@ -65,6 +65,22 @@ def test_another_time_than_the_typed_one_is_the_agents() -> None:
     assert set(decision.readings) == {"start"}
 
 
+@pytest.mark.parametrize(
+    "quoted", ["“{}”", "„{}“", "«{}»", '"{}"', "`{}`", "“{}", "Eve wrote: '{}'"]
+)
+def test_a_time_in_a_quotation_is_somebody_elses(quoted: str) -> None:
+    said = quoted.format("On Friday from 12 to 13:30")
+    decision = create(f"Do what she says: {said}\n", at("12:00"), at("13:30"))
+    assert (decision.verdict, decision.readings) == ("ask", {})
+    assert (decision.provenance["start"], decision.provenance["end"]) == ("X", "X")
+
+
+def test_a_clock_of_24_hours_is_not_read_twelve_hours_later() -> None:
+    assert create("Friday 10:00 to 11:00:", at("10:00"), at("11:00")).verdict == "allow"
+    late = create("Friday 10:00 to 11:00:", at("22:00"), at("23:00"))
+    assert (late.verdict, late.provenance["start"]) == ("ask", "X")
+
+
 def test_the_end_follows_from_a_typed_length_and_from_what_is_usual_if_none_was_typed() -> None:
     for_long = create("Friday at 12 for 45 minutes:", at("12:00"), at("12:45"))
     assert for_long.readings["end"] == "“45 minutes” from its start"
