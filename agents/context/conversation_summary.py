@@ -31,7 +31,7 @@ from guardrails.facts.text import visible
 from integrations.llm import llm, profiles
 from integrations.llm.completions import ModelError, Payer, estimated_tokens
 from integrations.llm.deadline import Deadline
-from integrations.llm.dialect import MARK
+from integrations.llm.json_protocol import MARK
 
 log = logging.getLogger(__name__)
 ANSWER_TOKENS = 700

@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.context import results, truncation
 from agents.contracts import CallRecord, StepRecord, TurnRecord, failure
-from integrations.llm.dialect import MARK
+from integrations.llm.json_protocol import MARK
 
 Wire = dict[str, Any]
 UNMARKED = "(remit)"  # where a user typed it

@@ -137,7 +137,7 @@ def load_work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
 
 
 def describe_event(type: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """What those who follow a turn are told of one of its events. Pieces of the answer are clean
+    """One event of a turn as those who follow it get it. Pieces of the answer are clean
     where they were written."""
     if type in ("plan", "decision"):
         return dict(links.deaden_all(data))

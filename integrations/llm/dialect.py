@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from integrations.llm.json_protocol import MARK
 from integrations.llm.profiles import Profile
 
 Wire = dict[str, Any]
-MARK = "[remit]"  # begins what Remit says; whoever builds messages takes it from a user's words
 
 
 def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:

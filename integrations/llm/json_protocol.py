@@ -14,10 +14,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from integrations.llm.completions import UNREADABLE, Completion, Listener, RequestedCall
-from integrations.llm.dialect import MARK
 from integrations.network.strict_json import load_object
 
 Wire = dict[str, Any]
+MARK = "[remit]"  # begins what Remit says; in a user's own words it is written otherwise
 SHAPE = (
     '{"thought": "not shown to anybody", "say": "what the user reads", '
     '"calls": [{"tool": "name", "arguments": {}}]}'

@@ -42,7 +42,7 @@ def propose(desk: Desk, said: str) -> str:
     call = {"action_type": "send_email", "params": params}
     with desk.obeyed(chat=[calls(("execute_action", call)), "It waits."]):
         answer = desk.say("What is on today?")
-    return next(one["id"] for one in answer["pending_actions"] if said in one["description"])
+    return str(next(one["id"] for one in answer["pending_actions"] if said in one["description"]))
 
 
 def in_what_waits(desk: Desk, said: str) -> None:
