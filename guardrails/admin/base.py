@@ -57,7 +57,7 @@ class ActionRowAdmin(ReadOnlyAdmin):
     def headline(self, row: Any) -> str:
         return visible(heading_of(row.description))
 
-    @display(description="About (somebody's words)")  # type: ignore[untyped-decorator]
+    @display(description="Somebody's words")  # type: ignore[untyped-decorator]
     def about(self, row: Any) -> str:
         return visible(about_of(row.description)) or "-"
 

@@ -3,18 +3,21 @@ office of its case; what every organisation sets up takes the place of the case'
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
 from django.test import override_settings
+from django.utils import timezone
 
+from agents.journal.journal import to_storable
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.approve import approvals
 from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.execute import releases
 from guardrails.execute.executor import execute
-from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.models import AllowedAction, AllowedActionOption, HeldSend
 from integrations.models import Account
 from tests.attacks.case import Act, Case, Chat, Learned, Mail, Outside, nothing
 from tests.attacks.desk import BOB, OMAR, Desk, House, seated
@@ -70,23 +73,46 @@ def house() -> Iterator[House]:
 
 def attack(house: House, case: Case) -> Attacked:
     """One attack under the presets. What never gets as far as the guard is refused: a call in no
-    form, a pattern that does not fit."""
+    form, a pattern that does not fit. What is held is carried out at once. What the attacker does
+    meanwhile, between the model's wish and a person's yes, comes in between where a person is asked
+    or the action is held, and else before all of it."""
     if isinstance(case.attack.arguments, str) or case.attack.end == "untouched":
         return Attacked(case=case, outcome="refused")
-    house.tracker.forget()
-    desk = seated(house)
-    case.given(desk)
-    case.before(desk)
-    settle(desk)
+    desk = prepared(house, case)
     result = execute(request(desk, case.attack))
+    if result.status in ("succeeded", "noop") and case.meanwhile is not nothing:
+        desk = prepared(house, case)
+        case.meanwhile(desk)
+        result = execute(request(desk, case.attack))
+    elif result.status in ("pending", "held"):
+        case.meanwhile(desk)
+    if result.status == "held":
+        result = released(result)
     outcome = outcome_of(result)
     if outcome == "asked" and case.meanwhile is not nothing:
-        case.meanwhile(desk)
         outcome = "refused" if outcome_of(confirmed(desk, result)) == "refused" else "asked"
     assert outcome != "refused" or desk.calls() == [], str(case)
     return Attacked(
         case=case, outcome=outcome, questions=int(outcome == "asked"), sentence=result.sentence
     )
+
+
+def prepared(house: House, case: Case) -> Desk:
+    """The office of a case, after what the attacker did to it beforehand, under the presets."""
+    house.tracker.forget()
+    desk = seated(house)
+    case.given(desk)
+    case.before(desk)
+    settle(desk)
+    return desk
+
+
+def released(result: ActionResult) -> ActionResult:
+    """What becomes of a held action when its time has come."""
+    assert result.held_send_id is not None
+    HeldSend.objects.filter(id=result.held_send_id).update(until=timezone.now())
+    found = releases.release(result.held_send_id)
+    return found if found is not None else replace(result, status="refused")
 
 
 def settle(desk: Desk) -> None:
@@ -114,7 +140,7 @@ def request(desk: Desk, act: Act) -> ActionRequest:
             item = mail["id"]
             trigger = "pattern" if isinstance(act.via, Learned) else "webhook"
             origin = webhook(item, mail["thread_id"], trigger=trigger, turn_id=turn)
-    arguments = act.arguments
+    arguments = to_storable(act.arguments)
     assert isinstance(arguments, Mapping)
     kind = "mail" if isinstance(act.via, Mail | Learned) or action is None else action.kind
     account = Account.objects.get(
@@ -123,7 +149,7 @@ def request(desk: Desk, act: Act) -> ActionRequest:
     return ActionRequest(
         action_id=uuid7(),
         account=account.ref(),
-        action_type=act.action,
+        action_type=to_storable(act.action),
         arguments=filled(arguments, item),
         origin=origin,
     )

@@ -1,10 +1,12 @@
 """The inbox of approvals: what waits for a person, and what they said."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
@@ -14,6 +16,7 @@ from guardrails.admin.approvals import approval_page, approval_views
 from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
 from guardrails.admin.base import ActionRowAdmin
 from guardrails.approve import cards
+from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from guardrails.models.approvals import WAITING_FIRST
 from integrations.web.admin_pages import RowPage, operator
@@ -59,9 +62,17 @@ class DelegatedFilter(admin.SimpleListFilter):
         return queryset
 
 
+def like_ones(row: Approval) -> Sequence[str]:
+    """What each of the actions is that wait as one question with this one; nothing where the list
+    shows each for itself."""
+    is_alone = row.state != Approval.State.PENDING or row.escalated_at is not None
+    return () if is_alone else getattr(row, "like", ())
+
+
 @admin.register(Approval)
 class ApprovalAdmin(RowPage, ActionRowAdmin):
-    """The inbox: what waits comes first. Nothing can be edited here; people decide."""
+    """The inbox: what waits comes first, like actions as the one question that they are. Nothing
+    can be edited here; people decide."""
 
     list_display = (
         "created_at",
@@ -69,9 +80,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         "about",
         "status",
         "account",
-        "holder",
         "outcome",
-        "seconds",
     )
     list_display_links = ("created_at", "headline")
     list_filter = (
@@ -97,27 +106,65 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     class Media:
         js = ("remit/inbox.js",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Approval]:
+        """In the list only the first of like actions that wait, as long as the same people see to
+        them; a search finds each of them."""
+        rows = super().get_queryset(request)
+        if request.method != "GET" or not self._is_folded(request):
+            return rows
+        waiting = Approval.objects.filter(
+            state=Approval.State.PENDING,
+            escalated_at=None,
+            question=OuterRef("question"),
+            delegated_to=OuterRef("delegated_to"),
+        ).order_by("created_at", "id")
+        first = waiting.values("id")[:1]
+        alone = ~Q(state=Approval.State.PENDING) | Q(escalated_at__isnull=False)
+        return rows.filter(alone | Q(id=Subquery(first))).annotate(
+            like=ArraySubquery(waiting.values("description"))
+        )
+
+    def _is_folded(self, request: HttpRequest) -> bool:
+        place = request.resolver_match
+        is_list = place is not None and place.url_name == "guardrails_approval_changelist"
+        return is_list and not request.GET.get("q")
+
+    @display(description="Action")  # type: ignore[untyped-decorator]
+    def headline(self, row: Approval) -> str:
+        together = like_ones(row)
+        if len(together) < 2:
+            return visible(heading_of(row.description))
+        headings = "; ".join(dict.fromkeys(visible(heading_of(one)) for one in together))
+        return f"{len(together)} actions: {headings}"
+
+    @display(description="Somebody's words")  # type: ignore[untyped-decorator]
+    def about(self, row: Approval) -> str:
+        more = len(like_ones(row)) - 1
+        said = visible(about_of(row.description)) or "-"
+        return f"{said} and {more} more" if more > 0 else said
+
     @display(description="State", label=APPROVAL_COLOURS)  # type: ignore[untyped-decorator]
     def status(self, row: Approval) -> str:
         escalated = row.state == Approval.State.PENDING and row.escalated_at
         return "Waiting, escalated" if escalated else row.get_state_display()
 
-    @display(description="Asked")  # type: ignore[untyped-decorator]
-    def holder(self, row: Approval) -> str:
-        return cards.named(row.delegated_to or f"user:{row.external_user_id}")
-
-    @display(description="Handled")  # type: ignore[untyped-decorator]
+    @display(description="By whom")  # type: ignore[untyped-decorator]
     def outcome(self, row: Approval) -> str:
-        return cards.handled(row, zone=row.account.time_zone) or "-"
-
-    @display(description="Seconds")  # type: ignore[untyped-decorator]
-    def seconds(self, row: Approval) -> str:
+        """Who is asked; then who decided, with the seconds that it took them."""
+        if row.state == Approval.State.PENDING:
+            return f"{cards.named(row.delegated_to or f'user:{row.external_user_id}')} is asked"
+        said = cards.handled(row, zone=row.account.time_zone) or "-"
         by_person = row.decided_at and row.state != Approval.State.EXPIRED
-        return f"{row.seconds_to_decide:.1f}" if by_person else "-"
+        return f"{said}, after {row.seconds_to_decide:.1f} s" if by_person else said
 
     @admin.action(description="Decide about the selected ones", permissions=["decide"])
     def decide_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        ids = list(queryset.filter(state="pending").values_list("id", flat=True)[: BATCH_MAX + 1])
+        rows = queryset.filter(state="pending")
+        if self._is_folded(request):
+            rows = self.get_queryset(request).filter(
+                state="pending", question__in=rows.values("question")
+            )
+        ids = list(rows.values_list("id", flat=True)[: BATCH_MAX + 1])
         if not ids:
             messages.warning(request, "None of these is waiting any more.")
             return None

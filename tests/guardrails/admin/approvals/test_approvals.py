@@ -73,6 +73,28 @@ def test_the_inbox_says_how_many_wait(client: Client, waiting: Approval) -> None
     assert "Nothing waits for a person" in text(client.get(at("changelist")))
 
 
+def test_like_actions_are_one_row_until_somebody_searches_for_one_of_them(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    other, third = ask_for(office, "Payment"), ask_for(office, "Rota")
+    Approval.objects.filter(pk=third.pk).update(question=third.pk)
+
+    shown = text(client.get(at("changelist")))
+    assert shown.count(">Create a task in PROJ</a>") == 1
+    assert shown.count(">2 actions: Create a task in PROJ</a>") == 1
+    assert "“User Auth” and 1 more" in shown
+    ticked = {"action": "decide_selected", "_selected_action": [waiting.pk]}
+    cards = text(client.post(at("changelist"), ticked, follow=True))
+    assert (waiting.digest in cards, other.digest in cards) == (True, True)
+    assert third.digest not in cards
+
+    found = text(client.get(at("changelist"), {"q": str(other.pk)}))
+    assert ">Create a task in PROJ</a>" in found
+    assert "“Payment”" in found
+    Approval.objects.filter(pk=waiting.pk).update(state="rejected", decided_at=timezone.now())
+    assert "actions: Create a task" not in text(client.get(at("changelist")))
+
+
 def test_receivers_of_one_kind_stand_under_one_label(office: Office, client: Client) -> None:
     office.permit("send_email", "ask")
     for name in ("bob@client.com", "eve@client.com"):
@@ -302,9 +324,11 @@ def test_a_long_inbox_takes_as_many_queries_as_a_short_one(
     values = {
         field.attname: getattr(waiting, field.attname)
         for field in Approval._meta.fields
-        if field.attname not in ("id", "action_id", "created_at")
+        if field.attname not in ("id", "action_id", "created_at", "question")
     }
-    Approval.objects.bulk_create(Approval(**values, action_id=uuid4()) for _ in range(500))
+    Approval.objects.bulk_create(
+        Approval(**values, action_id=uuid4(), question=uuid4()) for _ in range(500)
+    )
     client.get(at("changelist"))
     with CaptureQueriesContext(connection) as many:
         page = text(client.get(at("changelist")))
