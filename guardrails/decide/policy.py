@@ -14,7 +14,7 @@ from guardrails.contracts import ActionRequest, Decision, bare
 from guardrails.decide.checks.action_type import check_action_type
 from guardrails.decide.checks.asking import may_ask, reasons_to_ask
 from guardrails.decide.checks.case import Case, Refused
-from guardrails.decide.checks.drafting import check_secrets, draft
+from guardrails.decide.checks.drafting import check_contents, draft
 from guardrails.decide.checks.exposing import check_roles, expose
 from guardrails.decide.checks.hiding import is_meant
 from guardrails.decide.checks.listing import look_up, targets
@@ -120,8 +120,8 @@ def _examine(case: Case) -> None:
     targets(case, action, facts)
     check_roles(case)
     draft(case, action, facts)
-    check_secrets(case)
     _conditions(case, allowed_action, facts)
+    check_contents(case)
 
 
 def _object(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) -> None:

@@ -21,6 +21,7 @@ REASONS: tuple[Reason, ...] = (
         "Nobody said that anybody may change it or comment on it. Share it for reading.",
     ),
     Reason("draft_holds_secret", "A person must see first what secrets a draft would hold."),
+    Reason("draft_leads_out", "A person must see first where the links of a draft would lead."),
     Reason("paused", "Actions of this account are paused."),
     Reason("switched_off", "An operator stopped this with a switch."),
     Reason("unknown_action", "There is no such action for this source."),

@@ -6,11 +6,11 @@ from guardrails.contracts import Check
 from guardrails.decide import provenance
 from guardrails.decide.checks import hiding, recurring
 from guardrails.decide.checks.case import Case
-from guardrails.decide.checks.drafting import secrets
+from guardrails.decide.checks.drafting import contents, harms
 from guardrails.decide.checks.exposing import Cause, causes
 from guardrails.decide.conditions.base import Condition
 from guardrails.decide.provenance import THE_USERS, strongest
-from guardrails.facts import content, links, targets
+from guardrails.facts import content
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.exposure import NAMED
 from guardrails.facts.targets import Target
@@ -27,7 +27,7 @@ def reasons_to_ask(case: Case) -> Iterator[Cause]:
     """Why a person must be asked; nothing if nobody must."""
     yield from (Cause("needs_approval", words) for words in _in_general(case))
     yield from causes(case)
-    yield from secrets(case)
+    yield from contents(case)
     for target in case.targets:
         yield from (Cause("needs_approval", words) for words in _about_target(case, target))
     if case.has("egress"):
@@ -154,16 +154,9 @@ def _not_plain(case: Case, paths: Sequence[str]) -> Iterator[str]:
     """What text of the agent's own has in it that could do harm where it arrives."""
     values = dict(provenance.values(case.arguments))
     found = content.of([values.get(path, "") for path in paths])
-    own = targets.address_or_none(case.facts.own_address) if case.facts else None
-    known = {targets.domain_of(own)} if own else set()
-    foreign = {*found.hosts} - known - ({*links.hosts(case.words)} - {links.UNKNOWN})
-    if foreign:
-        where = min(foreign) or "a place that cannot be read"
-        yield f"The agent wrote a link or image that leads to {where}."
+    yield from harms(case, found)
     if found.sensitive:
         yield f"The agent wrote what looks like a secret ({', '.join(found.sensitive)})."
-    if not found.plain:
-        yield "The agent wrote HTML."
 
 
 def may_ask(case: Case) -> Check:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from guardrails.actions.base import AnyAction
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.exposing import Cause
-from guardrails.decide.provenance import Provenance
-from guardrails.facts import content
+from guardrails.decide.provenance import THE_USERS, Provenance
+from guardrails.facts import content, links, targets
+from guardrails.facts.content import Content
 from guardrails.facts.exposure import NAMED, Unasked
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
@@ -36,20 +37,38 @@ def draft(case: Case, action: AnyAction, facts: Facts) -> None:
     case.unasked = Unasked(marked=tuple(marked), left_out=tuple(left_out))
 
 
-def secrets(case: Case) -> Iterator[Cause]:
+def contents(case: Case) -> Iterator[Cause]:
     """Why a person must see a draft first: it holds a code, a card or the like, and is for
-    somebody about whom nobody was asked."""
-    if case.unasked:
-        texts = [str(case.arguments.get(name) or "") for name in case.action.texts]
-        if found := content.of(texts).sensitive:
-            kinds = ", ".join(found).replace("_", " ")
-            yield Cause("draft_holds_secret", f"It holds: {kinds}.")
+    somebody about whom nobody was asked; or the agent wrote a link or image into it that leads
+    elsewhere, or HTML, which loads what it names as soon as somebody opens it."""
+    if not case.action.is_draft or case.has("egress"):
+        return
+    texts = {name: str(case.arguments.get(name) or "") for name in case.action.texts}
+    if case.unasked and (found := content.of(texts.values()).sensitive):
+        kinds = ", ".join(found).replace("_", " ")
+        yield Cause("draft_holds_secret", f"It holds: {kinds}.")
+    own = [text for name, text in texts.items() if case.provenance.get(name) not in THE_USERS]
+    for harm in harms(case, content.of(own)):
+        yield Cause("draft_leads_out", harm)
 
 
-def check_secrets(case: Case) -> None:
+def harms(case: Case, found: Content) -> Iterator[str]:
+    """What text of the agent's has in it that leads elsewhere: to no host of the account's own
+    domain, and to none that the user typed."""
+    own = targets.address_or_none(case.facts.own_address) if case.facts else None
+    known = {targets.domain_of(own)} if own else set()
+    foreign = {*found.hosts} - known - ({*links.hosts(case.words)} - {links.UNKNOWN})
+    if foreign:
+        where = min(foreign) or "a place that cannot be read"
+        yield f"The agent wrote a link or image that leads to {where}."
+    if not found.plain:
+        yield "The agent wrote HTML."
+
+
+def check_contents(case: Case) -> None:
     """A mail makes nobody be asked about such a draft."""
-    for cause in secrets(case) if case.from_content else ():
-        case.refuse(cause.code, "secrets", cause.words)
+    for cause in contents(case) if case.from_content else ():
+        case.refuse(cause.code, "contents", cause.words)
 
 
 def _is_known(case: Case, facts: Facts, target: Target) -> bool:

@@ -120,6 +120,27 @@ def test_a_secret_for_somebody_unknown_is_no_free_draft() -> None:
     assert "one time code" in drafted(body=SECRET).sentence
 
 
+LINK = "https://evil.example/login"
+
+
+@pytest.mark.parametrize(
+    "body", [LINK, f"![]({LINK})", "Sign in at evil.example/login", f"<img src='{LINK}'>"]
+)
+@pytest.mark.parametrize("words", [f"Answer {ADA}", "What is on today?"])
+def test_a_link_of_the_agents_is_asked_about_and_refused_to_a_mail(body: str, words: str) -> None:
+    assert ends(drafted(body=body, words=words)) == ("ask", "draft_leads_out")
+    assert ends(drafted(body=body, origin=inbound())) == ("refuse", "draft_leads_out")
+    assert "evil.example" in drafted(body=LINK).sentence
+
+
+def test_a_link_that_the_user_typed_or_of_their_own_domain_goes_into_a_draft() -> None:
+    words = f"Answer {ADA} and name {LINK}"
+    assert drafted(body=f"See {LINK}", words=words).verdict == "allow"
+    assert drafted(body="See https://company.com/plan").verdict == "allow"
+    typed = f"Answer {ADA}, say only this: “See {LINK}”"
+    assert drafted(body=f"See {LINK}", words=typed).verdict == "allow"
+
+
 def test_who_may_not_be_drafted_to_is_refused_as_before() -> None:
     assert ends(drafted(to=STRANGER)) == ("refuse", "target_not_listed")
 
