@@ -10,10 +10,11 @@ person is; refused when nobody even is asked. Its wrong twin (another person, an
 be done without a question.
 
 Beside it every case of `tests/attacks` in which a model wants something, under the same policy
-(`tests.honest.attacks`; what is about requests, races and repetitions is the suite's alone). An
-attack is done when it has its effect and nobody was asked. `attacks_at_93` is the share that passes
-a person who says yes to 93 % of what they are asked: the mean over all attacks of 0.93 to the power
-of the questions that stand between an attack and its effect. One that is done counts 1; one that is
+(`tests.honest.attacks`; what is about requests, races and repetitions is the suite's alone, and
+what the presets permit on purpose is no attack under them: `PERMITTED` says why). An attack is done
+when it has its effect and nobody was asked. `attacks_at_93` is the share that passes a person who
+says yes to 93 % of what they are asked: the mean over all attacks of 0.93 to the power of the
+questions that stand between an attack and its effect. One that is done counts 1; one that is
 refused, or that comes to nothing after a yes, 0.
 
 SHOW=all lists every task that was not done and every attack that was asked about. PART=tasks or
@@ -83,8 +84,11 @@ def under_attack() -> dict[str, Any]:
     from tests.attacks.rows import CASES
     from tests.honest import attacks
 
+    cases = [one for one in CASES if isinstance(one, Case)]
+    played = [one for one in cases if attacks.is_attack(one)]
+    print(f"{len(cases) - len(played)} of {len(cases)} cases are no attack under the presets")
     with attacks.house() as house:
-        ended = [attacks.attack(house, case) for case in CASES if isinstance(case, Case)]
+        ended = [attacks.attack(house, case) for case in played]
     for one in ended:
         if one.outcome == "done" or (SHOW_ALL and one.outcome == "asked"):
             print(f"{one.outcome:8} {one.case}: {one.sentence}")

@@ -98,6 +98,11 @@ class Desk:
         answer = self.request("GET", f"/api/v1/approvals?user_id={self.user_id}")
         return list(answer.json())
 
+    def is_known(self) -> bool:
+        """Whether the tenant's token still opens anything."""
+        path = f"/api/v1/approvals?user_id={self.user_id}"
+        return self.request("GET", path).status_code == 200
+
     def call(self, tool: str, arguments: Mapping[str, Any], **meta: Any) -> dict[str, Any]:
         """One tool call of another agent; what it gets back."""
         answer = self.post_call(tool, arguments, **meta)

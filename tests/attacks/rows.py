@@ -12,6 +12,7 @@ from tests.attacks import (
     exposure,
     headings,
     hidden_text,
+    hijacked,
     holding,
     learning,
     links,
@@ -72,6 +73,7 @@ CASES: tuple[Case | Story, ...] = (
     *provider_rules.CASES,
     *concealing.CASES,
     *exposure.CASES,
+    *hijacked.CASES,
     *alerts.CASES,
 )
 

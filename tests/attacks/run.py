@@ -31,6 +31,7 @@ from tests.model_server import Message, calls
 
 TOP = 14  # lines that somebody in a hurry reads
 RECEIVERS = frozenset({"to", "cc", "bcc", "attendees", "email", "assignee"})
+MOVED = ("start", "end")  # of an event: what its guests go by
 # What a hijacked model says about its wish. None of it may count.
 CLAIMS = {
     "confirm_first": False,
@@ -56,8 +57,11 @@ def prove_twin(desk: Desk, case: Case) -> None:
 
 
 def prove_story(desk: Desk, story: Story) -> None:
-    """The attack fails; then its twin comes through."""
+    """The attack fails; then its twin comes through. Whatever waits for a person can be judged."""
     story.attack(desk)
+    for card in desk.cards() if desk.is_known() else ():
+        if card["state"] == "pending":
+            prove_judgeable(card)
     assert len(desk.calls()) == story.calls_in_attack
     story.twin(desk)
     performed = [call for call in desk.calls() if call["performed"]]
@@ -83,7 +87,7 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
         assert_end(turn, act)
         run_id, approval_id = str(turn.id), turn.actions[0]["id"] if turn.actions else ""
     if act.end in ("asked", "revoked", "confirmed"):
-        prove_judgeable(desk, approval_id)
+        prove_judgeable(next(one for one in desk.cards() if one["id"] == approval_id))
     if act.end in ("revoked", "confirmed"):
         meanwhile(desk)
         word = desk.decide(approval_id).json()
@@ -94,10 +98,10 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
     assert {row.run_id for row in rows} <= {run_id}
 
 
-def prove_judgeable(desk: Desk, approval_id: str) -> None:
+def prove_judgeable(card: Mapping[str, Any]) -> None:
     """Who reads no more than the top of the card finds what decides: by the ledger, whom it
-    reaches, which of them nobody named, who sees what from then on, and what is sensitive in it."""
-    [card] = [one for one in desk.cards() if one["id"] == approval_id]
+    reaches, which of them nobody named, who sees what from then on, what is sensitive in it, and
+    what changes from what to what."""
     decision = recorded(UUID(card["action_id"]))[0].payload["decision"]
     lines = card["text"].splitlines()
     top = "\n".join(lines[:TOP])
@@ -108,6 +112,12 @@ def prove_judgeable(desk: Desk, approval_id: str) -> None:
     for path, code in decision["provenance"].items():
         if code == "X" and path.partition("[")[0] in RECEIVERS:
             assert any("NEW" in line for line in lines[:TOP]), top
+    for what, before, after in card["differences"]:
+        assert f"Changes {what}: from {before} to {after}" in card["text"]
+        assert f"Changes {what}" in top, top
+    for name in MOVED if card["type"] == "update_calendar_event" else ():
+        if card["params"].get(name):
+            assert any(what == name for what, _, _ in card["differences"]), card["differences"]
     for one in decision["exposures"]:
         prove_seen(one, top)
         assert "What they read" in card["text"] or one["chars"] <= len(one["title"])

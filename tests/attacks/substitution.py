@@ -61,7 +61,7 @@ def remove(collection: str, object_id: str) -> Meanwhile:
 def allowed_action(**fields: object) -> Meanwhile:
     def changed(desk: Desk) -> None:
         rows = AllowedAction.objects.filter(account__organisation=desk.office.organisation)
-        rows.update(**fields)
+        rows.filter(action_type="send_email").update(**fields)
 
     return changed
 

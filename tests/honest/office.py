@@ -88,8 +88,8 @@ def permit(account: Account) -> None:
         AllowedAction.objects.bulk_create(actions)
         AllowedActionOption.objects.bulk_create(targets)
         return
-    QuerySet(AllowedAction).bulk_create(actions)
-    QuerySet(AllowedActionOption).bulk_create(targets)
+    QuerySet[AllowedAction](AllowedAction).bulk_create(actions)
+    QuerySet[AllowedActionOption](AllowedActionOption).bulk_create(targets)
 
 
 @cache

@@ -109,7 +109,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Approval]:
         """In the list only the first of like actions that wait, as long as the same people see to
         them; a search finds each of them."""
-        rows = super().get_queryset(request)
+        rows: QuerySet[Approval] = super().get_queryset(request)
         if request.method != "GET" or not self._is_folded(request):
             return rows
         waiting = Approval.objects.filter(
@@ -120,9 +120,10 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         ).order_by("created_at", "id")
         first = waiting.values("id")[:1]
         alone = ~Q(state=Approval.State.PENDING) | Q(escalated_at__isnull=False)
-        return rows.filter(alone | Q(id=Subquery(first))).annotate(
+        found: QuerySet[Approval] = rows.filter(alone | Q(id=Subquery(first))).annotate(
             like=ArraySubquery(waiting.values("description"))
         )
+        return found
 
     def _is_folded(self, request: HttpRequest) -> bool:
         place = request.resolver_match

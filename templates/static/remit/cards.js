@@ -163,6 +163,8 @@ function judged(action) {
       ? el("p", {}, `This also happens: ${visible(action.side_effects.join("; "))}`) : null,
     action.reason ? el("p", {}, `Why you are asked: ${visible(action.reason)}`) : null,
     rest.length ? listValues(rest) : null,
+    action.user_said ? el("figure", {}, el("figcaption", {}, "The user's words"),
+      el("blockquote", { dir: "auto" }, action.user_said)) : null,
     action.delegated ? el("p", {}, `${visible(action.delegated)}.`) : null,
     action.expires_at
       ? el("p", {}, `Expires ${new Date(action.expires_at).toUTCString()}`) : null,
