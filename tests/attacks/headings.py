@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from guardrails.approve.cards import list_cards
+from integrations.models import Membership
 from tests.attacks.case import Story
 from tests.attacks.desk import EVE, Desk
 from tests.model_server import calls
@@ -61,6 +62,7 @@ def shows(desk: Desk, heading: str) -> None:
 def operator(desk: Desk) -> Client:
     """Somebody who decides, in the admin."""
     user, _ = User.objects.get_or_create(username=f"olga-{desk.slug}", is_staff=True)
+    Membership.objects.get_or_create(user=user, organisation=desk.office.organisation)
     user.user_permissions.set(Permission.objects.filter(codename__contains="approval"))
     client = Client()
     client.force_login(user)
