@@ -1,5 +1,5 @@
 """Is the process alive, and what can it not do? For load balancers and operators
-(docs/operations.md says what to do about each code)."""
+(docs/operating.md says what to do about each code)."""
 
 import time
 from collections.abc import Callable, Iterator

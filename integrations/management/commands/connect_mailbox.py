@@ -80,8 +80,10 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(
             "\nConnected. Nothing is allowed yet. Next:\n"
-            f"  manage.py first_sync --user {options['user']}    reads the last 30 days in\n"
-            "  and choose a preset for this account in the admin."
+            "  manage.py first_sync --wait     reads the last 30 days in\n"
+            f"  manage.py policy --user {options['user']} --source imap import --preset new-account "
+            "--apply\n      lets the agent put mail away, label it and draft answers; it asks "
+            "before it sends"
         )
 
     def say(self, tried: connecting.Tried) -> None:
