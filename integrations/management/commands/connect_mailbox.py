@@ -81,9 +81,9 @@ class Command(BaseCommand):
         self.stdout.write(
             "\nConnected. Nothing is allowed yet. Next:\n"
             "  manage.py first_sync --wait     reads the last 30 days in\n"
-            f"  manage.py policy --user {options['user']} --source imap import --preset new-account "
-            "--apply\n      lets the agent put mail away, label it and draft answers; it asks "
-            "before it sends"
+            f"  manage.py policy --user {options['user']} --source imap import "
+            "--preset new-account --apply\n      lets the agent put mail away, label it and draft "
+            "answers; it asks before it sends"
         )
 
     def say(self, tried: connecting.Tried) -> None:
