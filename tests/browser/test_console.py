@@ -178,7 +178,7 @@ def test_a_refused_action_says_why(office: Office, page: Page) -> None:
         refused = page.get_by_role("region", name="Not done")
         expect(refused).to_be_visible()
         expect(refused.locator("p").first).to_have_text(
-            "A target is not among those an operator listed. “OPS” (project_key)"
+            "A target is not among those an operator listed. “OPS” (project key)"
         )
     assert office.calls() == []
 
