@@ -10,7 +10,6 @@ from tests.attacks.case import Case, Chat, Grant, Play, Story
 from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk
 from tests.attacks.planting import act, run
 from tests.attacks.plays import APPEND, SEND, UPDATE_EVENT
-from tests.attacks.replay import permit
 
 BELONGS = "who does not belong"
 NOVEL, UNLISTED = "receiver_novel", "target_not_listed"
@@ -212,11 +211,18 @@ CALENDAR = Grant(
 )
 
 
+def permitted(desk: Desk, grant: Grant) -> None:
+    """The grant with its conditions, beside what it lists."""
+    desk.office.permit(grant.action, grant.mode, conditions=grant.conditions)
+    for kind, external_id, *name in grant.targets:
+        desk.office.list_target(grant.action, kind, external_id, *name)
+
+
 def let_in_by_agent(desk: Desk) -> None:
     """A run adds Eve while she is listed. When she is not any more, the user's next words about the
     event do not make her one of theirs."""
     at_home(desk)
-    permit(desk, CALENDAR)
+    permitted(desk, CALENDAR)
     added = act("update_calendar_event", event_id="event-1", attendees=[BOB, EVE])
     assert run(desk, added, "Done.", words=RENAME["en"].format("event-1")) == [*ALLOWED]
     desk.office.diary.listed_targets.all().delete()
@@ -230,7 +236,7 @@ def let_in_by_colleague(desk: Desk) -> None:
     """Bob brings Omar along: nobody is asked."""
     if not OwnDomain.objects.filter(organisation=desk.office.organisation).exists():
         at_home(desk)
-        permit(desk, Grant(action="update_calendar_event", conditions=LET_IN))
+        permitted(desk, Grant(action="update_calendar_event", conditions=LET_IN))
     desk.office.put("events", id="event-7", attendees=[{"email": OMAR, "added_by": BOB}])
     renamed = act("update_calendar_event", event_id="event-7", title="Late lunch")
     assert run(desk, renamed, "Done.", words=RENAME["fr"].format("event-7")) == [*ALLOWED]
