@@ -6,8 +6,9 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
 from config.local import state
-from integrations.credentials import sealing
 
 
 def _signing_secret() -> str:
@@ -70,7 +71,8 @@ def load(path: Path) -> dict[str, str]:
 
 def public_half(private: str) -> str:
     """The public key of CREDENTIALS_PRIVATE_KEY, which every process may know."""
-    return sealing.to_text(sealing.private_key(private).public_key())
+    key = X25519PrivateKey.from_private_bytes(base64.b64decode(private)).public_key()
+    return base64.b64encode(key.public_bytes_raw()).decode()
 
 
 def of_default(values: str) -> str:

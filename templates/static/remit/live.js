@@ -8,8 +8,10 @@ async function refresh() {
   if (!document.hidden) {
     try {
       const answer = await fetch(window.location.href, { credentials: "same-origin" });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const fresh = page.querySelector("[data-live]");
+      // A document of its own would apply the page's styles, which its policy forbids here.
+      const page = document.createElement("template");
+      page.innerHTML = await answer.text();
+      const fresh = page.content.querySelector("[data-live]");
       // Somebody on a link of it with the keyboard is not thrown off.
       if (fresh && !part.contains(document.activeElement)) part.replaceWith(fresh);
     } catch {

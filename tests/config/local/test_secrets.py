@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from config.local import secrets
+from integrations.credentials import sealing
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +54,11 @@ def test_the_signing_secret_has_24_bytes_and_no_padding(tmp_path: Path) -> None:
 def test_the_value_of_the_default_organisation_is_found() -> None:
     assert secrets.of_default("other=1,default=a=b") == "a=b"
     assert secrets.of_default("other=1") == ""
+
+
+def test_the_public_half_of_a_key_is_what_secrets_are_sealed_to(tmp_path: Path) -> None:
+    private = secrets.load(tmp_path / "secrets.env")["CREDENTIALS_PRIVATE_KEY"]
+
+    public = sealing.public_key(secrets.public_half(private))
+
+    assert sealing.to_text(public) == sealing.to_text(sealing.private_key(private).public_key())
