@@ -50,7 +50,15 @@ KINDS = (
         "marcado clasificado etiquetado movido",
         "segnato contrassegnato etichettato spostato",
         "gemarkeerd gelabeld verplaatst",
-        *("classify", "mark_read", "move_email", "move_document", "archive", "restore_labels"),
+        *(
+            "classify",
+            "mark_read",
+            "move_email",
+            "move_document",
+            "archive",
+            "restore_labels",
+            "restore_document",
+        ),
     ),
     _kind(
         "drafted saved",
@@ -79,7 +87,7 @@ KINDS = (
         "eliminato cancellato annullato rimosso",
         "verwijderd geannuleerd gewist",
         *("delete_draft", "cancel_calendar_event", "unshare_document", "archive", "classify"),
-        *("move_email", "restore_labels", "trash_email", "trash_document"),
+        *("move_email", "restore_labels", "restore_document", "trash_email", "trash_document"),
     ),
     _kind(
         *("shared", "freigegeben geteilt", "partagé", "compartido", "condiviso", "gedeeld"),
@@ -93,7 +101,14 @@ KINDS = (
         "aggiornato modificato cambiato assegnato commentato ripristinato",
         "bijgewerkt gewijzigd toegewezen hersteld",
         *("update_jira_task", "update_calendar_event", "comment_jira_task", "append_document"),
-        *("restore_event", "restore_issue", "restore_labels", "move_document", "move_email"),
+        *(
+            "restore_event",
+            "restore_issue",
+            "restore_labels",
+            "restore_document",
+            "move_document",
+            "move_email",
+        ),
         *("classify", "mark_read"),
     ),
 )

@@ -112,11 +112,11 @@ def test_without_any_allowed_action_nothing_is_read_or_done(
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({}, "email_id"),
-        ({"email_id": 7}, "email_id"),
-        ({"email_id": None}, "email_id"),
-        ({"email_id": "../../drafts"}, "email_id"),
-        ({"email_id": "mail-1\r\nX-Evil: 1"}, "email_id"),
+        ({}, "email id:"),
+        ({"email_id": 7}, "email id:"),
+        ({"email_id": None}, "email id:"),
+        ({"email_id": "../../drafts"}, "email id:"),
+        ({"email_id": "mail-1\r\nX-Evil: 1"}, "email id:"),
         ({"email_id": "mail-1", "raw": {"add": ["x"]}}, "raw"),
     ],
 )
