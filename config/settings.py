@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import environ
-from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config import theme
+from config import content_policy, theme
 from config.local import embedded, secrets as local_secrets
 from config.local.children import TOKEN
 
@@ -421,22 +420,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 
-# Nothing that stands in a page is run as code or as a style: scripts and styles are files of
-# ours. The one exception are the theme's colours, a style with a nonce. django-csp, because
-# Django has this itself from 6.0 on.
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF, NONCE],
-        "img-src": [SELF, "data:"],
-        "font-src": [SELF],
-        "connect-src": [SELF],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-        "base-uri": [NONE],
-    },
-}
+CONTENT_SECURITY_POLICY = content_policy.POLICY
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -2,26 +2,17 @@ import uuid
 from typing import Any
 
 import pytest
-from django.urls import path
 from django_q.models import OrmQ
 from rest_framework.test import APIClient
 
 from integrations.contracts import AccountRef
 from integrations.models import Organisation, ServiceToken
-from knowledge.api import CancelSyncView, SearchView, SyncsView, SyncView
 from knowledge.ingest.ingest import ingest
 from knowledge.models import SyncSource
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
-
-urlpatterns = [
-    path("api/v1/search", SearchView.as_view()),
-    path("api/v1/sync", SyncsView.as_view()),
-    path("api/v1/sync/<uuid:sync_id>", SyncView.as_view()),
-    path("api/v1/sync/<uuid:sync_id>/cancel", CancelSyncView.as_view()),
-]
+pytestmark = pytest.mark.django_db
 
 
 def caller(

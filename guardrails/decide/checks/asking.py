@@ -126,7 +126,8 @@ def _is_named_outside(case: Case, target: Target) -> bool:
 def _belongs_outside(case: Case, target: Target) -> bool:
     """Whether somebody outside is let in for no other reason than that they belong to the user's
     own object."""
-    if target.path not in case.opened or case.is_inside(target.value):
+    is_opened = target.is_receiver and target.path in case.opened
+    if not is_opened or case.is_inside(target.value):
         return False
     relations = case.relations[target.path] - {"belongs"}
     return not all(one.knows(relations) for one in case.openings)

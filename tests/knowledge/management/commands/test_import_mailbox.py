@@ -19,12 +19,13 @@ from integrations.imports.imap import Folder
 from integrations.mail import mail
 from integrations.mail.mail import ParsedMail
 from integrations.models import Account, Organisation
+from integrations.network import retries
 from knowledge import tasks
 from knowledge.contracts import SearchRequest
 from knowledge.files.contracts import MAX_BYTES, MAX_UNPACKED
 from knowledge.models import Item, ItemFile, SyncFailure, SyncSource
 from knowledge.search.retrieval import search
-from knowledge.sync import accounting, sync
+from knowledge.sync import accounting
 from knowledge.sync.runs import cancel
 from tests import office_files
 from tests.imap_server import PASSWORD, USER, MailServer, running_mail_server
@@ -300,7 +301,7 @@ def test_an_import_that_was_stopped_goes_on_at_once(
 def test_a_server_that_goes_away_is_waited_for(
     slug: str, server: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", timedelta(seconds=0.05))
     server.put(raw(1))
     read, tries = Folder.page, []
 
