@@ -28,6 +28,9 @@ AGO = timedelta(minutes=6)
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "WRITES_EVERY_SECONDS", -1.0)
+    monkeypatch.setattr(
+        "integrations.llm.circuit._circuits", {}
+    )  # other tests' models are away, too
     monkeypatch.setattr(progress, "BEHIND_SECONDS", 10**9)  # rows of other tests are not sealed
 
 

@@ -151,9 +151,9 @@ def test_a_result_that_came_after_a_persons_word_is_marked_and_cut_too(
     (line,) = [
         one["content"]
         for one in model.chats()[-1]["messages"]
-        if str(one["content"]).startswith("[decisions] ")
+        if str(one["content"]).startswith("[remit] [decisions] ")
     ]
-    (decided,) = json.loads(line.removeprefix("[decisions] "))
+    (decided,) = json.loads(line.removeprefix("[remit] [decisions] "))
     assert (decided["status"], decided["untrusted"]) == ("succeeded", True)
     assert decided["result"]["cut"]
     assert len(line) < 4_000

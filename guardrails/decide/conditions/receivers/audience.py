@@ -53,7 +53,8 @@ class Audience(Condition):
         if self.always_holds:
             return self.check(True, "Anybody may see it.")
         kind = context.action.object_kind
-        people = context.facts.readers(kind) if kind else ()
+        facts = context.facts
+        people = facts.readers(kind) if kind else None if facts.folders is None else ()
         if people is None:
             return self.check(False, "It is not known who sees it.")
         reached = (target.value for target in context.targets if target.role == "audience")
