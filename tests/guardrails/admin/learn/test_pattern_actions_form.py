@@ -50,7 +50,7 @@ def test_an_action_without_arguments_needs_none(pattern: LearnedPattern) -> None
 @pytest.mark.parametrize(
     ("given", "field", "sentence"),
     [
-        ({"action_type": "classify"}, "__all__", "label_id: Field required."),
+        ({"action_type": "classify"}, "__all__", "label id: Field required."),
         (
             {"action_type": "archive", "argument-label_id": "Label_3"},
             "argument-label_id",
