@@ -10,7 +10,7 @@ from config.door.connections import group
 from config.lifespan import App, Receive, Scope, Send
 
 MOST_ADDRESSES = 10_000  # that are remembered; the one that was quiet longest is forgotten
-# What watches over the process itself is never told to come later.
+# What watches over the process itself never has to come later.
 ALWAYS = ("/health", "/ready")
 
 

@@ -102,7 +102,7 @@ class Draft(Value):
 
 class Document(Value):
     """A file. `roles` says what each address in `shared_with` may do; absent means reader.
-    `shared_by` says who let each in: the owner, unless told otherwise; empty means that nobody
+    `shared_by` says who let each in: the owner, unless it says otherwise; empty means that nobody
     knows."""
 
     id: Id
@@ -132,7 +132,7 @@ class Document(Value):
 
 
 class Attendee(Value):
-    """`added_by` is who put them on the list: who made the event, unless told otherwise; empty
+    """`added_by` is who put them on the list: who made the event, unless it says otherwise; empty
     means that nobody knows."""
 
     email: str

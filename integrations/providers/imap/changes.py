@@ -128,7 +128,9 @@ def _changed(mails: Mails, before: MailMark, now: MailMark) -> list[tuple[str, I
     found = mails.search(now.folder, "MODSEQ", before.modseq + 1)
     uids = [uid for uid in found if uid < before.next_uid][-MOST_CHANGES:]
     heads = mails.heads(now.folder, uids)
-    return [_event(mails, "updated", found) for found in mails.read(now.folder, heads)]
+    # A mark may be set, taken off and set again: each time is another event.
+    found_now = (_event(mails, "updated", found) for found in mails.read(now.folder, heads))
+    return [(f"{name} since {before.modseq}", event) for name, event in found_now]
 
 
 def _gone(mails: Mails, before: MailMark) -> list[tuple[str, ItemEvent]]:

@@ -4,7 +4,6 @@ Its Message-ID is made from the key of the action that writes it, so that the ma
 again, and it names that action in a header of its own.
 """
 
-import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ from integrations.mail.addresses import is_addr_spec
 
 MARK = "X-Remit-Action"
 MOST_REFERENCES = 20
-_IDS = re.compile(r"<[^<>\s]{1,250}>")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +36,6 @@ def message_id(key: str, address: str) -> str:
     """The Message-ID of what is written under this key."""
     domain = address.rpartition("@")[2] or "localhost"
     return f"<{key}@{domain}>"
-
-
-def references_in(value: str) -> tuple[str, ...]:
-    return tuple(_IDS.findall(value))
 
 
 def compose(

@@ -18,7 +18,7 @@ from integrations.network import outgoing
 from integrations.providers.imap import connection, known_servers, submission
 from integrations.providers.imap.servers import MailServers
 
-LOOKED_AT = 20  # mails, for the name that the server checks senders under
+LOOKED_AT, LEAST = 20, 10  # mails, for the name that the server checks senders under
 _CHECKS_AS = re.compile(rb"(?im)^Authentication-Results:\s*([A-Za-z0-9.-]{1,253})\s*(?:\d\s*)?;")
 
 
@@ -129,7 +129,6 @@ def _tried(servers: MailServers, user_name: str, secret: str) -> Tried:
             "moves": client.has_capability("MOVE") or client.has_capability("UIDPLUS"),
             "deletes": client.has_capability("UIDPLUS"),
             "keywords": b"\\*" in permanent if isinstance(permanent, tuple) else False,
-            "counts": client.has_capability("CONDSTORE"),
         }
     sends = _sends(servers, sign_in)
     return Tried(
@@ -204,4 +203,5 @@ def _learnt(answers: dict[int, dict[bytes, bytes]]) -> str:
     if not found:
         return ""
     name, count = found.most_common(1)[0]
-    return name if count >= 3 and count * 5 >= sum(found.values()) * 4 else ""
+    # Of all mails: where the server writes nothing down, strangers alone do.
+    return name if count >= LEAST and count * 5 >= len(answers) * 4 else ""

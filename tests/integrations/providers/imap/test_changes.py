@@ -90,6 +90,21 @@ def test_what_the_user_does_in_another_client_comes_out(box: Box) -> None:
     assert look(box) == [("deleted", "", ())]
 
 
+def test_a_mark_that_is_set_twice_comes_out_twice(box: Box) -> None:
+    box.deliver("Plan")
+    look(box)
+    names = []
+    with box.world.client(box.address) as client:
+        client.select_folder(INBOX)
+        for change in (client.add_flags, client.remove_flags, client.add_flags):
+            change([1], [b"\\Seen"])
+            for looked in changes.look(box.account):
+                looked.keep_mark()
+                names += [name for name, _ in looked.events]
+
+    assert len(names) == len(set(names)) == 3
+
+
 def test_a_mail_that_is_moved_before_it_was_seen_is_new(box: Box) -> None:
     look(box)
     box.deliver("Filed by a rule")

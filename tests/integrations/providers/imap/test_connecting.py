@@ -78,7 +78,7 @@ def test_without_a_server_to_send_with_the_rest_can_be_done(box: Box) -> None:
 
 def test_the_name_that_checks_senders_is_learnt_where_nearly_all_mails_agree(box: Box) -> None:
     unknown = MailServers(imap=servers(box).imap)
-    for number in range(5):
+    for number in range(11):
         box.deliver(
             str(number),
             Authentication_Results="mail.office.test; dmarc=pass"
@@ -91,9 +91,21 @@ def test_the_name_that_checks_senders_is_learnt_where_nearly_all_mails_agree(box
     assert found.servers.checks_as == "mail.office.test"
 
 
+def test_a_name_that_only_some_mails_have_is_a_strangers(box: Box) -> None:
+    """Where the server itself writes nothing down."""
+    unknown = MailServers(imap=servers(box).imap)
+    for number in range(14):
+        forged = {"Authentication_Results": "evil.test; dmarc=pass"} if number < 10 else {}
+        box.deliver(str(number), **forged)
+
+    found = connecting.try_servers([unknown], user_name=box.address, secret=PASSWORD)
+
+    assert found.servers.checks_as == ""
+
+
 def test_two_names_that_check_senders_are_none(box: Box) -> None:
     unknown = MailServers(imap=servers(box).imap)
-    for number in range(6):
+    for number in range(12):
         box.deliver(Authentication_Results=f"mail{number % 2}.office.test; dmarc=pass")
 
     found = connecting.try_servers([unknown], user_name=box.address, secret=PASSWORD)
