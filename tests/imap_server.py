@@ -194,8 +194,9 @@ def _day(arrived: str) -> datetime:
     return datetime.strptime(arrived[:11].strip(), "%d-%b-%Y").replace(tzinfo=UTC)
 
 
-def certificate(folder: Path) -> Path:
-    """A certificate for 127.0.0.1 in `ca.pem`, and with its key in the file that is returned."""
+def certificate(folder: Path, *names: str) -> Path:
+    """A certificate for 127.0.0.1 and these names in `ca.pem`, and with its key in the file that is
+    returned."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "mail on loopback")])
     now = datetime.now(UTC)
@@ -208,7 +209,10 @@ def certificate(folder: Path) -> Path:
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
         .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False
+            x509.SubjectAlternativeName(
+                [x509.IPAddress(IPv4Address("127.0.0.1")), *map(x509.DNSName, names)]
+            ),
+            critical=False,
         )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

@@ -1,7 +1,7 @@
 """What Remit sends to addresses that people entered: signed webhooks and mail.
 
-A webhook goes to public addresses alone, and to the very address that was looked at: an entry
-that points into our own network, or does so a moment later, reaches nothing there.
+It goes to public addresses alone, and to the very address that was looked at: an entry that
+points into our own network, or does so a moment later, reaches nothing there.
 """
 
 import ipaddress
@@ -68,22 +68,43 @@ def public_address(url: str) -> str:
     check_form(url)
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    return str(_addresses(str(parts.hostname), port)[0])
+    try:
+        return str(_addresses(str(parts.hostname), port)[0])
+    except OSError as error:
+        raise exceptions.Unavailable("the name has no address") from error
+
+
+def connect(host: str, port: int, *, seconds: float) -> socket.socket:
+    """A connection to a server that is no web address, for a client that speaks to it.
+
+    It goes to an address that was looked at, the first that answers, whatever the name resolves
+    to by now. `seconds` is for each of them, and stays the socket's time-out. Raises Forbidden,
+    and OSError where the name has no address or nobody answers.
+    """
+    if not _NAME.fullmatch(host):
+        raise Forbidden("This is not the name of a server.")
+    failure = OSError("the name has no address")
+    for address in _addresses(host, port):
+        try:
+            return socket.create_connection((str(address), port), timeout=seconds)
+        except OSError as error:
+            failure = error
+    raise failure
 
 
 def check_host(host: str) -> None:
-    """The same for the name of a server that is no web address. Raises Forbidden and
-    Unavailable."""
+    """Whether `connect` would go there: raises Forbidden and Unavailable where it would not."""
     if not _NAME.fullmatch(host):
         raise Forbidden("This is not the name of a server.")
-    _addresses(host, 0)
+    try:
+        _addresses(host, 0)
+    except OSError as error:
+        raise exceptions.Unavailable("the name has no address") from error
 
 
 def _addresses(host: str, port: int) -> "list[Address]":
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise exceptions.Unavailable("the name has no address") from error
+    """All of a name's, every one of them public. Raises Forbidden and OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in found]
     if not settings.OUTGOING_TO_PRIVATE and not all(map(is_public, addresses)):
         raise Forbidden("The name leads to an address that is not public.")
