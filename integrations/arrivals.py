@@ -43,7 +43,7 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
         with transaction.atomic():
             for name, event in looked.events:
                 count += _store(account, name, event, enqueue=enqueue)
-            looked.keep_mark()
+            looked.keep()
     return count
 
 

@@ -429,11 +429,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=200)),
-                ('operation', models.CharField(max_length=40)),
+                ('operation', models.CharField(blank=True, help_text='Empty: none had begun.', max_length=40)),
                 ('mail_id', models.CharField(blank=True, max_length=40)),
                 ('target', models.JSONField(default=dict)),
                 ('answer', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('started', 'Started'), ('submitting', 'The last byte of a mail is under way'), ('done', 'Done')], default='started', max_length=16)),
+                ('state', models.CharField(choices=[('started', 'Started'), ('submitting', 'The last byte of a mail is under way'), ('done', 'Done'), ('given_up', 'Given up: nothing is sent under this key any more')], default='started', max_length=16)),
                 ('begun_at', models.DateTimeField(auto_now_add=True)),
                 ('changed_at', models.DateTimeField(auto_now=True)),
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mail_writes', to='integrations.account')),

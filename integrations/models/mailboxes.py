@@ -48,10 +48,11 @@ class MailWrite(models.Model):
         STARTED = "started", "Started"
         SUBMITTING = "submitting", "The last byte of a mail is under way"
         DONE = "done", "Done"
+        GIVEN_UP = "given_up", "Given up: nothing is sent under this key any more"
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mail_writes")
     key = models.CharField(max_length=200)
-    operation = models.CharField(max_length=40)
+    operation = models.CharField(max_length=40, blank=True, help_text="Empty: none had begun.")
     mail_id = models.CharField(max_length=40, blank=True)
     target: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
     answer: "models.JSONField[Any, Any]" = models.JSONField(default=dict)

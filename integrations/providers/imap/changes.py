@@ -28,12 +28,15 @@ Kind = Literal["created", "updated", "deleted"]
 @dataclass(frozen=True, kw_only=True)
 class Looked:
     """What happened in one folder: events, each with a name of its own that is the same however
-    often it is seen. Keep the mark in one transaction with them."""
+    often it is seen. Keep what is seen in one transaction with them."""
 
     events: tuple[tuple[str, ItemEvent], ...]
     mark: MailMark
 
-    def keep_mark(self) -> None:
+    def keep(self) -> None:
+        """The mark. Where deleted mails lay is of use to nobody any more."""
+        deleted = [event.source_id for _, event in self.events if event.kind == "deleted"]
+        MailPlace.objects.filter(account_id=self.mark.account_id, mail_id__in=deleted).delete()
         names = ("validity", "next_uid", "modseq", "mails")
         MailMark.objects.update_or_create(
             account_id=self.mark.account_id,
@@ -43,7 +46,7 @@ class Looked:
 
 
 def look(account: AccountRef) -> Generator[Looked]:
-    """Folder by folder, many new mails in several steps. Keep each mark before going on. Raises
+    """Folder by folder, many new mails in several steps. Keep each step before going on. Raises
     ProviderError."""
     with connection(account) as own:
         mails = Mails(account, own)

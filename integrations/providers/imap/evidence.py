@@ -9,25 +9,32 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.providers.imap import progress
 from integrations.providers.imap.compose import message_id
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mails import Mails
 
-SUBMITTING, DONE = MailWrite.State.SUBMITTING, MailWrite.State.DONE
+SENDING = ("", "send_email", "forward_email")
 # A server that files what it sends does so within seconds; a person is asked when it has not.
 FILED_WITHIN = timedelta(minutes=10)
 
 
 def find(account: AccountRef, key: str) -> Evidence:
-    """Raises ProviderError where the server has to be asked and is away."""
+    """Raises ProviderError where the server has to be asked and is away. What is said to be not
+    sent will not be sent by a process that hangs, either: it is called off."""
     row = MailWrite.objects.filter(account_id=account.id, key=key).first()
-    if row is None:
-        return NotPerformed(proof="Remit had sent nothing to the mail server under this key.")
-    if row.state == DONE:
+    if row is None or row.operation in SENDING:
+        if progress.call_off(account.id, key):
+            return NotPerformed(
+                proof="The last line of the mail had not left Remit, and no receiver gets it "
+                "before. It cannot leave any more."
+            )
+        row = MailWrite.objects.get(account_id=account.id, key=key)
+    if row.state == progress.DONE:
         return Performed(response=row.answer, at=row.changed_at)
     with connection(account) as own:
         mails = Mails(account, own)
-        if row.operation in ("send_email", "forward_email"):
+        if row.operation in SENDING:
             return _of_sending(row, mails)
         if row.operation == "create_draft":
             return _of_draft(row, mails)
@@ -35,10 +42,7 @@ def find(account: AccountRef, key: str) -> Evidence:
 
 
 def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
-    if row.state != SUBMITTING:
-        return NotPerformed(
-            proof="The last line of the mail had not left Remit, and no receiver gets it before."
-        )
+    """The last line was under way. A server that files what it sends may show it."""
     sent = mails.folders.named("sent")
     wanted = message_id(row.key, mails.account.address)
     if sent and mails.own.servers.files_sent and mails.search(sent, "HEADER", "Message-ID", wanted):

@@ -65,8 +65,8 @@ def find_destination(
     """Where the mail is to lie; None: it stays. What is taken out of its folder and put into no
     other goes to the archive."""
     places = [one for one in add if one.startswith(FOLDER_PREFIX) or one in ("INBOX", "TRASH")]
-    for label in places:
-        name = mails.folders.named_by(label) or mails.own.list_again().named_by(label)
+    if places:
+        name = mails.folders.named_by(places[0]) or mails.own.list_again().named_by(places[0])
         if name is None:
             raise NotFound("no such folder")
         return name

@@ -12,7 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from integrations.credentials.credentials import SignIn
-from integrations.exceptions import NotPermitted, RateLimited, Rejected, Unavailable
+from integrations.exceptions import (
+    NotPermitted,
+    ProviderError,
+    RateLimited,
+    Rejected,
+    Unavailable,
+)
 from integrations.providers.imap.servers import Server
 
 SECONDS = 60.0
@@ -39,8 +45,8 @@ def submit(
     """The server's answer to the whole mail. To all receivers or to none.
 
     `before_last_byte` is called when all but the last line has been taken: keep then that nobody
-    can tell any more. Raises NotSent, NotPermitted, Rejected or RateLimited where nothing was sent,
-    and Unavailable where nobody can tell.
+    can tell any more, or raise, and nothing is sent. Raises NotSent, NotPermitted, Rejected or
+    RateLimited where nothing was sent, and Unavailable where nobody can tell.
     """
     smtp = _reached(server, sign_in)
     try:
@@ -55,12 +61,15 @@ def submit(
             code, said = smtp.getreply()
         except (smtplib.SMTPException, OSError) as error:
             raise Unavailable("no answer to the whole mail") from error
-        _expect(code, said, 250)
-        return _text(said)
-    finally:
         with suppress(smtplib.SMTPException, OSError):
-            smtp.quit()
-        smtp.close()
+            smtp.putcmd("QUIT")
+    finally:
+        smtp.close()  # in the middle of a mail a word of farewell would be a line of it
+    if 200 <= code < 300:
+        return _text(said)
+    if not 400 <= code < 600:
+        raise Unavailable("no answer that says what became of the whole mail")
+    raise _refusal(code, said)
 
 
 def try_sign_in(server: Server, sign_in: SignIn) -> None:
@@ -117,14 +126,17 @@ def _offer(smtp: smtplib.SMTP, sender: str, receivers: Sequence[str]) -> None:
 
 
 def _expect(code: int, said: bytes, wanted: int) -> None:
-    if code == wanted:
-        return
-    text = f"{code} {_text(said)}"[:SAID_CHARS]
     if code == -1:
         raise NotSent("the server went away before it had the mail")
+    if code != wanted:
+        raise _refusal(code, said)
+
+
+def _refusal(code: int, said: bytes) -> ProviderError:
+    text = f"{code} {_text(said)}"[:SAID_CHARS]
     if 400 <= code < 500:
-        raise RateLimited("the server says: later", said=text)
-    raise Rejected("the server refused the mail", said=text)
+        return RateLimited("the server says: later", said=text)
+    return Rejected("the server refused the mail", said=text)
 
 
 def _dotted(data: bytes) -> bytes:

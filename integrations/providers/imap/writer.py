@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from email.message import EmailMessage
 from email.parser import BytesHeaderParser
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
@@ -19,14 +20,13 @@ from integrations.exceptions import Changed, ProviderError, Rejected, Unavailabl
 from integrations.mail import mail as mail_parser
 from integrations.mail.headers import message_ids
 from integrations.models import MailWrite
-from integrations.providers.imap import compose, labelling, submission
+from integrations.providers.imap import compose, labelling, progress, submission
 from integrations.providers.imap.compose import Answered
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import UNREAD
 from integrations.providers.imap.mails import SEEN, Found, Mails, mail_id
 from integrations.providers.imap.servers import MailServers
 
-SUBMITTING, DONE = MailWrite.State.SUBMITTING, MailWrite.State.DONE
 DRAFT = b"\\Draft"
 Answer = dict[str, Any]
 
@@ -110,14 +110,12 @@ class ImapWriter:
         **about: Any,
     ) -> Answer:
         """Once: what is done under this key already is not done again."""
-        row, _ = MailWrite.objects.get_or_create(
-            account_id=self._account.id, key=key, defaults={"operation": operation, **about}
-        )
-        if row.state == DONE:
+        row = progress.begin(self._account.id, key, operation, **about)
+        if row.state == progress.DONE:
             return dict(row.answer)
         with connection(self._account) as own:
             answer = write(Mails(self._account, own), row)
-        _done(row, answer)
+        progress.finish(row, answer)
         return answer
 
     def _change(
@@ -152,13 +150,10 @@ class ImapWriter:
         key: str,
         written: Callable[[Mails], EmailMessage],
     ) -> Answer:
-        row, _ = MailWrite.objects.get_or_create(
-            account_id=self._account.id, key=key, defaults={"operation": operation}
-        )
-        if row.state == DONE:
+        row = progress.begin(self._account.id, key, operation)
+        if row.state == progress.DONE:
             return dict(row.answer)
-        if row.state == SUBMITTING:
-            raise Unavailable("nobody can tell whether this mail went out")
+        progress.check(row)
         sign_in = credentials.open_sign_in(self._account)
         servers = MailServers.from_json(sign_in.servers)
         if servers.smtp is None:
@@ -168,10 +163,6 @@ class ImapWriter:
         own_copy = compose.to_bytes(message, blind_copies=True)
         answer = _name(row, own_copy)
 
-        def before_last_byte() -> None:
-            row.state = SUBMITTING
-            row.save(update_fields=["state", "changed_at"])
-
         try:
             self.request_id = submission.submit(
                 servers.smtp,
@@ -179,14 +170,13 @@ class ImapWriter:
                 sender=self._account.address,
                 receivers=list(dict.fromkeys((*mail.to, *mail.cc, *mail.bcc))),
                 data=compose.to_bytes(message, blind_copies=False),
-                before_last_byte=before_last_byte,
+                before_last_byte=partial(progress.submit, row),
             )
         except ProviderError as error:
-            if not error.outcome_unknown and row.state == SUBMITTING:
-                row.state = MailWrite.State.STARTED  # the server said no to the whole mail
-                row.save(update_fields=["state", "changed_at"])
+            if not error.outcome_unknown and row.state == progress.SUBMITTING:
+                progress.refuse(row)
             raise
-        _done(row, answer)
+        progress.finish(row, answer)
         if not servers.files_sent:
             self._file(own_copy, key)
         return answer
@@ -208,11 +198,6 @@ def _name(row: MailWrite, raw: bytes) -> Answer:
     row.target = _answer(parsed.id, parsed.thread_id, parsed.message_id)
     row.save(update_fields=["mail_id", "target", "changed_at"])
     return dict(row.target)
-
-
-def _done(row: MailWrite, answer: Answer) -> None:
-    row.state, row.answer = DONE, answer
-    row.save(update_fields=["state", "answer", "changed_at"])
 
 
 def _answer(id: str, thread_id: str, message_id: str) -> Answer:

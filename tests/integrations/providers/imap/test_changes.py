@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from integrations.models import MailMark
+from integrations.models import MailMark, MailPlace
 from integrations.providers.imap import changes
 from tests.integrations.providers.imap.box import Box
 from tests.mail_world import needs_dovecot
@@ -19,7 +19,7 @@ def look(box: Box) -> list[tuple[str, str, tuple[str, ...]]]:
     """What comes out: kind, subject and labels. The marks are kept, as a caller does."""
     found: list[tuple[str, str, tuple[str, ...]]] = []
     for looked in changes.look(box.account):
-        looked.keep_mark()
+        looked.keep()
         for _, event in looked.events:
             data = event.data or {}
             found.append((event.kind, data.get("subject", ""), tuple(data.get("labels", ()))))
@@ -62,7 +62,7 @@ def test_many_new_mails_come_in_steps_and_none_is_left_out(
 
     looks = changes.look(box.account)
     stopped = next(looks)
-    stopped.keep_mark()
+    stopped.keep()
     looks.close()
 
     assert [event.data["subject"] for _, event in stopped.events if event.data] == ["0", "1"]
@@ -87,7 +87,11 @@ def test_what_the_user_does_in_another_client_comes_out(box: Box) -> None:
         client.select_folder("Archive")
         client.delete_messages([1])
         client.expunge()
+    # Until what was seen is kept, it is seen again.
+    (_,) = changes.look(box.account)
+    assert MailPlace.objects.filter(account_id=box.account.id).exists()
     assert look(box) == [("deleted", "", ())]
+    assert not MailPlace.objects.filter(account_id=box.account.id).exists()
 
 
 def test_a_mark_that_is_set_twice_comes_out_twice(box: Box) -> None:
@@ -99,7 +103,7 @@ def test_a_mark_that_is_set_twice_comes_out_twice(box: Box) -> None:
         for change in (client.add_flags, client.remove_flags, client.add_flags):
             change([1], [b"\\Seen"])
             for looked in changes.look(box.account):
-                looked.keep_mark()
+                looked.keep()
                 names += [name for name, _ in looked.events]
 
     assert len(names) == len(set(names)) == 3

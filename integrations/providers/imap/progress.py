@@ -1,0 +1,70 @@
+"""How far a write to a mailbox came, step by step. Each step is one conditional update: of a
+process that goes on and one that calls the write off, exactly one gets its way."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from integrations.exceptions import Unavailable
+from integrations.models import MailWrite
+from integrations.providers.imap.submission import NotSent
+
+STARTED, SUBMITTING = MailWrite.State.STARTED, MailWrite.State.SUBMITTING
+DONE, GIVEN_UP = MailWrite.State.DONE, MailWrite.State.GIVEN_UP
+
+
+def begin(account_id: Any, key: str, operation: str, **about: Any) -> MailWrite:
+    """The row of this key. One that was called off before it began begins now: for what may be
+    done twice that does no harm, and sending asks for more (`submit`)."""
+    row, _ = MailWrite.objects.get_or_create(
+        account_id=account_id, key=key, defaults={"operation": operation, **about}
+    )
+    if not row.operation:
+        row.operation = operation
+        for name, value in about.items():
+            setattr(row, name, value)
+        row.save(update_fields=["operation", *about, "changed_at"])
+    return row
+
+
+def call_off(account_id: Any, key: str) -> bool:
+    """Nobody sends under this key any more, unless the last byte of the mail is under way
+    already: then False. True also where nothing had begun."""
+    row, new = MailWrite.objects.get_or_create(
+        account_id=account_id, key=key, defaults={"state": GIVEN_UP}
+    )
+    return new or row.state == GIVEN_UP or _moved(row, STARTED, GIVEN_UP)
+
+
+def check(row: MailWrite) -> None:
+    """Raises NotSent for a mail that was called off, and Unavailable for one whose last byte
+    another process has under way, or had."""
+    if row.state == GIVEN_UP:
+        raise NotSent("the mail was called off before its last byte")
+    if row.state != STARTED:
+        raise Unavailable("nobody can tell whether this mail went out")
+
+
+def submit(row: MailWrite) -> None:
+    """From here on nobody can tell whether the mail went out. Raises what `check` raises."""
+    if not _moved(row, STARTED, SUBMITTING):
+        row.refresh_from_db(fields=["state"])
+        check(row)
+
+
+def refuse(row: MailWrite) -> None:
+    """The server said no to the whole mail."""
+    _moved(row, SUBMITTING, GIVEN_UP)
+
+
+def finish(row: MailWrite, answer: dict[str, Any]) -> None:
+    row.state, row.answer = DONE, answer
+    row.save(update_fields=["state", "answer", "changed_at"])
+
+
+def _moved(row: MailWrite, before: str, after: str) -> bool:
+    found = MailWrite.objects.filter(pk=row.pk, state=before)
+    if not found.update(state=after, changed_at=timezone.now()):
+        return False
+    row.state = after
+    return True
