@@ -10,7 +10,7 @@ from uuid import UUID
 from integrations.contracts import AccountRef
 from integrations.contracts.preferences import OFFICE_HOURS, Preferences, WorkingHours
 from integrations.llm.completions import Payer
-from integrations.registry import writable
+from integrations.ports.registry import writable
 
 ErrorCode = Literal[
     "EXECUTION_FAILED",

@@ -18,11 +18,11 @@ from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import held_sends, recovery, releases, switches
 from guardrails.gather import usage
-from integrations import arrivals
+from integrations.accounts import arrivals
 from integrations.exceptions import ProviderError
 from integrations.llm import metering
 from integrations.models import Account, Organisation
-from integrations.registry import writable
+from integrations.ports.registry import writable
 from knowledge import tasks as knowledge_tasks
 
 log = logging.getLogger(__name__)

@@ -119,7 +119,7 @@ def one_by_one(count: int) -> float:
     """Items per second of a loop over one page."""
     from django.utils import timezone
 
-    from integrations.reads import reader
+    from integrations.accounts.reads import reader
     from knowledge.ingest.ingest import ingest
 
     owner = account(count)

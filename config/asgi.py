@@ -23,8 +23,8 @@ from config.door.bodies import Sizes, with_bodies  # noqa: E402
 from config.door.callers import is_known  # noqa: E402
 from config.door.connections import Limits, limited  # noqa: E402
 from config.door.lanes import Backlog, Lane, with_lanes  # noqa: E402
+from config.door.lifespan import with_lifespan  # noqa: E402
 from config.door.rates import Rate, with_rates  # noqa: E402
-from config.lifespan import with_lifespan  # noqa: E402
 from knowledge import checks  # noqa: E402
 
 LIMITS = Limits(

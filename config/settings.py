@@ -16,9 +16,9 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from config import content_policy, theme
 from config.local import embedded, secrets as local_secrets
 from config.local.children import TOKEN
+from config.pages import content_policy, theme
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
@@ -374,10 +374,10 @@ REST_FRAMEWORK = {
         "integrations.web.authentication.OperatorAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["config.api_errors.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["config.rest.errors.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "integrations.web.schema.AutoSchema",
-    "EXCEPTION_HANDLER": "config.api_errors.respond",
+    "EXCEPTION_HANDLER": "config.rest.errors.respond",
     "DEFAULT_THROTTLE_CLASSES": ["integrations.web.authentication.TokenThrottle"],
     "DEFAULT_THROTTLE_RATES": {"token": env.str("TOKEN_RATE", default="600/min")},
     "UNAUTHENTICATED_USER": None,
@@ -386,7 +386,7 @@ SPECTACULAR_SETTINGS = {
     # Fields of the same name with other choices need names of their own.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.schema.add_refusals",
+        "config.rest.schema.add_refusals",
     ],
     "ENUM_NAME_OVERRIDES": {"WordEnum": ["confirm", "reject"]},
     "TITLE": "Remit",
@@ -404,7 +404,7 @@ LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_TZ = True
 LOCALE_PATHS = [BASE_DIR / "locale"]  # what Remit itself says to users (agents.answer.records)
-FORMAT_MODULE_PATH = ["config.formats"]  # times show their zone
+FORMAT_MODULE_PATH = ["config.pages.formats"]  # times show their zone
 STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]

@@ -138,11 +138,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema", SpectacularAPIView.as_view(**OPEN), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema", **OPEN), name="docs"),
     path("", RedirectView.as_view(pattern_name="admin:index")),
-    path("accounts/", include("config.log_in_urls")),
+    path("accounts/", include("config.pages.log_in_urls")),
     path("admin/", admin.site.urls),
     path("console/", include(console.urlpatterns)),
 ]
 
-handler400 = "config.api_errors.bad_request"
-handler404 = "config.api_errors.not_found"
-handler500 = "config.api_errors.server_error"
+handler400 = "config.rest.errors.bad_request"
+handler404 = "config.rest.errors.not_found"
+handler500 = "config.rest.errors.server_error"

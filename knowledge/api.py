@@ -15,7 +15,7 @@ from integrations.contracts import ContentType, Source
 from integrations.llm.completions import Payer
 from integrations.models import Account
 from integrations.models.preferences import find_zones
-from integrations.registry import SYNCED
+from integrations.ports.registry import SYNCED
 from integrations.web.authentication import HasScope, caller_for, caller_of
 from integrations.web.serializers import StrictCharField, StrictSerializer
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter

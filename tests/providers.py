@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from integrations import reads, registry, writes
+from integrations.accounts import reads, writes
 from integrations.exceptions import ProviderError, Unavailable
+from integrations.ports import registry
 from integrations.ports.evidence import CannotTell, Capabilities, Evidence
 from integrations.ports.provider import Provider
 from integrations.providers.data_service.reader import DataServiceReader

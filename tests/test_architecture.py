@@ -21,6 +21,9 @@ MODULE_LINES = 500
 LONGER = {"audit/bundle/verify.py": 600}  # one file by design: it travels in every bundle
 # Whole stories through several rooms; every other test belongs to the module it names.
 STORIES = ("attacks", "browser", "honest", "stories")
+# Names that every app of this house may have: those that Django looks for, and contracts.
+DJANGO_NAMES = {"admin", "api", "apps", "contracts", "management", "migrations", "models", "tasks"}
+ROOT_NAMES = 13
 QUEUEING = ("async_task", "async_iter", "async_chain")
 
 
@@ -158,6 +161,18 @@ def test_every_app_says_what_it_is_for(app: str) -> None:
     )
 
     assert docstring, f"{app}/apps.py has no charter"
+
+
+@pytest.mark.parametrize("app", [*LAYERS, "config"])
+def test_no_root_is_a_hall(app: str) -> None:
+    """What Django looks for has a fixed place; beside that a root holds about a dozen names."""
+    names = {
+        path.stem
+        for path in (PROJECT_DIR / app).glob("[!_]*")
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+
+    assert len(names - DJANGO_NAMES) <= ROOT_NAMES, sorted(names)
 
 
 def test_every_room_says_what_it_is_for() -> None:

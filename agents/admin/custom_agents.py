@@ -18,7 +18,7 @@ from agents.models import CustomAgent
 from agents.turns import roster
 from guardrails.policies.recorded_admin import RecordedAdmin
 from integrations.llm.completions import dollars
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 
 CAPABILITY_CHARS = 80
 

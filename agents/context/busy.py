@@ -9,7 +9,7 @@ from agents.context import clock, results
 from agents.contracts import Person
 from guardrails.words.spots import spots
 from guardrails.words.vocabulary import MeaningKind
-from integrations.registry import writable
+from integrations.ports.registry import writable
 from knowledge.search import agenda
 
 DAYS = 10

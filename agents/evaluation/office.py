@@ -17,7 +17,7 @@ from guardrails.decide.policy_file import PolicyFile
 from guardrails.policies import files
 from guardrails.policies.changes import Author
 from integrations.models import Account, Organisation, ServiceToken
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 from knowledge.ingest import ingest
 from knowledge.models import Item
 

@@ -20,13 +20,13 @@ from agents.turns import loop, roster
 from agents.turns.turns import MAX_ATTEMPTS, finish_turn
 from guardrails.contracts import PatternMatch
 from guardrails.learn import patterns as learned, precision, skills
+from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
 from integrations.mail.html import html_to_text
 from integrations.models.preferences import load_preferences
-from integrations.reads import mail_reader
 
 log = logging.getLogger(__name__)
 TEXT_LIMIT = 6000  # characters of the mail

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from agents.inbound import claims, inbound, outages
 from agents.models import Turn
 from guardrails.learn import precision
+from integrations.accounts.reads import mail_reader
 from integrations.child import Ended, Unreadable
 from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
 from integrations.exceptions import NotFound, ProviderError
@@ -27,8 +28,7 @@ from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
 from integrations.models import Delivery
 from integrations.network.retries import PATIENCE, pause
-from integrations.reads import mail_reader
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 from knowledge.contracts import IngestOutcome
 from knowledge.ingest import ingest
 

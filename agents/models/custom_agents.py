@@ -10,7 +10,7 @@ from django.db import models
 
 from agents.models.turns import Turn
 from integrations.models import Organisation
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 
 CAPABILITIES = 20
 

@@ -22,7 +22,7 @@ from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
-from integrations.registry import writable
+from integrations.ports.registry import writable
 from integrations.web.admin_pages import choose_organisation
 
 USERS_SHOWN = 500

@@ -13,10 +13,10 @@ from agents.tools.acting import act, to_observation
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.open_item import no_such_item
 from agents.tools.summaries import render_with_head
+from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import NotFound
 from integrations.llm import llm
-from integrations.reads import mail_reader
 from knowledge.search import retrieval
 
 BODY_TOKENS = 1_500

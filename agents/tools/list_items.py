@@ -10,9 +10,9 @@ from agents.context import clock, facts
 from agents.contracts import Person, ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
+from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, ContentType, Named
 from integrations.exceptions import ProviderError
-from integrations.reads import mail_reader
 from knowledge.search import listing
 
 SNIPPET_CHARS = 160

@@ -10,12 +10,12 @@ from agents.contracts import ToolResult, failure
 from agents.tools import open_item
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
+from integrations.accounts.reads import mail_reader
 from integrations.contracts import Email
 from integrations.exceptions import NotFound
 from integrations.llm import llm
 from integrations.llm.completions import ModelError
 from integrations.mail.html import html_to_text
-from integrations.reads import mail_reader
 from knowledge.search import retrieval
 
 PART_CHARS = 12_000

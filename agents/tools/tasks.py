@@ -14,7 +14,7 @@ from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.retrieve_context import describe_items, number_items
 from guardrails.facts.reasons import NO_ROOM
 from integrations.llm import llm
-from integrations.registry import writable
+from integrations.ports.registry import writable
 from knowledge.contracts import SearchRequest
 from knowledge.search import retrieval
 

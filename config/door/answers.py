@@ -2,7 +2,7 @@
 
 import json
 
-from config.lifespan import Send
+from config.door.lifespan import Send
 
 
 async def refuse(send: Send, status: int, code: str, sentence: str, *, wait: int = 0) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from config.door.answers import refuse
-from config.lifespan import App, Message, Receive, Scope, Send
+from config.door.lifespan import App, Message, Receive, Scope, Send
 
 IsKnown = Callable[[Scope], Awaitable[bool]]
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.db import DatabaseError, close_old_connections, connections
 
-from config.lifespan import Scope
+from config.door.lifespan import Scope
 from integrations.web import webhooks
 from integrations.web.authentication import caller_by_token
 

@@ -13,7 +13,7 @@ from time import monotonic
 from weakref import WeakKeyDictionary
 
 from config.door.answers import refuse
-from config.lifespan import App, Receive, Scope, Send
+from config.door.lifespan import App, Receive, Scope, Send
 
 IsFull = Callable[[], Awaitable[bool]]
 ASKED_EVERY = 1.0  # seconds, so that asking costs next to nothing

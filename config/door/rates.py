@@ -7,7 +7,7 @@ from time import monotonic
 
 from config.door.answers import refuse
 from config.door.connections import group
-from config.lifespan import App, Receive, Scope, Send
+from config.door.lifespan import App, Receive, Scope, Send
 
 MOST_ADDRESSES = 10_000  # that are remembered; the one that was quiet longest is forgotten
 # What watches over the process itself never has to come later.

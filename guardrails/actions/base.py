@@ -22,8 +22,8 @@ from integrations.ports.calendar import CalendarWriter
 from integrations.ports.files import FilesWriter
 from integrations.ports.issues import IssuesWriter
 from integrations.ports.mail import MailWriter
+from integrations.ports.registry import BY_SOURCE
 from integrations.ports.tools import ToolsWriter
-from integrations.registry import BY_SOURCE
 
 
 class Arguments(BaseModel):

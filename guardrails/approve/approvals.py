@@ -34,7 +34,7 @@ from guardrails.contracts import ActionResult, ApprovalCard
 from guardrails.execute.executor import execute, one_at_a_time
 from guardrails.execute.held_sends import request_of
 from guardrails.models import Approval
-from integrations import reads
+from integrations.accounts import reads
 
 __all__ = ["ApprovalConflict", "ApprovalNotFound", "confirm", "decide", "edit", "reject"]
 

@@ -16,7 +16,7 @@ from guardrails.execute.held_sends import request_of
 from guardrails.execute.switches import UNDER_WAY
 from guardrails.facts.reasons import sentence
 from guardrails.models import Approval, HeldSend
-from integrations import reads
+from integrations.accounts import reads
 
 ELSEWHERE_SECONDS, LOOK_SECONDS = 15.0, 0.1
 FINAL_STATE = {

@@ -21,7 +21,7 @@ from guardrails.decide.conditions import vocabulary
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot, Switch
 from guardrails.facts.facts import Facts
 from integrations.contracts import AccountRef
-from integrations.registry import BY_SOURCE, PROVIDER_OF
+from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 
 ORIGIN = (
     "trigger",

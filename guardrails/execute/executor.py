@@ -35,7 +35,7 @@ from guardrails.facts.counts import Use
 from guardrails.gather import own_mail, shadow, stops, usage
 from guardrails.gather.judgement import Judgement, canonical, judge
 from guardrails.models import HeldSend
-from integrations import writes
+from integrations.accounts import writes
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
 

@@ -18,7 +18,7 @@ from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
 from integrations.contracts.field_types import Instant
 from integrations.exceptions import Changed, ProviderError
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 
 # What an outcome repeats of its attempt.
 COPIED = ("request", "arguments", "description", "inverse", "proposed_by_agent")

@@ -21,12 +21,12 @@ from guardrails.decide.steps import INTERRUPTED
 from guardrails.execute import outcomes
 from guardrails.facts.reasons import sentence
 from guardrails.gather import own_mail
-from integrations import reads
+from integrations.accounts import reads
 from integrations.contracts import AccountRef
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 
 MAX_ATTEMPTS = 3
 CANNOT_TELL, UNRESOLVED = "cannot_tell", "unresolved"

@@ -11,7 +11,7 @@ from guardrails.gather.authorship import authors
 from guardrails.gather.lookups import gather, namesakes
 from guardrails.words.own import own_words
 from guardrails.words.typed import named
-from integrations import reads
+from integrations.accounts import reads
 from integrations.contracts import AccountRef
 from integrations.database.pools import release_connections
 from integrations.models import Account

@@ -38,7 +38,7 @@ from guardrails.gather.lookups import (
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
-from integrations import reads
+from integrations.accounts import reads
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
 from integrations.ports.account import Reader

@@ -20,9 +20,9 @@ from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternHit
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
+from integrations.accounts.reads import reader
 from integrations.contracts import AccountRef
 from integrations.database.pools import release_connections
-from integrations.reads import reader
 
 WINDOW = timedelta(days=30)  # later, a mail that is put back is no correction
 OWN_INITIATIVE = frozenset({"webhook", "pattern"})

@@ -11,7 +11,7 @@ from django.db import migrations, models
 import audit.ledger.ids
 import guardrails.models.base
 import guardrails.actions.registry
-import integrations.registry
+import integrations.ports.registry
 
 
 class Migration(migrations.Migration):
@@ -197,7 +197,7 @@ class Migration(migrations.Migration):
                         blank=True, choices=guardrails.actions.registry.resource_type_choices, default="", help_text="Only when the action is done to this type of thing. Empty: always.", max_length=32
                     ),
                 ),
-                ("source", models.CharField(choices=integrations.registry.source_choices, help_text="Where the target exists.", max_length=32)),
+                ("source", models.CharField(choices=integrations.ports.registry.source_choices, help_text="Where the target exists.", max_length=32)),
                 (
                     "kind",
                     models.CharField(
@@ -436,7 +436,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("action_type", models.CharField(blank=True, choices=guardrails.actions.registry.action_choices, default="", max_length=64)),
-                ("source", models.CharField(blank=True, choices=integrations.registry.source_choices, default="", max_length=32)),
+                ("source", models.CharField(blank=True, choices=integrations.ports.registry.source_choices, default="", max_length=32)),
                 ("why", models.CharField(max_length=300)),
                 ("thrown_by", models.CharField(max_length=200)),
                 ("thrown_at", models.DateTimeField(auto_now_add=True)),

@@ -17,7 +17,7 @@ from guardrails.models.base import (
     fit,
 )
 from integrations.models import Account
-from integrations.registry import source_choices
+from integrations.ports.registry import source_choices
 
 CANONICAL: dict[str, Callable[[str], str]] = {
     "recipient": targets.address,

@@ -16,7 +16,7 @@ from guardrails.models.base import (
     fit,
 )
 from integrations.models import Account, Organisation
-from integrations.registry import source_choices
+from integrations.ports.registry import source_choices
 
 
 class CeilingLimit(ValidatedModel):

@@ -21,10 +21,10 @@ from guardrails.policies.directory_file import (
     Entry,
     build_entry,
 )
-from integrations import reads
+from integrations.accounts import reads
 from integrations.contracts import AccountRef
 from integrations.models import Organisation
-from integrations.registry import PROVIDERS
+from integrations.ports.registry import PROVIDERS
 
 PAGE = 200
 VOUCHED = {

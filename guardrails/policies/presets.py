@@ -12,7 +12,7 @@ from guardrails.models import AllowedActionOption, TargetGroup
 from guardrails.policies.text import PolicyFileError, read
 from integrations.contracts import Named
 from integrations.models import Account
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 
 THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
 # The policy of a new account: private actions are free, receivers must be colleagues, typed, listed

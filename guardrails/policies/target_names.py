@@ -10,7 +10,7 @@ from guardrails.gather.lookups import gather
 from guardrails.models import AllowedActionOption
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
-from integrations import reads
+from integrations.accounts import reads
 from integrations.contracts import AccountRef
 
 CATALOGUES: Mapping[tuple[str, str], Catalogue] = {

@@ -18,7 +18,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 
 from integrations.admin import capabilities
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
-from integrations.registry import BY_SOURCE, PROVIDER_OF
+from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin
 from integrations.web.bound_admin import BoundAdmin
 from integrations.web.staff import is_bound

@@ -11,7 +11,7 @@ from django.db import migrations, models
 
 import integrations.models.accounts
 import integrations.models.preferences
-import integrations.registry
+import integrations.ports.registry
 
 
 class Migration(migrations.Migration):
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("external_user_id", models.CharField(help_text="The user's id in your frontend and in the data service.", max_length=200)),
-                ("source", models.CharField(choices=integrations.registry.source_choices, max_length=32)),
+                ("source", models.CharField(choices=integrations.ports.registry.source_choices, max_length=32)),
                 ("kind", models.CharField(editable=False, max_length=16)),
                 ("provider", models.CharField(editable=False, max_length=32)),
                 ("address", models.CharField(blank=True, help_text="The user's own address at this source.", max_length=320)),

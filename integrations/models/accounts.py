@@ -11,7 +11,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from integrations.contracts import AccountRef
-from integrations.registry import BY_SOURCE, PROVIDER_OF, source_choices
+from integrations.ports.registry import BY_SOURCE, PROVIDER_OF, source_choices
 
 FEATURE = RegexValidator(
     r"^[a-z0-9]+(?:-[a-z0-9]+)*\Z", "Use small letters, digits and hyphens, such as auto-drafts."

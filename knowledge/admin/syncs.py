@@ -12,7 +12,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import RowPage, ViewOnly, choose_organisation
 from integrations.web.bound_admin import BoundAdmin

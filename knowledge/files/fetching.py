@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from tempfile import TemporaryFile
 from time import monotonic
 
+from integrations.accounts.reads import reader
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, ProviderError, TooLarge
 from integrations.ports.account import Files
-from integrations.reads import reader
 from knowledge.files import reading
 from knowledge.files.contracts import (
     MAX_BYTES,

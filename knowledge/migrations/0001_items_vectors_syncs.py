@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import migrations, models
 from pgvector.django import VectorExtension
 
-import integrations.registry
+import integrations.ports.registry
 
 
 class Migration(migrations.Migration):
@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
             name="Item",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("source", models.CharField(choices=integrations.registry.source_choices, max_length=32)),
+                ("source", models.CharField(choices=integrations.ports.registry.source_choices, max_length=32)),
                 ("source_id", models.CharField(help_text="The provider's id.", max_length=500)),
                 ("content_type", models.CharField(max_length=32)),
                 ("title", models.CharField(blank=True, max_length=500)),

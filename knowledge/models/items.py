@@ -14,7 +14,7 @@ from django.db import models
 from pgvector.django import HalfVectorField, HnswIndex
 
 from integrations.models import Account, Organisation
-from integrations.registry import source_choices
+from integrations.ports.registry import source_choices
 from knowledge.versions import Version
 
 

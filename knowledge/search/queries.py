@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 from knowledge.contracts import SearchRequest
 from knowledge.text import lexemes
 from knowledge.text.highlights import START, STOP

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
-from integrations import registry
+from integrations.ports import registry
 from knowledge.models import SyncSource
 from knowledge.sync import runs as sync_runs
 

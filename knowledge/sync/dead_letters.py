@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
 
+from integrations.accounts.reads import reader
 from integrations.child import Ended, Unreadable
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.network import retries
-from integrations.reads import reader
 from knowledge.ingest.ingest import ingest
 from knowledge.models import SyncFailure, SyncSource
 

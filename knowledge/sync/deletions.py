@@ -10,9 +10,10 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from integrations import reads, registry
+from integrations.accounts import reads
 from integrations.contracts import AccountRef, Change
 from integrations.exceptions import Malformed, NotFound
+from integrations.ports import registry
 from knowledge.ingest.ingest import forget
 from knowledge.models import Item
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from integrations.accounts.reads import reader
 from integrations.child import Unreadable
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
-from integrations.reads import reader
 from knowledge.ingest import item_files
 from knowledge.ingest.ingest import ingest
 from knowledge.models import Item, ItemFile

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 
-from integrations import registry
 from integrations.contracts import Source
 from integrations.models import Account
+from integrations.ports import registry
 from knowledge.contracts import SourceProgress, SyncProgress, SyncState
 from knowledge.models import SyncRun, SyncSource
 

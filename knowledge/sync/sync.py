@@ -21,10 +21,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from integrations import reads, registry
+from integrations.accounts import reads
 from integrations.contracts import AccountRef, AnyItem, Page
 from integrations.exceptions import CursorExpired, ProviderError
 from integrations.network import retries
+from integrations.ports import registry
 from integrations.ports.account import Files, Import
 from knowledge.ingest.page import PageLookup, look_up_page
 from knowledge.models import SyncFailure, SyncSource

@@ -23,7 +23,7 @@ def model(settings: Any) -> "Iterator[ScriptedModel]":
 
 @pytest.fixture
 def mailbox(monkeypatch: pytest.MonkeyPatch) -> "Mailbox":
-    from integrations import reads
+    from integrations.accounts import reads
     from tests.knowledge.mailboxes import Mailbox
 
     box = Mailbox(5)

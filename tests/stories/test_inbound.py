@@ -21,9 +21,9 @@ from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
+from integrations.accounts.reads import mail_reader
 from integrations.contracts import Email, ItemEvent
 from integrations.models import Account, Delivery, Outage
-from integrations.reads import mail_reader
 from integrations.web.webhooks import accept_delivery
 from knowledge.models import Item
 from tests.model_server import Failure, Message, calls

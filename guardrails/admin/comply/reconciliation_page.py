@@ -23,7 +23,7 @@ from guardrails.comply.reconciliation import rows as reconciliation_rows
 from guardrails.execute.settling import UNRESOLVED
 from guardrails.facts.text import visible
 from integrations.models import Organisation
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 from integrations.web.admin_pages import choose_organisation, operator
 
 RUNS, PAGE = 10, 25

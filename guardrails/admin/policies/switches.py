@@ -23,7 +23,7 @@ from guardrails.models import KillSwitch
 from guardrails.policies import drafts, simulation
 from guardrails.policies.recorded_admin import author
 from integrations.models import Account, Organisation
-from integrations.registry import source_choices
+from integrations.ports.registry import source_choices
 from integrations.web.admin_pages import ReadOnlyAdmin, choose_organisation
 from integrations.web.staff import is_bound, may_meet
 

@@ -27,12 +27,12 @@ from guardrails.comply.reconciliation import (
 from guardrails.comply.reconciliation.compare import SKEW
 from guardrails.comply.reconciliation.rows import SUMMARY, AccountResult, Reconciliation
 from guardrails.execute.settling import INCIDENT
-from integrations import reads
+from integrations.accounts import reads
 from integrations.contracts import AccountRef, Change
 from integrations.database.pools import release_connections
 from integrations.exceptions import Malformed, NotFound, ProviderError
 from integrations.models import Account, Organisation
-from integrations.registry import BY_SOURCE
+from integrations.ports.registry import BY_SOURCE
 
 log = logging.getLogger(__name__)
 PAGE, MAX_CHANGES = 500, 50_000

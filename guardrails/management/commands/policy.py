@@ -19,7 +19,7 @@ from guardrails.policies.changes import Author
 from guardrails.policies.findings import findings
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
-from integrations.registry import source_choices
+from integrations.ports.registry import source_choices
 
 
 class Command(BaseCommand):

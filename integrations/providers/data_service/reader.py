@@ -29,6 +29,7 @@ from integrations.exceptions import Malformed, NotFound, Rejected
 from integrations.network import http
 from integrations.network.gate import Gate
 from integrations.ports.evidence import Evidence, NotPerformed, Performed
+from integrations.ports.registry import DATA_SERVICE
 from integrations.providers.data_service.session import (
     M,
     gate,
@@ -39,7 +40,6 @@ from integrations.providers.data_service.session import (
     segment,
     upstream,
 )
-from integrations.registry import DATA_SERVICE
 
 P = TypeVar("P", bound=ProviderObject)
 ITEM_TYPES: dict[str, type[AnyItem]] = {

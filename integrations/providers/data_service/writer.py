@@ -1,4 +1,4 @@
-"""Writes through the External Data Service. Only `integrations.writes` may import this module."""
+"""Writes through the External Data Service. Only `integrations.accounts.writes` may import it."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -1,5 +1,5 @@
-"""Writes to one mailbox over IMAP, and mail out of it over SMTP. Only `integrations.writes` may
-import this module.
+"""Writes to one mailbox over IMAP, and mail out of it over SMTP. Only
+`integrations.accounts.writes` may import this module.
 
 A mail server knows no idempotency keys. So each write is a row (`MailWrite`) that says how far it
 came, committed before each step that others can see.

@@ -1,2 +1,2 @@
 """Tools of servers that speak the Model Context Protocol (docs/mcp.md): reading what they offer,
-and calling one. Only `integrations.writes` opens the way to a call."""
+and calling one. Only `integrations.accounts.writes` opens the way to a call."""

@@ -1,5 +1,5 @@
-"""Calling one tool. Only `integrations.writes` may import this module (import-linter holds it),
-so that no tool is called without a decision and a ledger row."""
+"""Calling one tool. Only this provider's writer may import this module (import-linter holds it), so
+that no tool is called without a decision and a ledger row."""
 
 import json
 from collections.abc import Mapping

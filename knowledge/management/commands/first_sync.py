@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integrations.contracts import Source
 from integrations.models import Account
-from integrations.registry import BY_SOURCE, SYNCED
+from integrations.ports.registry import BY_SOURCE, SYNCED
 from knowledge.contracts import SourceProgress, SyncProgress
 from knowledge.models import SyncSource
 from knowledge.sync import runs as sync_runs, sync

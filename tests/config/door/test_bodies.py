@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from config.door.bodies import Sizes, with_bodies
-from config.lifespan import Scope
+from config.door.lifespan import Scope
 from tests.sandbox_server import serving
 
 SIZES = Sizes(most=1000, unknown=100, held=1500, held_of_address=1200)

@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 
 from config.door import lanes
 from config.door.lanes import Backlog, Lane, with_lanes
-from config.lifespan import App, Message, Receive, Scope, Send
+from config.door.lifespan import App, Message, Receive, Scope, Send
 
 
 async def never() -> bool:

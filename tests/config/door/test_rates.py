@@ -4,8 +4,8 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from config.door import rates
+from config.door.lifespan import Message, Receive, Scope, Send
 from config.door.rates import Buckets, Rate, with_rates
-from config.lifespan import Message, Receive, Scope, Send
 
 
 def test_so_many_at_once_and_then_one_at_a_time() -> None:

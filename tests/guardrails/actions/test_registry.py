@@ -9,15 +9,15 @@ from django.core.exceptions import ValidationError
 from guardrails.actions.registry import ACTIONS, BY_NAME
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
-from integrations import writes
+from integrations.accounts import writes
 from integrations.exceptions import Rejected
 from integrations.models import Account
 from integrations.ports.calendar import CalendarWriter
 from integrations.ports.files import FilesWriter
 from integrations.ports.issues import IssuesWriter
 from integrations.ports.mail import MailWriter
+from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 from integrations.ports.tools import ToolsWriter
-from integrations.registry import BY_SOURCE, PROVIDER_OF
 from tests.guardrails.arguments import BASE
 from tests.guardrails.office import Office
 from tests.guardrails.values import account

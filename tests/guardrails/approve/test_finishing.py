@@ -9,7 +9,7 @@ from django_q.models import OrmQ
 
 from guardrails.approve import finishing
 from guardrails.models import Approval
-from integrations import reads
+from integrations.accounts import reads
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.office import Office
 from tests.office import run_next_task, until

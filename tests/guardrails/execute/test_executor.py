@@ -100,7 +100,9 @@ def test_without_any_allowed_action_nothing_is_read_or_done(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email_id = office.receive()
-    monkeypatch.setattr("integrations.reads.reader", lambda account: pytest.fail("was read"))
+    monkeypatch.setattr(
+        "integrations.accounts.reads.reader", lambda account: pytest.fail("was read")
+    )
 
     result = execute(office.request("archive", {"email_id": email_id}))
 

@@ -72,7 +72,7 @@ def test_a_provider_that_refuses_the_call_is_a_failure(office: Office) -> None:
             return self._post("/emails/nowhere/labels", kwargs["key"], {"add": [], "remove": []})
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("integrations.writes.writer", Refusing)
+        patched.setattr("integrations.accounts.writes.writer", Refusing)
         result = execute(
             office.request("classify", {"email_id": email_id, "label_id": "label_fyi"})
         )

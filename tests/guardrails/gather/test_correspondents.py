@@ -12,7 +12,7 @@ from guardrails.facts.people import Person
 from guardrails.gather import directory
 from guardrails.gather.correspondents import correspondents
 from guardrails.models import AgentMail, OwnDomain, Person as Row
-from integrations import reads
+from integrations.accounts import reads
 from integrations.exceptions import ProviderError
 from tests.guardrails.office import Office, minutes_ago, phases
 

@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from integrations import exceptions
+from integrations.accounts.reads import mail_reader, reader
 from integrations.contracts import AccountRef
 from integrations.network import http
 from integrations.ports.evidence import NotPerformed, Performed
 from integrations.providers.data_service.writer import DataServiceWriter
-from integrations.reads import mail_reader, reader
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 
 pytestmark = pytest.mark.django_db  # where the pace of every data service is kept

@@ -1,5 +1,5 @@
 """Every provider Remit has, and the sources they serve. Values alone, so that models can choose
-among them: what reads and writes there is in `integrations.reads` and `integrations.writes`."""
+among them: what reads and writes there is opened in `integrations.accounts`."""
 
 from datetime import timedelta
 from functools import partial

@@ -9,11 +9,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
+from integrations.accounts.reads import reader
 from integrations.contracts import AccountRef, AnyItem
 from integrations.exceptions import NotFound, Rejected
 from integrations.models import Account, Organisation
-from integrations.reads import reader
-from integrations.registry import BY_SOURCE, DATA_SERVICE, PROVIDER_OF, SYNCED
+from integrations.ports.registry import BY_SOURCE, DATA_SERVICE, PROVIDER_OF, SYNCED
 from tests.knowledge.office import account
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 

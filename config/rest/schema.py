@@ -26,7 +26,7 @@ REFUSED = {
 
 
 def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """A hook of drf-spectacular: each operation also answers as `config.api_errors` has it."""
+    """A hook of drf-spectacular: each operation also answers as `config.rest.errors` has it."""
     result.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     for path in result["paths"].values():

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from config.lifespan import Message, Receive, Scope, Send, with_lifespan
+from config.door.lifespan import Message, Receive, Scope, Send, with_lifespan
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
