@@ -27,6 +27,7 @@ ANSWER_TOKENS = 1500
 MATERIAL_BYTES = 24_000
 ARGUMENT_CHARS = 2_000
 RESULT_CHARS = 6_000
+WAITING = frozenset({"pending", "held"})
 SCORES = ("quality_score", "completeness", "relevance")
 
 Score = Annotated[float, Field(ge=0, le=1)]
@@ -103,6 +104,17 @@ def is_due_at_end(steps: Sequence[StepRecord], plan: plans.Plan | None, *, min_c
     names = [call.name for step in steps for call in step.calls]
     planned = plan is not None and (not plan.finished or "toDoWrite" in names)
     return bool(names) and (planned or len(names) >= min_calls)
+
+
+def only_waits(work: Work) -> bool:
+    """Whether all that the turn set off waits for a person or was refused, and nothing that the
+    records know is wrong with the answer: nothing was done or claimed that could be reviewed."""
+    statuses = {action["status"] for action in work.actions}
+    return (
+        bool(statuses & WAITING)
+        and statuses <= WAITING | {"refused"}
+        and not gaps.find_gaps(work).binding
+    )
 
 
 def is_due_midway(steps: Sequence[StepRecord], *, every: int, reviewed: int) -> bool:

@@ -5,9 +5,10 @@ they record. The model hears of a mistake of form, which reaches neither them no
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
+from itertools import zip_longest
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -24,6 +25,9 @@ SHOWN_PROBLEMS = 5
 SHOWN_SCHEMA = 600  # characters
 # Targets that have an id beside their name. Of people only the address counts.
 NAMED_KINDS = frozenset({"label", "folder", "project", "status", "tool"})
+# Lists whose values are addresses; of others there are values.
+OF_ADDRESSES = frozenset({"to", "cc", "bcc", "attendees", "people"})
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 # pydantic's type of what one of Remit's own checks refused, a disguised address for one: that is
 # no slip, and it is for the guardrails to refuse and to record.
 CHECKED = "value_error"
@@ -61,7 +65,6 @@ def explain(error: ValidationError, model: type[BaseModel]) -> ToolResult:
     known = _properties(model)
     problems, wanted = [], {}
     for one in error.errors(include_url=False, include_input=False)[:SHOWN_PROBLEMS]:
-        place = ".".join(map(str, one["loc"])) or "arguments"
         said = one["msg"].removeprefix("Value error, ").replace("tuple", "list")
         said = said.replace("Tuple", "List")
         name = str(one["loc"][0]) if one["loc"] else ""
@@ -69,7 +72,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> ToolResult:
             said = f"There is no such argument.{suggest(name, known)}"
         if name in known:
             wanted[name] = known[name]
-        problems.append(f"{visible(place, limit=80)}: {said}")
+        problems.append(f"{visible(_place(one['loc']), limit=120)}: {said}")
     schema = json.dumps(wanted, ensure_ascii=False, separators=(",", ":"))
     takes = f" They take {schema}." if wanted and len(schema) <= SHOWN_SCHEMA else ""
     names = "" if wanted else f" The arguments are {', '.join(known)}."
@@ -79,6 +82,20 @@ def explain(error: ValidationError, model: type[BaseModel]) -> ToolResult:
         recoverable=True,
         suggested_action=f"Correct the arguments and call it again.{takes}{names}",
     )
+
+
+def _place(path: Sequence[int | str]) -> str:
+    """Where a value stands, in words: “the first address of `to`”."""
+    said = ""
+    for name, below in zip_longest(path, path[1:]):
+        if isinstance(name, int):
+            continue
+        here = f"`{name}`"
+        if isinstance(below, int):
+            which = ORDINALS[below] if below < len(ORDINALS) else f"{below + 1}th"
+            here = f"the {which} {'address' if name in OF_ADDRESSES else 'value'} of {here}"
+        said = f"{here} in {said}" if said else here
+    return said or "the arguments"
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -1,12 +1,13 @@
 """list_items: every item that fits, by what the sources say of it, listed or counted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
-from agents.context import clock, facts
+from agents.context import clock, facts, schemas
 from agents.contracts import Person, ToolResult, failure
 from agents.tools.base import Arguments, Tool, ToolContext
 from agents.tools.retrieve_context import number_items
@@ -141,6 +142,7 @@ def _labels(account: AccountRef) -> Sequence[Named]:
         return ()
 
 
+PEOPLE = ": people by name, address, @domain or me"
 TOOL = Tool(
     name="list_items",
     description="List or count (count_by) all items that fit every filter. People by name, "
@@ -148,7 +150,30 @@ TOOL = Tool(
     "mail that waits for the user. For topics use retrieve_context.",
     arguments=ListItems,
     run=run,
-    note=": people by name, address, @domain or me; place: folder, project, channel or source "
-    "(jira); unanswered: mail that waits for the user",
+    note=f"{PEOPLE}; place: folder, project, channel or source (jira); unanswered: mail that waits "
+    "for the user",
     repeats=True,
 )
+
+
+OF_ISSUES = frozenset(
+    {"status", "issue_type", "priority", "open_only", "assignee", "due_from", "due_until"}
+)
+OF_MAIL = frozenset({"to", "labels", "unread", "with_files", "unanswered"})
+
+
+def _without(filters: frozenset[str], *, note: str) -> Tool[ListItems]:
+    """The tool for who works on a kind that these filters say nothing of: they are not shown."""
+    schema = schemas.describe_arguments(ListItems)
+    shown = {name: one for name, one in schema["properties"].items() if name not in filters}
+    count_by, order = shown["count_by"], shown["order"]
+    fields = [one for one in count_by["enum"] if one not in filters | {"project"}]
+    orders = [one for one in order["enum"] if f"{one}_from" not in filters]
+    shown |= {"count_by": count_by | {"enum": fields}, "order": order | {"enum": orders}}
+    return replace(TOOL, form={**schema, "properties": shown}, note=note)
+
+
+FOR_MAIL = _without(
+    OF_ISSUES, note=f"{PEOPLE}; place: folder; unanswered: mail that waits for the user"
+)
+FOR_FILES = _without(OF_ISSUES | OF_MAIL, note=f"{PEOPLE}; place: folder")

@@ -11,8 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from agents.answer import links, review
-from agents.answer.review import REVIEW_RESULTS, is_due_at_end
+from agents.answer import links
 from agents.context import prompts, truncation
 from agents.context.messages import Wire
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
@@ -26,19 +25,16 @@ from agents.journal.steps import (
     Ending,
     Limits,
     Question,
-    Reply,
     RunCalls,
     Stop,
     next_step,
 )
-from agents.models import Turn
-from agents.plans import store
 from agents.tools import hooks, use_tool
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations.database.pools import release_connections
 from integrations.llm import llm, profiles, telemetry
-from integrations.llm.completions import Completion, Listener, ModelError, OutOfTime, Payer
+from integrations.llm.completions import Completion, Listener, OutOfTime, Payer
 from integrations.llm.deadline import Deadline
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
@@ -239,69 +235,3 @@ class Speech:
     def _restart(self) -> None:
         self._waiting.clear()
         journal.emit(self._lease, "text.restarted", {})
-
-
-OF_ANSWER = '{"of":"answer"}'  # arguments of the server's own call
-
-
-def run_reviewed(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> Ending:
-    """`run_agent`, whose reply is accepted by a review where one is due. `earlier` are the steps
-    of earlier turns that the model is shown.
-
-    A limit or a model that fails while the answer is being mended ends with the answer that
-    was there before.
-    """
-    while True:
-        draft = _draft(run.steps)
-        try:
-            ending = run_agent(run)
-        except ModelError:
-            if draft is None:
-                raise
-            return Reply(text=draft)
-        if ending == Stop(limit="stopped"):
-            return ending
-        if draft is not None and (isinstance(ending, Stop) or _is_empty(ending)):
-            return Reply(text=draft)
-        if not isinstance(ending, Reply) or not _is_due(run):
-            return ending
-        work = review.gather_work(
-            run.lease, request=request, steps=run.steps, earlier=earlier, answer=ending.text
-        )
-        reviewed = review.review_work(run.lease, work, of="answer", deadline=run.deadline)
-        if reviewed.recommendation == "proceed" or _rounds(run.steps) >= settings.REVIEW_MAX_ROUNDS:
-            return ending
-        run.steps[-1] = journal.add_server_call(
-            run.lease,
-            run.steps[-1],
-            parent_call=run.parent_call,
-            name=REVIEW_RESULTS,
-            arguments=OF_ANSWER,
-            result=review.to_result(reviewed),
-        )
-
-
-def _is_due(run: Run) -> bool:
-    if not settings.REVIEW_MIN_CALLS or not any(step.calls for step in run.steps):
-        return False
-    plan = store.load_plan(
-        Turn.objects.values_list("conversation_id", flat=True).get(id=run.lease.turn_id)
-    )
-    return is_due_at_end(run.steps, plan, min_calls=settings.REVIEW_MIN_CALLS)
-
-
-def _is_empty(ending: Ending) -> bool:
-    return isinstance(ending, Reply) and not ending.text.strip()
-
-
-def _draft(steps: Sequence[StepRecord]) -> str | None:
-    """The last answer that a review sent back."""
-    return next((step.text for step in reversed(steps) if _sent_back(step)), None)
-
-
-def _rounds(steps: Sequence[StepRecord]) -> int:
-    return sum(_sent_back(step) for step in steps)
-
-
-def _sent_back(step: StepRecord) -> bool:
-    return any(call.name == REVIEW_RESULTS and call.arguments == OF_ANSWER for call in step.calls)

@@ -154,7 +154,7 @@ EMAIL_SPECIALIST = Agent(
         draft_reply.TOOL,
         load_skill.TOOL,
     ),
-    rare=(list_items.TOOL,),
+    rare=(list_items.FOR_MAIL,),
     acts_on=("mail",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )
@@ -168,7 +168,7 @@ DOCUMENT_SPECIALIST = Agent(
         tasks.EXTRACT_TASKS,
         load_skill.TOOL,
     ),
-    rare=(list_items.TOOL,),
+    rare=(list_items.FOR_FILES,),
     acts_on=("files",),
     max_steps_setting="SPECIALIST_MAX_STEPS",
 )

@@ -28,7 +28,7 @@ from agents.models import Message, Turn
 from agents.plans import rendering, store
 from agents.tools import acting
 from agents.tools.base import ToolContext
-from agents.turns import loop, roster, specialists, spoken
+from agents.turns import loop, reviewed, roster, specialists, spoken
 from guardrails.approve import approvals
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
@@ -178,7 +178,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         payer=person.payer(turn.id),
         deadline=deadline,
     )
-    match loop.run_reviewed(run, request=words.request, earlier=earlier):
+    match reviewed.run_reviewed(run, request=words.request, earlier=earlier):
         case Reply(text=text):
             answer = closing.close_answer(lease.turn_id, clean(text), steps=[*earlier, *run.steps])
             finish_turn(lease, text=answer.text, ending=Turn.Ending.REPLY, metadata=answer.metadata)

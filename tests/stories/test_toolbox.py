@@ -18,7 +18,7 @@ from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.models import ServiceToken
 from knowledge.models import Item
 from knowledge.search import agenda
-from tests.model_server import Message, Script, ScriptedModel, calls
+from tests.model_server import CONTENT, REVIEWER, Message, Script, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted
 
@@ -292,15 +292,19 @@ def test_a_mistake_of_form_is_explained_and_is_no_refusal(office: Office, chat: 
             act("create_jira_task", {"project_key": "PROJ", "type": "task", "sumary": "Write"}),
             act("create_jira_task", []),
             ("list_items", {"colour": "red"}),
+            act("send_email", {"to": ["a@b.com", 7], "subject": "S", "body": "B"}),
+            ("toDoWrite", {"action": "create", "goals": [{"id": "g", "description": 7}]}),
         )
     )
 
-    kind, name, shape, tool = (one["error"] for one in results(model))
-    assert {one["code"] for one in (kind, name, shape, tool)} == {"INVALID_INPUT"}
-    assert kind["message"] == "type: Input should be 'task', 'bug', 'story' or 'epic'"
+    kind, name, shape, tool, address, goal = (one["error"] for one in results(model))
+    assert {one["code"] for one in (kind, name, shape, tool, address, goal)} == {"INVALID_INPUT"}
+    assert kind["message"] == "`type`: Input should be 'task', 'bug', 'story' or 'epic'"
+    assert address["message"] == "the second address of `to`: Input should be a valid string"
+    assert goal["message"].startswith("`description` in the first value of `goals`: ")
     assert '"enum":["task","bug","story","epic"]' in kind["suggested_action"]
-    assert "sumary: There is no such argument. Did you mean summary?" in name["message"]
-    assert "colour: There is no such argument." in tool["message"]
+    assert "`sumary`: There is no such argument. Did you mean summary?" in name["message"]
+    assert "`colour`: There is no such argument." in tool["message"]
     assert all(one["recoverable"] for one in (kind, name, shape, tool))
     assert answer["refused_actions"] == []
     assert refused(answer) == []
@@ -349,6 +353,34 @@ def test_what_waits_already_is_not_asked_for_twice(office: Office, chat: Chat) -
     listed = json.dumps([known], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert noted["role"] == "user", "it quotes what a model wrote"
     assert f"[waits for the user] {listed}" in noted["content"]
+    assert office.calls() == []
+
+
+def test_what_only_waits_is_not_reviewed_and_a_claim_of_it_is(
+    office: Office, chat: Chat, settings: Any
+) -> None:
+    """Nothing was done and nothing claimed: there is nothing that a reviewer could find."""
+    settings.REVIEW_MIN_CALLS = 1
+    task = {"project_key": "PROJ", "summary": "Write the rota", "type": "task"}
+    elsewhere = task | {"project_key": "OPS"}
+    waits, model = chat(
+        calls(act("create_jira_task", elsewhere), act("create_jira_task", task)),
+        also={REVIEWER: []},
+    )
+    assert len(waits["pending_actions"]) == len(waits["refused_actions"]) == 1
+    assert model.chats(REVIEWER) == []
+    assert waits["review"] is None
+
+    claimed, model = chat(
+        calls(act("create_jira_task", task | {"summary": "Check the rota"})),
+        "I created the task.",
+        also={REVIEWER: [CONTENT]},
+    )
+    [asked] = model.chats(REVIEWER)
+    assert json.loads(asked["messages"][1]["content"])["proved_gaps"] == [
+        "The answer claims an action that the ledger lacks."
+    ]
+    assert claimed["response"] == "Done."
     assert office.calls() == []
 
 

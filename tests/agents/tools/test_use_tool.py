@@ -49,7 +49,7 @@ def test_an_explanation_has_the_form_of_the_door() -> None:
     tool: Tool[Any] = TOOL
     found = parse(call("use_tool", {"tool": "archive"}), tool)
     assert getattr(found, "code", "") == "INVALID_INPUT"
-    assert "name: Field required" in getattr(found, "message", "")
+    assert "`name`: Field required" in getattr(found, "message", "")
 
 
 def test_other_calls_go_by_untouched() -> None:

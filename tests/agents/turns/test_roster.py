@@ -149,3 +149,23 @@ def test_who_may_act_understands_every_action() -> None:
         assert {action.name for action in ACTIONS} | {"execute_action"} <= set(tools)
     reader = replace(MAIL_READER, acts_on=())
     assert "archive" not in reader.offer(PERSON, capabilities=(), skills=False, agents=False)
+
+
+def test_a_specialist_sees_the_filters_that_it_can_use_and_no_others() -> None:
+    lines = {}
+    for agent in (ORCHESTRATOR, *SPECIALISTS):
+        tools = agent.offer(PERSON, capabilities=[], skills=False, agents=False)
+        lines[agent.name] = tools["list_items"].line if "list_items" in tools else ""
+    assert "status?, issue_type?, priority?, open_only?, assignee?" in lines["orchestrator"]
+    assert lines["email"] == (
+        "list_items(types[]?: email|document|event|issue|message, from?, to?, since?, until?, "
+        "words?, labels[]?, place?, unread?, with_files?, unanswered?, "
+        "count_by?: from|place|type|source, order?: newest|oldest, limit?, page?): people by name, "
+        "address, @domain or me; place: folder; unanswered: mail that waits for the user"
+    )
+    assert lines["document"] == (
+        "list_items(types[]?: email|document|event|issue|message, from?, since?, until?, words?, "
+        "place?, count_by?: from|place|type|source, order?: newest|oldest, limit?, page?): people "
+        "by name, address, @domain or me; place: folder"
+    )
+    assert lines["task"] == ""
