@@ -163,14 +163,14 @@ OF_MAIL = frozenset({"to", "labels", "unread", "with_files", "unanswered"})
 
 
 def _without(filters: frozenset[str], *, note: str) -> Tool[ListItems]:
-    """The tool for who works on a kind that these filters say nothing of: they are not shown."""
+    """The tool for who works on a kind that these filters say nothing of: they are not left."""
     schema = schemas.describe_arguments(ListItems)
-    shown = {name: one for name, one in schema["properties"].items() if name not in filters}
-    count_by, order = shown["count_by"], shown["order"]
+    left = {name: one for name, one in schema["properties"].items() if name not in filters}
+    count_by, order = left["count_by"], left["order"]
     fields = [one for one in count_by["enum"] if one not in filters | {"project"}]
     orders = [one for one in order["enum"] if f"{one}_from" not in filters]
-    shown |= {"count_by": count_by | {"enum": fields}, "order": order | {"enum": orders}}
-    return replace(TOOL, form={**schema, "properties": shown}, note=note)
+    left |= {"count_by": count_by | {"enum": fields}, "order": order | {"enum": orders}}
+    return replace(TOOL, form={**schema, "properties": left}, note=note)
 
 
 FOR_MAIL = _without(
